@@ -1,0 +1,130 @@
+/** Composition: the store, the clock, randomness and the log become the app. */
+import { Hono } from 'hono'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { Problem, problem } from './errors.ts'
+import type { Home } from './home/home.ts'
+import { homeEndpoints } from './home/index.ts'
+import { homeLimits } from './home/limits.ts'
+import { createPasswords } from './home/passwords.ts'
+import { memoryBudgets } from './http/budgets.ts'
+import { type Endpoint, mount, mountFallbacks, type Traffic } from './http/endpoint.ts'
+import { logFailure, logRequest } from './http/log.ts'
+import { createMetrics } from './http/metrics.ts'
+import { describeApi } from './http/openapi.ts'
+import { type Operations, operationsEndpoints } from './http/operations.ts'
+import { preflight } from './http/origin.ts'
+import { type Store, StoreUnavailable } from './store/port.ts'
+
+export interface Parts {
+  readonly config: Config
+  readonly store: Store
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Cryptographically strong bytes. */
+  readonly random: (bytes: number) => Uint8Array
+  readonly log: Logger
+}
+
+export interface App {
+  readonly hono: Hono
+  readonly newRequestId: () => string
+  /** From now on /readyz says that the process is stopping. */
+  readonly stopAccepting: () => void
+}
+
+/** Unique without asking for randomness on every request. */
+function requestIds(random: Parts['random']): () => string {
+  const prefix = Buffer.from(random(6)).toString('hex')
+  let count = 0
+  return () => `${prefix}-${(++count).toString(36)}`
+}
+
+function explain(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return error instanceof StoreUnavailable
+    ? problem('storage_unavailable', { cause: error })
+    : problem('internal', { cause: error })
+}
+
+function homeOf({ config, store, clock, random }: Parts): Home {
+  const limits = homeLimits(config)
+  return {
+    store,
+    limits,
+    clock,
+    random,
+    budgets: memoryBudgets(Object.values(limits.rates)),
+    passwords: createPasswords(random),
+    enabled: config.HOME_ENABLED,
+    birthsEnabled: config.BIRTHS_ENABLED,
+    origins: { publicUrl: config.PUBLIC_URL, allowed: config.ALLOWED_ORIGINS },
+    trustedProxies: config.TRUSTED_PROXIES,
+  }
+}
+
+const describe = (config: Config, endpoints: readonly Endpoint<never>[]): string =>
+  JSON.stringify(
+    describeApi(endpoints, {
+      title: 'Agent Home',
+      version: '1.0.0',
+      description:
+        'A private home where an AI agent keeps named, versioned text memories under compare-and-swap.',
+      serverUrl: config.PUBLIC_URL ?? '/',
+      tags: [
+        { name: 'Agent home', description: 'Profile, memories, export and keys.' },
+        { name: 'Operations', description: 'For those who run the service.' },
+      ],
+      securitySchemes: {
+        agentKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The agent token (aha_…): memory access, profile and export.',
+        },
+        operatorKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The operator token (aho_…): the same, and status and key rotation.',
+        },
+      },
+    }),
+  )
+
+export function createApp(parts: Parts): App {
+  const { config, store, clock, random, log } = parts
+  const metrics = createMetrics(() => store.status())
+  const traffic: Traffic = {
+    newRequestId: requestIds(random),
+    stopwatch: () => performance.now(),
+    explain,
+    observe(call, route, status, durationMs) {
+      metrics.observe(route, call.request.method, status, durationMs)
+      logRequest(log, call, route, status, durationMs)
+    },
+    failed: (call, error) => logFailure(log, call, error),
+  }
+  let accepting = true
+  let openapi: string | undefined
+  const operations: Operations = {
+    accepting: () => accepting,
+    checkWritable: () => store.checkWritable(clock()),
+    metrics,
+    metricsFrom: config.METRICS_FROM,
+    openapi: () => {
+      openapi ??= describe(config, [...homeEndpoints, ...operationsEndpoints])
+      return openapi
+    },
+  }
+  const hono = new Hono()
+  const home = homeOf(parts)
+  mount(hono, homeEndpoints, home, traffic, preflight(home.origins))
+  mount(hono, operationsEndpoints, operations, traffic)
+  mountFallbacks(hono, traffic)
+  return {
+    hono,
+    newRequestId: traffic.newRequestId,
+    stopAccepting: () => {
+      accepting = false
+    },
+  }
+}

@@ -1,0 +1,107 @@
+/** Environment -> frozen Config. The only reader of `process.env`. */
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+
+const flag = z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')
+
+/** A count; 0 turns the limit off. */
+const count = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number from 0 to 999999999')
+    .transform(Number)
+    .default(fallback)
+
+const list = z.string().transform((v) =>
+  v
+    .split(',')
+    .map((s) => s.trim())
+    .filter(Boolean),
+)
+
+const origin = (text: string) => {
+  const url = URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) ? url.origin : undefined
+}
+
+const origins = list.transform((items, context) =>
+  items.map((item) => {
+    const found = origin(item)
+    if (!found) context.addIssue(`"${item}" is not an http or https origin`)
+    return found ?? ''
+  }),
+)
+
+const addSubnet = (set: BlockList, cidr: string): boolean => {
+  const [address = '', bits] = cidr.split('/')
+  const family = isIP(address)
+  const prefix = bits === undefined ? (family === 4 ? 32 : 128) : Number(bits)
+  if (!family || !/^\d*$/.test(bits ?? '') || prefix > (family === 4 ? 32 : 128)) return false
+  set.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
+  return true
+}
+
+const subnets = list.transform((items, context) => {
+  const set = new BlockList()
+  for (const item of items) {
+    if (!addSubnet(set, item)) context.addIssue(`"${item}" is not an IP address or CIDR range`)
+  }
+  return set
+})
+
+const schema = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((v) => v <= 65_535, 'must be at most 65535')
+    .default(8787),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, 'must be sqlite:<path> or postgres://…')
+    .default('sqlite:./data/home.db'),
+  PUBLIC_URL: z
+    .string()
+    .refine((v) => origin(v) !== undefined, 'must be an http or https address')
+    .transform((v) => v.replace(/\/+$/, ''))
+    .optional(),
+  ALLOWED_ORIGINS: origins.prefault(''),
+  TRUSTED_PROXIES: subnets.prefault(''),
+  METRICS_FROM: subnets.prefault('127.0.0.0/8,::1'),
+  HOME_ENABLED: flag.prefault('true'),
+  BIRTHS_ENABLED: flag.prefault('true'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  MEMORIES_PER_AGENT: count(1_000),
+  READS_PER_MINUTE: count(600),
+  WRITES_PER_MINUTE: count(600),
+  EXPORTS_PER_MINUTE: count(10),
+  CONTROLS_PER_MINUTE: count(10),
+  BIRTHS_PER_HOUR_PER_ADDRESS: count(10),
+  BIRTHS_PER_HOUR: count(1_000),
+  FAILURES_PER_MINUTE: count(60),
+  FEED_CAPACITY: count(1_000_000),
+})
+
+/** The names are the environment variables' own; the README's table documents each. */
+export type Config = Readonly<z.output<typeof schema>>
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+const complain = (error: z.ZodError): string =>
+  error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
+
+/** Throws ConfigError, naming each variable that is wrong and what it must be. */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const known = Object.keys(schema.shape)
+  const given = known.filter((name) => env[name] !== undefined && env[name] !== '')
+  const parsed = schema.safeParse(Object.fromEntries(given.map((name) => [name, env[name]])))
+  if (!parsed.success) {
+    throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)
+  }
+  return Object.freeze(parsed.data)
+}

@@ -1,0 +1,239 @@
+/**
+ * The whole error catalogue. Every refusal the service can give is a row here: `docs/errors.md`,
+ * the OpenAPI description and the pages at `/problems/<code>` are derived from it.
+ * `detail` says what the caller should do next.
+ */
+export interface CatalogueEntry {
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+}
+
+export const catalogue = {
+  malformed_request: {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    detail: 'Send a well-formed HTTP/1.1 request with one valid Host header.',
+  },
+  duplicate_header: {
+    status: 400,
+    title: 'A header was sent twice',
+    detail: 'Send Authorization, Content-Type and Idempotency-Key at most once each.',
+  },
+  token_in_query: {
+    status: 400,
+    title: 'A token was sent in the address',
+    detail:
+      'Send the token in the Authorization header as "Bearer <token>", never in the query string. Rotate it if it was logged on the way.',
+  },
+  invalid_query: {
+    status: 400,
+    title: 'A query parameter is not valid',
+    detail: 'Correct the parameters named in errors and send the request again.',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The body is not acceptable JSON',
+    detail:
+      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep.',
+  },
+  invalid_body: {
+    status: 400,
+    title: 'The body does not fit the schema',
+    detail: 'Correct the properties named in errors and send the request again.',
+  },
+  precondition_mismatch: {
+    status: 400,
+    title: 'If-Match and expectedVersion disagree',
+    detail: 'Send the same version in If-Match and expectedVersion, or leave If-Match out.',
+  },
+  credentials_missing: {
+    status: 401,
+    title: 'No credentials',
+    detail: 'Send "Authorization: Bearer <token>" with the agent token or the operator token.',
+  },
+  invalid_token: {
+    status: 401,
+    title: 'The token is not valid',
+    detail:
+      'Check the token for typing errors. If the agent key was rotated, use the token that the rotation returned.',
+  },
+  invalid_idempotency_key: {
+    status: 401,
+    title: 'The Idempotency-Key is missing or malformed',
+    detail:
+      'Send an Idempotency-Key header of 64 lowercase hex characters (32 random bytes). Keep it secret: it is a credential.',
+  },
+  wrong_password: {
+    status: 401,
+    title: 'The e-mail address and password do not match',
+    detail: 'Send the password of the existing operator account, or another e-mail address.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'This needs the operator token',
+    detail: 'Ask the operator: only the operator token may change the status or rotate the key.',
+  },
+  agent_paused: {
+    status: 403,
+    title: 'The agent is paused',
+    detail:
+      'Stop and ask the operator to set the status to active. The agent token may still read its profile.',
+  },
+  origin_denied: {
+    status: 403,
+    title: 'This origin is not allowed',
+    detail:
+      'Call from the service’s own origin or from a program without an Origin header, or have the operator of the service add the origin to ALLOWED_ORIGINS.',
+  },
+  address_denied: {
+    status: 403,
+    title: 'This address may not read the metrics',
+    detail: 'Ask from the machine itself, or have METRICS_FROM list your address.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Nothing is here',
+    detail: 'See /openapi.json for every path of this service.',
+  },
+  memory_not_found: {
+    status: 404,
+    title: 'No memory under this key',
+    detail: 'Check the key, or create the memory by writing it with expectedVersion 0.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'This method is not for this path',
+    detail: 'Use one of the methods in the Allow header.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    detail: 'Send the whole request within 15 seconds.',
+  },
+  version_conflict: {
+    status: 409,
+    title: 'The memory has another version',
+    detail:
+      'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, your write is already there.',
+  },
+  birth_conflict: {
+    status: 409,
+    title: 'This Idempotency-Key was used for another birth',
+    detail: 'Repeat the very same body to replay it, or use a fresh Idempotency-Key.',
+  },
+  credentials_rotated: {
+    status: 409,
+    title: 'The credentials of this birth were rotated',
+    detail: 'Use the token that the rotation returned; this birth can no longer be replayed.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'Send a smaller body.',
+  },
+  text_too_large: {
+    status: 413,
+    title: 'The text is too large',
+    detail: 'Send at most 16384 UTF-8 bytes of text; split longer texts over several keys.',
+  },
+  metadata_too_large: {
+    status: 413,
+    title: 'The metadata is too large',
+    detail: 'Send metadata of at most 4096 bytes as serialized UTF-8 JSON.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body is not JSON',
+    detail: 'Send the body as JSON with "Content-Type: application/json".',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'Wait for the seconds in Retry-After. The limits are in /api/agents/preview.',
+  },
+  memory_quota_reached: {
+    status: 429,
+    title: 'The agent has all the memories it may keep',
+    detail: 'Update memories that exist instead of creating more. Nothing was written.',
+  },
+  too_many_failures: {
+    status: 429,
+    title: 'Too many failed authentications from this address',
+    detail: 'Wait for the seconds in Retry-After and correct the credentials before trying again.',
+  },
+  header_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    detail: 'Send less than 16 KiB of headers.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something failed here',
+    detail: 'This is our fault. Report the instance; the log holds the cause under it.',
+  },
+  home_disabled: {
+    status: 503,
+    title: 'The agent home is not enabled',
+    detail: 'Ask the operator of this service; HOME_ENABLED is false here.',
+  },
+  births_disabled: {
+    status: 503,
+    title: 'Births are not enabled',
+    detail: 'Ask the operator of this service; BIRTHS_ENABLED is false here.',
+  },
+  passwords_busy: {
+    status: 503,
+    title: 'Too many passwords are being checked',
+    detail: 'Send the same request again after the seconds in Retry-After.',
+  },
+  stopping: {
+    status: 503,
+    title: 'The process is stopping',
+    detail: 'Send the request again after the seconds in Retry-After; another process may take it.',
+  },
+  storage_unavailable: {
+    status: 503,
+    title: 'The store does not answer',
+    detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
+  },
+} as const satisfies Record<string, CatalogueEntry>
+
+export type ErrorCode = keyof typeof catalogue
+
+export interface Fault {
+  /** JSON pointer (RFC 6901) into the body, or the query parameter as `?name`. */
+  readonly pointer: string
+  readonly message: string
+}
+
+export interface ProblemExtras {
+  readonly detail?: string
+  readonly errors?: readonly Fault[]
+  /** Further members of the problem object, such as `currentVersion`. */
+  readonly members?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Why, for the log alone. */
+  readonly cause?: unknown
+}
+
+/** An expected refusal. Thrown by handlers, rendered by `http/problem.ts`. */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly extras: ProblemExtras
+
+  constructor(code: ErrorCode, extras: ProblemExtras) {
+    super(extras.detail ?? catalogue[code].detail, { cause: extras.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.extras = extras
+  }
+
+  get status(): number {
+    return catalogue[this.code].status
+  }
+}
+
+/** Throw what this returns: `throw problem('invalid_token')`. */
+export const problem = (code: ErrorCode, extras: ProblemExtras = {}): Problem =>
+  new Problem(code, extras)

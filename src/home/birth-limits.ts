@@ -1,0 +1,34 @@
+/** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
+import type { Standing } from '../http/budgets.ts'
+import type { BirthCount, BirthLimits } from '../store/port.ts'
+import type { Home } from './home.ts'
+import type { Rate } from './limits.ts'
+
+export const birthLimits = ({ limits }: Home): BirthLimits => ({
+  perAddress: limits.rates.births.quota,
+  inAll: limits.rates.birthsInAll.quota,
+  windowMs: limits.rates.births.windowSeconds * 1000,
+})
+
+function standing(policy: Rate, count: number, oldest: number | undefined, now: number): Standing {
+  const windowMs = policy.windowSeconds * 1000
+  return {
+    policy,
+    remaining: Math.max(0, policy.quota - count),
+    resetSeconds: Math.ceil(((oldest ?? now) + windowMs - now) / 1000),
+    allowed: policy.quota === 0 || count < policy.quota,
+  }
+}
+
+/** The tighter of the two: the address's own, unless the service's is used up. */
+export function birthStanding({ limits }: Home, count: BirthCount, now: number): Standing {
+  const { births, birthsInAll } = limits.rates
+  const inAll = standing(birthsInAll, count.inAll, count.oldestInAll, now)
+  return inAll.allowed ? standing(births, count.fromAddress, count.oldestFromAddress, now) : inAll
+}
+
+export async function addressStanding(home: Home, bornFrom: string): Promise<Standing> {
+  const now = home.clock()
+  const since = now - home.limits.rates.births.windowSeconds * 1000
+  return birthStanding(home, await home.store.countBirths(bornFrom, since), now)
+}

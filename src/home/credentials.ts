@@ -1,0 +1,72 @@
+/** Tokens and the Idempotency-Key: their form, their hashes, and their derivation at birth. */
+import { createHmac, hash, hkdfSync } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { TokenKind } from '../store/port.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** 32 bytes in base62; 62^43 > 2^256. */
+const BODY_CHARS = 43
+/** A CRC-32 in base62; 62^6 > 2^32. */
+const CHECKSUM_CHARS = 6
+
+const prefixes: Readonly<Record<TokenKind, string>> = { agent: 'aha_', operator: 'aho_' }
+
+const TOKEN = new RegExp(`^ah[ao]_[0-9A-Za-z]{${BODY_CHARS + CHECKSUM_CHARS}}$`)
+
+export const TOKEN_BYTES = 32
+
+function base62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest /= 62n) {
+    text = ALPHABET.charAt(Number(rest % 62n)) + text
+  }
+  return text
+}
+
+const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_CHARS)
+
+/** `aha_` or `aho_`, 43 base62 characters of the 32 secret bytes, 6 of checksum. */
+export function tokenFrom(kind: TokenKind, secret: Uint8Array): string {
+  const number = BigInt(`0x${Buffer.from(secret).toString('hex')}`)
+  const body = prefixes[kind] + base62(number, BODY_CHARS)
+  return body + checksum(body)
+}
+
+/** A token that fails this was never issued: no look-up is needed. */
+export const isWellFormedToken = (token: string): boolean =>
+  TOKEN.test(token) && token.endsWith(checksum(token.slice(0, -CHECKSUM_CHARS)))
+
+/** What is stored of a token. */
+export const hashToken = (token: string): string => hash('sha256', token, 'hex')
+
+/** How a token is named in logs: the first 8 hex digits of its hash. */
+export const tokenMark = (tokenHash: string): string => tokenHash.slice(0, 8)
+
+export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
+
+/** What is stored of an Idempotency-Key. */
+export const hashIdempotencyKey = (key: string): string =>
+  hash('sha256', `agent-home idempotency-key ${key}`, 'hex')
+
+const derive = (key: string, salt: string, label: string): Buffer =>
+  Buffer.from(
+    hkdfSync('sha256', Buffer.from(key, 'hex'), Buffer.from(salt, 'hex'), label, TOKEN_BYTES),
+  )
+
+export interface BirthTokens {
+  readonly token: string
+  readonly operatorToken: string
+}
+
+/** The same key and salt always derive the same two tokens, so a replay needs no stored secret. */
+export const deriveTokens = (key: string, salt: string): BirthTokens => ({
+  token: tokenFrom('agent', derive(key, salt, 'agent-home agent token')),
+  operatorToken: tokenFrom('operator', derive(key, salt, 'agent-home operator token')),
+})
+
+/** Keyed by the Idempotency-Key, for the body may hold a password. */
+export const fingerprint = (key: string, salt: string, canonicalBody: string): string =>
+  createHmac('sha256', derive(key, salt, 'agent-home fingerprint'))
+    .update(canonicalBody)
+    .digest('hex')

@@ -1,0 +1,69 @@
+/** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
+import { z } from '@hono/zod-openapi'
+import { answer } from '../http/call.ts'
+import { streamText } from '../http/stream.ts'
+import type { ExportAnswer } from '../store/port.ts'
+import { bearerEndpoint, refusal } from './endpoint.ts'
+import { memoryJson } from './memory.ts'
+import { profileView } from './profile.ts'
+import { memoryExample, memorySchema, profileExample, profileSchema } from './schemas.ts'
+
+export const EXPORT_FORMAT = 'service-home-v1'
+
+const exportSchema = z
+  .object({
+    format: z.literal(EXPORT_FORMAT),
+    agent: profileSchema,
+    exportedAt: z.string().openapi({ format: 'date-time' }),
+    memoryCount: z.int(),
+    memories: z.array(memorySchema).openapi({ description: 'Ordered by key.' }),
+  })
+  .openapi('Export')
+
+type Snapshot = ExportAnswer & { outcome: 'export' }
+
+async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerator<string> {
+  const { profile, memoryCount, memories } = snapshot
+  const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt, memoryCount }
+  yield `${JSON.stringify(head).slice(0, -1)},"memories":[`
+  let separator = ''
+  for await (const batch of memories) {
+    yield separator + batch.map(memoryJson).join(',')
+    separator = ','
+  }
+  yield ']}'
+}
+
+export const exportMemories = bearerEndpoint({
+  operationId: 'exportMemories',
+  method: 'GET',
+  path: '/api/agents/me/export',
+  access: 'either-token',
+  budget: 'exports',
+  summary: 'Export the profile and all memories',
+  description:
+    'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export.',
+  responses: {
+    200: {
+      description: 'The export, as a JSON attachment.',
+      schema: exportSchema,
+      example: {
+        format: EXPORT_FORMAT,
+        agent: profileExample,
+        exportedAt: '2026-11-21T10:06:00.000Z',
+        memoryCount: 1,
+        memories: [memoryExample],
+      },
+      headers: { 'Content-Disposition': 'attachment, with a file name.' },
+    },
+  },
+  errors: [],
+  async handle({ call, identity }, { store, clock }) {
+    const snapshot = await store.exportMemories(identity)
+    if (snapshot.outcome !== 'export') throw refusal(snapshot)
+    const exportedAt = new Date(clock()).toISOString()
+    const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
+    call.headers['Content-Disposition'] = `attachment; filename="${name}"`
+    return answer(call, 200, streamText(exportText(snapshot, exportedAt)))
+  },
+})

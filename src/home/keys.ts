@@ -1,0 +1,34 @@
+/** POST /api/agents/me/keys: a new agent token; the old one is void at once. */
+import { z } from '@hono/zod-openapi'
+import { json } from '../http/call.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from './credentials.ts'
+import { bearerEndpoint, refusal } from './endpoint.ts'
+
+const rotation = z
+  .object({ token: z.string().openapi({ description: 'The new agent token. Shown once.' }) })
+  .openapi('KeyRotation')
+
+export const rotateKey = bearerEndpoint({
+  operationId: 'rotateAgentKey',
+  method: 'POST',
+  path: '/api/agents/me/keys',
+  access: 'operator-token',
+  budget: 'controls',
+  summary: 'Rotate the agent key',
+  description:
+    'The old agent token is revoked before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
+  responses: {
+    200: {
+      description: 'The new agent token.',
+      schema: rotation,
+      example: { token: 'aha_0000000000000000000000000000000000000000000example' },
+    },
+  },
+  errors: [],
+  async handle({ call, identity }, { store, clock, random }) {
+    const token = tokenFrom('agent', random(TOKEN_BYTES))
+    const rotated = await store.rotateAgentToken(identity, hashToken(token), clock())
+    if (rotated.outcome === 'revoked') throw refusal(rotated)
+    return json(call, 200, { token })
+  },
+})

@@ -1,0 +1,54 @@
+/** Every limit of the agent home, in the one list that preview prints and the code enforces. */
+import type { Config } from '../config.ts'
+import type { BudgetPolicy } from '../http/budgets.ts'
+
+/** Lengths count Unicode code points; bytes are UTF-8. */
+export const fields = {
+  name: { minLength: 1, maxLength: 80 },
+  purpose: { minLength: 1, maxLength: 1000 },
+  email: { maxLength: 254 },
+  password: { minLength: 12, maxLength: 128 },
+  key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
+  text: { minLength: 1, maxBytes: 16_384 },
+  metadata: { maxBytes: 4_096 },
+  expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  body: { maxBytes: 131_072, maxDepth: 32 },
+} as const
+
+const MINUTE_SECONDS = 60
+const HOUR_SECONDS = 3_600
+
+export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
+
+export interface Rate extends BudgetPolicy {
+  readonly per: 'agent' | 'address' | 'service'
+}
+
+export interface HomeLimits {
+  readonly fields: typeof fields
+  /** 0 means without limit, here and in every quota below. */
+  readonly memoriesPerAgent: number
+  readonly rates: Readonly<Record<BudgetName | 'birthsInAll' | 'failures', Rate>>
+}
+
+export function homeLimits(config: Config): HomeLimits {
+  const rate = (name: string, quota: number, windowSeconds: number, per: Rate['per']): Rate => ({
+    name,
+    quota,
+    windowSeconds,
+    per,
+  })
+  return {
+    fields,
+    memoriesPerAgent: config.MEMORIES_PER_AGENT,
+    rates: {
+      reads: rate('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
+      writes: rate('writes', config.WRITES_PER_MINUTE, MINUTE_SECONDS, 'agent'),
+      exports: rate('exports', config.EXPORTS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
+      controls: rate('controls', config.CONTROLS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
+      births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
+      birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
+      failures: rate('failures', config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** Passwords of operator accounts: argon2id, at most two at once. */
+import { argon2, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { problem } from '../errors.ts'
+import { isCommonPassword } from './common-passwords.ts'
+
+const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
+const SALT_BYTES = 16
+const AT_ONCE = 2
+
+const hashAsync = promisify(argon2)
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+export interface Passwords {
+  /** PHC string. Throws `invalid_body` for one of the most common passwords. */
+  hash(password: string): Promise<string>
+  verify(password: string, phc: string): Promise<boolean>
+}
+
+/** Both throw `passwords_busy` when two are running already: hashing must not starve the rest. */
+export function createPasswords(random: (bytes: number) => Uint8Array): Passwords {
+  let running = 0
+  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= AT_ONCE) throw problem('passwords_busy')
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+    }
+  }
+  return {
+    hash: (password) =>
+      bounded(async () => {
+        const nonce = random(SALT_BYTES)
+        const tag = await hashAsync('argon2id', { message: password, nonce, ...COST })
+        const { memory, passes, parallelism } = COST
+        return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
+      }),
+    verify: (password, phc) =>
+      bounded(async () => {
+        const [, memory, passes, parallelism, nonce = '', tag = ''] = PHC.exec(phc) ?? []
+        const stored = Buffer.from(tag, 'base64')
+        const computed = await hashAsync('argon2id', {
+          message: password,
+          nonce: Buffer.from(nonce, 'base64'),
+          memory: Number(memory),
+          passes: Number(passes),
+          parallelism: Number(parallelism),
+          tagLength: stored.length,
+        })
+        return timingSafeEqual(computed, stored)
+      }),
+  }
+}
+
+/** Throws `invalid_body`. Guards new passwords only: an account that has one may still use it. */
+export function refuseCommonPassword(password: string): void {
+  if (!isCommonPassword(password)) return
+  const message = 'is one of the most common passwords; choose another'
+  throw problem('invalid_body', { errors: [{ pointer: '/password', message }] })
+}

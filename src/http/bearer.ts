@@ -1,0 +1,29 @@
+/** The bearer token of a request (RFC 6750). */
+import { problem } from '../errors.ts'
+import type { Call } from './call.ts'
+
+const SINGLE = ['authorization', 'content-type', 'idempotency-key']
+
+/** Repeated headers arrive joined by a comma, which none of these can hold. */
+export function refuseDuplicateHeaders(call: Call): void {
+  for (const name of SINGLE) {
+    if (call.request.headers.get(name)?.includes(',')) {
+      throw problem('duplicate_header', { detail: `Send the ${name} header once.` })
+    }
+  }
+}
+
+/** Tokens in addresses end up in logs and histories. */
+export function refuseTokenInQuery(call: Call): void {
+  if (/(?:^|&)(?:access_token|token)=|ah[ao]_[0-9A-Za-z]{20}/.test(call.search)) {
+    throw problem('token_in_query')
+  }
+}
+
+/** Throws `credentials_missing` where no bearer token is presented. */
+export function bearerToken(call: Call): string {
+  const header = call.request.headers.get('authorization')
+  const token = header && /^bearer +(.*)$/i.exec(header)?.[1]
+  if (token === null || token === undefined) throw problem('credentials_missing')
+  return token
+}

@@ -1,0 +1,51 @@
+/** Request body -> JSON value, bounded while it is read. */
+import { problem } from '../errors.ts'
+import type { Call } from './call.ts'
+import { parseStrictJson } from './json.ts'
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+function requireJson(call: Call): void {
+  const type = call.request.headers.get('content-type')
+  const encoding = call.request.headers.get('content-encoding')
+  if (encoding !== null && encoding !== 'identity') {
+    throw problem('unsupported_media_type', { detail: 'Send the body without Content-Encoding.' })
+  }
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
+    throw problem('unsupported_media_type')
+  }
+}
+
+const tooLarge = (capBytes: number) =>
+  problem('body_too_large', {
+    detail: `Send a body of at most ${capBytes} bytes.`,
+    headers: { Connection: 'close' },
+  })
+
+/** Without a Content-Length the size shows only while reading. */
+async function readChunks(stream: ReadableStream<Uint8Array>, capBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.byteLength
+    if (size > capBytes) throw tooLarge(capBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null) {
+    // Node's parser ends a body at its Content-Length, so the declared size is the real one.
+    if (Number(declared) > capBytes) throw tooLarge(capBytes)
+    return new Uint8Array(await request.arrayBuffer())
+  }
+  return request.body ? readChunks(request.body, capBytes) : new Uint8Array()
+}
+
+/** Throws `unsupported_media_type`, `body_too_large` or `malformed_json`. */
+export async function readJson(call: Call, capBytes: number): Promise<unknown> {
+  requireJson(call)
+  return parseStrictJson(await readBytes(call.request, capBytes))
+}

@@ -1,0 +1,108 @@
+/** What an endpoint declares, and how declared endpoints are served. */
+import type { z } from '@hono/zod-openapi'
+import type { Context, Hono } from 'hono'
+import { type ErrorCode, type Problem, problem } from '../errors.ts'
+import { type Bindings, beginCall, type Call } from './call.ts'
+import { refuse } from './problem.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH'
+
+export interface Documented {
+  readonly description: string
+  readonly schema?: z.ZodType
+  readonly mediaType?: string
+  readonly example?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Everything `http/openapi.ts` needs; nothing here is read while serving. */
+export interface EndpointDocs {
+  readonly summary: string
+  readonly description?: string
+  readonly tag: string
+  readonly security?: readonly string[]
+  readonly query?: z.ZodObject
+  readonly params?: z.ZodObject
+  readonly headers?: z.ZodObject
+  readonly body?: { readonly schema: z.ZodType; readonly example: unknown }
+  readonly responses: Readonly<Record<number, Documented>>
+  readonly errors: readonly ErrorCode[]
+}
+
+export interface Endpoint<Deps> {
+  /** The OpenAPI operationId, and the route's name in metrics and logs. */
+  readonly operationId: string
+  readonly method: Method
+  readonly path: string
+  readonly docs: EndpointDocs
+  readonly handle: (call: Call, deps: Deps) => Response | Promise<Response>
+}
+
+export interface Traffic {
+  readonly newRequestId: () => string
+  /** Milliseconds, monotonic. */
+  readonly stopwatch: () => number
+  readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
+  /** The problem that something thrown stands for. */
+  readonly explain: (error: unknown) => Problem
+  readonly failed: (call: Call, error: unknown) => void
+}
+
+type Handle = (call: Call) => Response | Promise<Response>
+
+const serve = (route: string, handle: Handle, traffic: Traffic) => async (c: Context) => {
+  const startedAt = traffic.stopwatch()
+  const call = beginCall(traffic.newRequestId(), c.req.raw, c.env as Bindings | undefined)
+  const response = await attempt(call, handle, traffic)
+  traffic.observe(call, route, response.status, traffic.stopwatch() - startedAt)
+  return response
+}
+
+async function attempt(call: Call, handle: Handle, traffic: Traffic): Promise<Response> {
+  try {
+    return await handle(call)
+  } catch (error) {
+    const response = refuse(call, traffic.explain(error))
+    if (response.status >= 500) traffic.failed(call, error)
+    return response
+  }
+}
+
+const allowed = (methods: readonly Method[]): string =>
+  [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+
+/** Any other method on a known path. `options` answers OPTIONS, where the caller cares for it. */
+const otherMethods =
+  (allow: string, options?: (call: Call, allow: string) => Response): Handle =>
+  (call) => {
+    call.headers.Allow = allow
+    if (call.request.method === 'OPTIONS' && options) return options(call, allow)
+    throw problem('method_not_allowed')
+  }
+
+export function mount<Deps>(
+  app: Hono,
+  endpoints: readonly Endpoint<Deps>[],
+  deps: Deps,
+  traffic: Traffic,
+  options?: (call: Call, allow: string) => Response,
+): void {
+  for (const { method, path, operationId, handle } of endpoints) {
+    app.on(
+      method,
+      path,
+      serve(operationId, (call) => handle(call, deps), traffic),
+    )
+  }
+  for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
+    const allow = allowed(group.map((endpoint) => endpoint.method))
+    app.all(path, serve('other', otherMethods(allow, options), traffic))
+  }
+}
+
+export function mountFallbacks(app: Hono, traffic: Traffic): void {
+  const nothingHere: Handle = () => {
+    throw problem('not_found')
+  }
+  app.notFound(serve('unknown', nothingHere, traffic))
+}

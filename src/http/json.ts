@@ -1,0 +1,123 @@
+/**
+ * Strict JSON: what `JSON.parse` lets through and a careful store must not. Refuses bytes that are
+ * not UTF-8, duplicate and `__proto__` keys, lone surrogates, NUL, nesting deeper than 32 levels,
+ * and numbers that JavaScript cannot keep.
+ */
+import { problem } from '../errors.ts'
+
+const MAX_DEPTH = 32
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const malformed = (detail: string) => problem('malformed_json', { detail })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw malformed('The body is not valid UTF-8. Encode it as UTF-8 and send it again.')
+  }
+}
+
+function parse(source: string): unknown {
+  try {
+    return JSON.parse(source)
+  } catch (error) {
+    const at = /position (\d+)/.exec(String(error))?.[1]
+    throw malformed(
+      at === undefined
+        ? 'The body ends before its JSON does. Send the whole JSON value.'
+        : `The body stops being JSON at character ${at}. Correct it and send it again.`,
+    )
+  }
+}
+
+/** Where the string that opens before `from` closes; the source is known to be valid JSON. */
+function closingQuote(source: string, from: number): number {
+  let end = source.indexOf('"', from)
+  let slashes = 0
+  while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
+  while (slashes % 2 === 1) {
+    end = source.indexOf('"', end + 1)
+    slashes = 0
+    while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
+  }
+  return end
+}
+
+/** How many members the source writes: its colons outside strings. */
+function writtenMembers(source: string): number {
+  let members = 0
+  for (let i = 0; i < source.length; i++) {
+    const code = source.charCodeAt(i)
+    if (code === 34) i = closingQuote(source, i + 1)
+    else if (code === 58) members++
+  }
+  return members
+}
+
+interface Findings {
+  members: number
+  unsafeInteger: boolean
+}
+
+function inspectString(text: string): void {
+  if (!text.isWellFormed()) {
+    throw malformed('A string holds half of a surrogate pair. Send whole Unicode characters.')
+  }
+  if (text.includes('\0')) throw malformed('A string holds NUL (U+0000). Remove it.')
+}
+
+function inspectNumber(value: number, findings: Findings): void {
+  if (!Number.isFinite(value)) {
+    throw malformed('A number is too large for a double. Send it as a string.')
+  }
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) findings.unsafeInteger = true
+}
+
+function inspect(value: unknown, depth: number, escapes: boolean, findings: Findings): void {
+  if (typeof value === 'string') {
+    if (escapes) inspectString(value)
+  } else if (typeof value === 'number') inspectNumber(value, findings)
+  else if (typeof value === 'object' && value !== null) {
+    if (depth === MAX_DEPTH) throw malformed(`The body nests deeper than ${MAX_DEPTH} levels.`)
+    if (Array.isArray(value)) for (const item of value) inspect(item, depth + 1, escapes, findings)
+    else inspectMembers(value, depth, escapes, findings)
+  }
+}
+
+function inspectMembers(value: object, depth: number, escapes: boolean, findings: Findings): void {
+  for (const [key, member] of Object.entries(value)) {
+    if (key === '__proto__') throw malformed('A key is named __proto__. Rename it.')
+    if (escapes) inspectString(key)
+    findings.members++
+    inspect(member, depth + 1, escapes, findings)
+  }
+}
+
+/** Integers past 2^53 would be stored as other numbers than were sent. */
+function refuseInexactIntegers(source: string): void {
+  JSON.parse(source, (_key, value, context?: { source?: string }) => {
+    const literal = context?.source
+    if (typeof value === 'number' && literal && /^-?\d+$/.test(literal)) {
+      if (BigInt(literal) !== BigInt(value)) {
+        throw malformed(`The integer ${literal} cannot be kept exactly. Send it as a string.`)
+      }
+    }
+    return value
+  })
+}
+
+/** Throws `malformed_json`, with a sentence that names the fault. */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  const source = decode(bytes)
+  const value = parse(source)
+  // Surrogates and control characters can only come from escapes: the bytes were valid UTF-8.
+  const findings: Findings = { members: 0, unsafeInteger: false }
+  inspect(value, 0, source.includes('\\u'), findings)
+  if (findings.members !== writtenMembers(source)) {
+    throw malformed('An object has the same key twice. Send each key once.')
+  }
+  if (findings.unsafeInteger) refuseInexactIntegers(source)
+  return value
+}

@@ -1,0 +1,56 @@
+/** Prometheus metrics. Labels are route names and statuses: never an agent, a key or an address. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export interface StoreTotals {
+  readonly agents: number
+  readonly memories: number
+  /** Commits since the process started. */
+  readonly commits: number
+}
+
+export interface Metrics {
+  readonly observe: (route: string, method: string, status: number, durationMs: number) => void
+  /** The text exposition, and its content type. */
+  readonly render: () => Promise<{ text: string; contentType: string }>
+}
+
+const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+
+export function createMetrics(totals: () => Promise<StoreTotals>): Metrics {
+  const registers = [new Registry()]
+  const [registry] = registers as [Registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests answered, by route, method and status.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to its answer, by route.',
+    labelNames: ['route'],
+    buckets: BUCKETS_SECONDS,
+    registers,
+  })
+  const agents = new Gauge({ name: 'agent_home_agents', help: 'Agents stored.', registers })
+  const memories = new Gauge({ name: 'agent_home_memories', help: 'Memories stored.', registers })
+  const commits = new Gauge({
+    name: 'agent_home_commits',
+    help: 'Durable commits since the process started.',
+    registers,
+  })
+  return {
+    observe(route, method, status, durationMs) {
+      requests.inc({ route, method, status })
+      durations.observe({ route }, durationMs / 1000)
+    },
+    async render() {
+      const now = await totals()
+      agents.set(now.agents)
+      memories.set(now.memories)
+      commits.set(now.commits)
+      return { text: await registry.metrics(), contentType: registry.contentType }
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** The web-standard app on a real socket: Node's limits, parser errors, and draining. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { catalogue, type ErrorCode } from '../errors.ts'
+import { problemBody } from './problem.ts'
+
+const SERVER_OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16 * 1024,
+  connectionsCheckingInterval: 2_000,
+  // A request without Host gets our problem body instead of Node's bare 400.
+  requireHostHeader: false,
+}
+
+const MAX_CONNECTIONS = 10_000
+
+const DRAIN_LIMIT_MS = 10_000
+
+const parserErrors: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'header_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+const statusLines: Partial<Record<ErrorCode, string>> = {
+  header_too_large: '431 Request Header Fields Too Large',
+  request_timeout: '408 Request Timeout',
+  malformed_request: '400 Bad Request',
+}
+
+/** What never became a request is refused on the raw socket, in the same words as elsewhere. */
+function refuseOnSocket(error: NodeJS.ErrnoException, socket: Socket, instance: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const code = parserErrors[error.code ?? ''] ?? 'malformed_request'
+  const body = JSON.stringify(problemBody(code, catalogue[code].detail, instance))
+  socket.end(
+    `HTTP/1.1 ${statusLines[code]}\r\nConnection: close\r\nX-Request-Id: ${instance}\r\n` +
+      `X-Content-Type-Options: nosniff\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+/** A request line or Host that makes no address never reaches the app. */
+function malformed(instance: string): Response {
+  const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
+  return Response.json(body, {
+    status: 400,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'X-Request-Id': instance,
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+    },
+  })
+}
+
+export interface RunningServer {
+  readonly host: string
+  readonly port: number
+  /** Stops accepting, lets what runs finish, and after 10 s closes what is left. */
+  readonly drain: () => Promise<void>
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS)
+    server.close(() => {
+      clearTimeout(limit)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** Rejects with Node's own error (EADDRINUSE, EACCES…) when it cannot listen. */
+export async function listen(
+  app: Hono,
+  host: string,
+  port: number,
+  newRequestId: () => string,
+): Promise<RunningServer> {
+  const listener = getRequestListener(app.fetch, { errorHandler: () => malformed(newRequestId()) })
+  // The listener settles every request itself; its promise carries nothing.
+  const server = createServer(SERVER_OPTIONS, (incoming, outgoing) => {
+    void listener(incoming, outgoing)
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    refuseOnSocket(error, socket, newRequestId()),
+  )
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const bound = server.address() as AddressInfo
+  return { host: bound.address, port: bound.port, drain: () => drain(server) }
+}

@@ -1,0 +1,84 @@
+/** Connections to the embedded database, opened so that a commit survives power loss. */
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { StoreRefused, StoreUnavailable } from '../port.ts'
+
+/** Older versions can corrupt a database when the write-ahead log is reset. */
+const OLDEST_SAFE_VERSION = [3, 51, 3] as const
+
+const BUSY_TIMEOUT_MS = 5_000
+
+const SYNCHRONOUS_FULL = 2
+
+export const pathOf = (databaseUrl: string): string =>
+  resolve(databaseUrl.replace(/^sqlite:(\/\/)?/, ''))
+
+/** A prepared statement whose rows have one known shape. */
+export interface Statement<Row> {
+  get(...values: SQLInputValue[]): Row | undefined
+  all(...values: SQLInputValue[]): Row[]
+  iterate(...values: SQLInputValue[]): Iterable<Row>
+  run(...values: SQLInputValue[]): unknown
+}
+
+export const prepare = <Row = never>(db: DatabaseSync, sql: string): Statement<Row> =>
+  db.prepare(sql) as unknown as Statement<Row>
+
+const scalar = (db: DatabaseSync, sql: string): unknown =>
+  Object.values(db.prepare(sql).get() ?? {})[0]
+
+function refuseOldVersion(db: DatabaseSync): void {
+  const text = String(scalar(db, 'SELECT sqlite_version()'))
+  const found = text.split('.').map(Number)
+  const differing = OLDEST_SAFE_VERSION.findIndex((part, i) => part !== found[i])
+  if (differing >= 0 && (found[differing] ?? 0) < (OLDEST_SAFE_VERSION[differing] ?? 0)) {
+    throw new StoreRefused(
+      `SQLite ${text} can corrupt a write-ahead log. Run a Node.js with SQLite ${OLDEST_SAFE_VERSION.join('.')} or newer.`,
+    )
+  }
+}
+
+/** The one writing connection. Throws StoreRefused when durability cannot be had. */
+export function openWriter(path: string): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const db = new DatabaseSync(path, {
+    timeout: BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+  })
+  refuseOldVersion(db)
+  const mode = scalar(db, 'PRAGMA journal_mode = WAL')
+  if (mode !== 'wal') throw new StoreRefused(`${path} cannot use write-ahead logging (${mode}).`)
+  // fullfsync reaches the platter where plain fsync does not (macOS); elsewhere it changes nothing.
+  db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
+  if (scalar(db, 'PRAGMA synchronous') !== SYNCHRONOUS_FULL) {
+    throw new StoreRefused(`${path} does not keep synchronous = FULL.`)
+  }
+  return db
+}
+
+export const openReader = (path: string): DatabaseSync =>
+  new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+
+export function transact<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Primary result codes that say the storage, not the statement, is at fault. */
+const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 13, 14, 26])
+
+/** What SQLite throws, in the port's words. */
+export function translate(error: unknown): unknown {
+  const code = (error as { errcode?: unknown } | null)?.errcode
+  return typeof code === 'number' && STORAGE_FAULTS.has(code & 0xff)
+    ? new StoreUnavailable('the database does not answer', { cause: error })
+    : error
+}

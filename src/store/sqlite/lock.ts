@@ -1,0 +1,47 @@
+/**
+ * One process per database file. The lock is SQLite's own, on a file beside the database, so the
+ * system releases it however the process ends; a second file says who holds it.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreRefused } from '../port.ts'
+
+export interface ProcessLock {
+  release(): void
+}
+
+const ownerFile = (path: string): string => `${path}.owner`
+
+function holder(path: string): string {
+  try {
+    const owner = JSON.parse(readFileSync(ownerFile(path), 'utf8')) as {
+      pid: number
+      since: string
+    }
+    return `process ${owner.pid} (since ${owner.since})`
+  } catch {
+    return 'another process'
+  }
+}
+
+/** Throws StoreRefused, naming the process that holds the database. */
+export function lockDatabase(path: string, now: number): ProcessLock {
+  const db = new DatabaseSync(`${path}.lock`, { timeout: 0 })
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    db.close()
+    throw new StoreRefused(
+      `${path} is in use by ${holder(path)}. Stop that process, or give this one another DATABASE_URL.`,
+      { cause },
+    )
+  }
+  const owner = { pid: process.pid, since: new Date(now).toISOString() }
+  writeFileSync(ownerFile(path), JSON.stringify(owner))
+  return {
+    release() {
+      rmSync(ownerFile(path), { force: true })
+      db.close()
+    },
+  }
+}

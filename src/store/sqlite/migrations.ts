@@ -1,0 +1,74 @@
+/** Forward-only steps of the schema. Append; never edit a step that was released. */
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreRefused } from '../port.ts'
+import { transact } from './connection.ts'
+
+const steps: readonly string[] = [
+  `CREATE TABLE accounts (
+     id TEXT PRIMARY KEY,
+     email TEXT NOT NULL UNIQUE,
+     password_hash TEXT NOT NULL,
+     created_at INTEGER NOT NULL
+   ) STRICT;
+
+   CREATE TABLE agents (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     purpose TEXT NOT NULL,
+     symbol TEXT NOT NULL,
+     status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+     memory_count INTEGER NOT NULL DEFAULT 0,
+     account_id TEXT REFERENCES accounts (id),
+     birth_key_hash TEXT NOT NULL UNIQUE,
+     birth_fingerprint TEXT NOT NULL,
+     birth_salt TEXT NOT NULL,
+     rotated INTEGER NOT NULL DEFAULT 0,
+     born_from TEXT,
+     created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX agents_by_birth ON agents (created_at);
+   CREATE INDEX agents_by_address ON agents (born_from, created_at) WHERE born_from IS NOT NULL;
+   CREATE INDEX agents_by_account ON agents (account_id) WHERE account_id IS NOT NULL;
+
+   CREATE TABLE credentials (
+     token_hash TEXT PRIMARY KEY,
+     agent_id TEXT NOT NULL REFERENCES agents (id),
+     kind TEXT NOT NULL CHECK (kind IN ('agent', 'operator'))
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX credentials_by_agent ON credentials (agent_id, kind);
+
+   CREATE TABLE memories (
+     agent_id TEXT NOT NULL REFERENCES agents (id),
+     key TEXT NOT NULL,
+     id TEXT NOT NULL,
+     text TEXT NOT NULL,
+     metadata TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL,
+     PRIMARY KEY (agent_id, key)
+   ) STRICT;
+
+   CREATE TABLE heartbeat (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     written_at INTEGER NOT NULL
+   ) STRICT;`,
+]
+
+const versionOf = (db: DatabaseSync): number =>
+  Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0])
+
+/** Throws StoreRefused when the database was written by a newer program. */
+export function migrate(db: DatabaseSync, path: string): void {
+  transact(db, () => {
+    const version = versionOf(db)
+    if (version > steps.length) {
+      throw new StoreRefused(
+        `${path} has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
+      )
+    }
+    for (const step of steps.slice(version)) db.exec(step)
+    db.exec(`PRAGMA user_version = ${steps.length}`)
+  })
+}

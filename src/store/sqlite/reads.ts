@@ -1,0 +1,121 @@
+/** The home's reading verbs, on a connection of their own beside the writer's. */
+import type { DatabaseSync } from 'node:sqlite'
+import type {
+  Account,
+  BirthCount,
+  BirthRecord,
+  Identity,
+  ProfileAnswer,
+  ReadAnswer,
+  Refused,
+} from '../port.ts'
+import { prepare } from './connection.ts'
+import {
+  AGENT_COLUMNS,
+  type AgentRow,
+  type CredentialRow,
+  MEMORY_COLUMNS,
+  type MemoryRow,
+  memoryOf,
+  profileOf,
+  SELECT_CREDENTIAL,
+} from './rows.ts'
+
+export interface BirthRow {
+  id: string
+  birth_fingerprint: string
+  birth_salt: string
+  rotated: number
+}
+
+export const SELECT_BIRTH =
+  'SELECT id, birth_fingerprint, birth_salt, rotated FROM agents WHERE birth_key_hash = ?'
+
+export const birthOf = (row: BirthRow): BirthRecord => ({
+  agentId: row.id,
+  fingerprint: row.birth_fingerprint,
+  salt: row.birth_salt,
+  rotated: row.rotated === 1,
+})
+
+interface CountRow {
+  births: number
+  oldest: number | null
+}
+
+/** Also used inside the writing transaction, on the writer's connection. */
+export function prepareBirthCount(db: DatabaseSync) {
+  const fromAddress = prepare<CountRow>(
+    db,
+    'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE born_from = ? AND created_at > ?',
+  )
+  const inAll = prepare<CountRow>(
+    db,
+    'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE created_at > ?',
+  )
+  return (bornFrom: string, since: number): BirthCount => {
+    const here = fromAddress.get(bornFrom, since)
+    const all = inAll.get(since)
+    return {
+      fromAddress: here?.births ?? 0,
+      inAll: all?.births ?? 0,
+      oldestFromAddress: here?.oldest ?? undefined,
+      oldestInAll: all?.oldest ?? undefined,
+    }
+  }
+}
+
+export function prepareReads(db: DatabaseSync) {
+  const credential = prepare<CredentialRow>(db, SELECT_CREDENTIAL)
+  const birth = prepare<BirthRow>(db, SELECT_BIRTH)
+  const account = prepare<{ id: string; email: string; password_hash: string }>(
+    db,
+    'SELECT id, email, password_hash FROM accounts WHERE email = ?',
+  )
+  const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
+  const memory = prepare<MemoryRow>(
+    db,
+    `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? AND key = ?`,
+  )
+  const totals = prepare<{ agents: number; memories: number }>(
+    db,
+    'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
+  )
+  /** Why this identity may not act now, if it may not. */
+  function refuse({ tokenHash }: Identity): Refused | undefined {
+    const row = credential.get(tokenHash)
+    if (!row) return { outcome: 'revoked' }
+    return row.kind === 'agent' && row.status === 'paused' ? { outcome: 'paused' } : undefined
+  }
+  return {
+    countBirths: prepareBirthCount(db),
+    identify(tokenHash: string): Identity | undefined {
+      const row = credential.get(tokenHash)
+      return row && { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
+    },
+    findBirth(keyHash: string): BirthRecord | undefined {
+      const row = birth.get(keyHash)
+      return row && birthOf(row)
+    },
+    findAccount(email: string): Account | undefined {
+      const row = account.get(email)
+      return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
+    },
+    refuse,
+    readProfile({ agentId, tokenHash }: Identity): ProfileAnswer {
+      const row = credential.get(tokenHash) && agent.get(agentId)
+      return row
+        ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+        : { outcome: 'revoked' }
+    },
+    readMemory(identity: Identity, key: string): ReadAnswer {
+      const refused = refuse(identity)
+      if (refused) return refused
+      const row = memory.get(identity.agentId, key)
+      return row ? { outcome: 'found', memory: memoryOf(row) } : { outcome: 'missing' }
+    },
+    totals: () => totals.get() ?? { agents: 0, memories: 0 },
+  }
+}
+
+export type Reads = ReturnType<typeof prepareReads>

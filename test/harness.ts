@@ -1,0 +1,169 @@
+/** Real apps on real stores, for tests. An engine is one row of `engines`. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { type App, createApp } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/port.ts'
+
+export interface TestDatabase {
+  readonly url: string
+  readonly drop: () => Promise<void>
+}
+
+export interface Engine {
+  readonly name: string
+  readonly fresh: () => Promise<TestDatabase>
+}
+
+export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'agent-home-'))
+
+const sqlite: Engine = {
+  name: 'sqlite',
+  async fresh() {
+    const directory = temporaryDirectory()
+    return {
+      url: `sqlite:${join(directory, 'home.db')}`,
+      drop: async () => rmSync(directory, { recursive: true, force: true }),
+    }
+  },
+}
+
+export const engines: readonly Engine[] = [sqlite]
+
+type Json = Record<string, unknown>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; {} where there is none. */
+  readonly body: Json
+}
+
+export interface CallOptions {
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A string is sent as it stands; anything else as JSON. */
+  readonly body?: unknown
+  /** The socket's remote address. */
+  readonly from?: string
+}
+
+export interface Born {
+  readonly agentId: string
+  readonly token: string
+  readonly operatorToken: string
+  readonly idempotencyKey: string
+}
+
+export interface TestService {
+  readonly app: App
+  readonly store: Store
+  /** Lines of the log, as written. */
+  readonly logged: string[]
+  /** Moves the service's clock. */
+  readonly tick: (ms: number) => void
+  readonly now: () => number
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
+  /** A fresh agent, born from an address of its own so that births never run out. */
+  readonly birth: (overrides?: Json) => Promise<Born>
+  readonly close: () => Promise<void>
+}
+
+export const freshKey = (): string => randomBytes(32).toString('hex')
+
+export const birthBody = {
+  name: 'Atlas',
+  purpose: 'Keeps the plan of a long migration.',
+  symbol: 'zerno',
+  operatorConsent: true,
+} as const
+
+function requestOf(method: string, path: string, options: CallOptions): Request {
+  const { token, headers, body } = options
+  return new Request(`http://127.0.0.1:8787${path}`, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
+  const { status, headers } = response
+  return { status, headers, text, body: isJson ? (JSON.parse(text) as Json) : {} }
+}
+
+/** The whole service on a fresh database of an engine, without sockets. */
+export async function openService(
+  engine: Engine,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
+  const database = await engine.fresh()
+  let offset = 0
+  const now = () => Date.now() + offset
+  const logged: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const store = await openStore(database.url, now())
+  const config = loadConfig({ FAILURES_PER_MINUTE: '0', ...env, DATABASE_URL: database.url })
+  const app = createApp({ config, store, clock: now, random: randomBytes, log })
+  let births = 0
+
+  const call = async (method: string, path: string, options: CallOptions = {}) => {
+    const socket = { remoteAddress: options.from ?? '127.0.0.1' }
+    return answerOf(
+      await app.hono.fetch(requestOf(method, path, options), { incoming: { socket } }),
+    )
+  }
+
+  return {
+    app,
+    store,
+    logged,
+    now,
+    tick: (ms) => {
+      offset += ms
+    },
+    call,
+    async birth(overrides = {}) {
+      const idempotencyKey = freshKey()
+      births++
+      const { status, text, body } = await call('POST', '/api/agents/birth', {
+        headers: { 'idempotency-key': idempotencyKey },
+        body: { ...birthBody, ...overrides },
+        from: `10.${births >> 16}.${(births >> 8) & 255}.${births & 255}`,
+      })
+      if (status !== 201) throw new Error(`birth failed with ${status}: ${text}`)
+      return {
+        agentId: String(body.agent_id),
+        token: String(body.token),
+        operatorToken: String(body.operator_token),
+        idempotencyKey,
+      }
+    },
+    async close() {
+      await store.close()
+      await database.drop()
+    },
+  }
+}
+
+export const memoryPath = '/api/agents/me/memory'
+
+/** Writes a memory; its expected version is 0 unless told. */
+export const write = (
+  service: TestService,
+  token: string,
+  key: string,
+  text: string,
+  expectedVersion = 0,
+) => service.call('POST', memoryPath, { token, body: { key, text, expectedVersion } })
