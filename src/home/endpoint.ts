@@ -4,7 +4,7 @@ import { type ErrorCode, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
 import { bearerToken, refuseDuplicateHeaders, refuseTokenInQuery } from '../http/bearer.ts'
 import { readJson } from '../http/body.ts'
-import { retryAfter, showStanding, spend } from '../http/budgets.ts'
+import { retryAfter, showPolicy, showStanding, spend } from '../http/budgets.ts'
 import type { Call } from '../http/call.ts'
 import type { Documented, Endpoint, EndpointDocs, Method } from '../http/endpoint.ts'
 import { checkOrigin } from '../http/origin.ts'
@@ -119,7 +119,8 @@ function docsOf(spec: Declared<z.ZodObject, z.ZodType>, pausable: boolean): Endp
 }
 
 /** Throws `home_disabled`, `duplicate_header`, `token_in_query` or `origin_denied`. */
-export function enter(call: Call, home: Home): void {
+export function enter(call: Call, home: Home, budget: BudgetName): void {
+  showPolicy(call, home.limits.rates[budget])
   if (!home.enabled) throw problem('home_disabled')
   checkOrigin(call, home.origins)
   refuseDuplicateHeaders(call)
@@ -136,8 +137,15 @@ export async function failAuthentication(call: Call, home: Home, code: ErrorCode
   throw problem(code)
 }
 
-async function identify(call: Call, home: Home): Promise<Identity> {
+async function presented(call: Call, home: Home): Promise<string> {
   const token = bearerToken(call)
+  if (token !== undefined) return token
+  showStanding(call, await home.budgets.look('failures', clientOf(call, home)))
+  throw problem('credentials_missing')
+}
+
+async function identify(call: Call, home: Home): Promise<Identity> {
+  const token = await presented(call, home)
   const tokenHash = hashToken(token)
   call.notes.token = tokenMark(tokenHash)
   const identity = isWellFormedToken(token) ? await home.store.identify(tokenHash) : undefined
@@ -153,13 +161,19 @@ export const refusal = ({ outcome }: Refused) =>
 
 type AnyBearerSpec = Pick<BearerSpec<never, never>, 'access' | 'budget' | 'whilePaused'>
 
+function forbidden(identity: Identity, { access, whilePaused }: AnyBearerSpec) {
+  if (identity.kind === 'operator') return undefined
+  if (access === 'operator-token') return problem('insufficient_scope')
+  return identity.status === 'paused' && !whilePaused ? refusal({ outcome: 'paused' }) : undefined
+}
+
 async function authorize(call: Call, home: Home, spec: AnyBearerSpec): Promise<Identity> {
   const identity = await identify(call, home)
-  if (spec.access === 'operator-token' && identity.kind !== 'operator') {
-    throw problem('insufficient_scope')
-  }
-  if (identity.kind === 'agent' && identity.status === 'paused' && !spec.whilePaused) {
-    throw refusal({ outcome: 'paused' })
+  const denied = forbidden(identity, spec)
+  if (denied) {
+    // What is not allowed costs nothing: an agent cannot use up its operator's budget.
+    showStanding(call, await home.budgets.look(spec.budget, identity.agentId))
+    throw denied
   }
   spend(call, await home.budgets.take(spec.budget, identity.agentId))
   return identity
@@ -180,7 +194,7 @@ export function bearerEndpoint<
     whilePaused,
     docs: docsOf(spec, access === 'either-token' && !whilePaused),
     async handle(call, home) {
-      enter(call, home)
+      enter(call, home, spec.budget)
       call.headers['Cache-Control'] = 'no-store'
       const identity = await authorize(call, home, spec)
       const query = validateQuery(spec.query ?? noQuery, call) as z.output<Q>
@@ -202,7 +216,7 @@ export function openEndpoint(spec: OpenSpec): HomeEndpoint {
     whilePaused: true,
     docs: docsOf(spec, false),
     async handle(call, home) {
-      enter(call, home)
+      enter(call, home, budget)
       call.headers['Cache-Control'] = 'no-store'
       validateQuery(noQuery, call)
       return handle(call, home)

@@ -20,10 +20,8 @@ export function refuseTokenInQuery(call: Call): void {
   }
 }
 
-/** Throws `credentials_missing` where no bearer token is presented. */
-export function bearerToken(call: Call): string {
+/** The presented token, or undefined where there is none. */
+export function bearerToken(call: Call): string | undefined {
   const header = call.request.headers.get('authorization')
-  const token = header && /^bearer +(.*)$/i.exec(header)?.[1]
-  if (token === null || token === undefined) throw problem('credentials_missing')
-  return token
+  return header === null ? undefined : /^bearer +(.*)$/i.exec(header)?.[1]
 }

@@ -24,12 +24,15 @@ export interface Budgets {
   look(name: string, key: string): Promise<Standing>
 }
 
-/** RateLimit and RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
-export function showStanding(call: Call, standing: Standing): void {
-  const { policy, remaining, resetSeconds } = standing
-  if (policy.quota === 0) return
-  call.headers['RateLimit-Policy'] = `"${policy.name}";q=${policy.quota};w=${policy.windowSeconds}`
-  call.headers.RateLimit = `"${policy.name}";r=${remaining};t=${resetSeconds}`
+/** RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
+export function showPolicy(call: Call, { name, quota, windowSeconds }: BudgetPolicy): void {
+  if (quota > 0) call.headers['RateLimit-Policy'] = `"${name}";q=${quota};w=${windowSeconds}`
+}
+
+/** RateLimit beside its policy, from the same draft. */
+export function showStanding(call: Call, { policy, remaining, resetSeconds }: Standing): void {
+  showPolicy(call, policy)
+  if (policy.quota > 0) call.headers.RateLimit = `"${policy.name}";r=${remaining};t=${resetSeconds}`
 }
 
 export const retryAfter = (standing: Standing): Record<string, string> => ({
