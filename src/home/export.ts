@@ -64,6 +64,6 @@ export const exportMemories = bearerEndpoint({
     const exportedAt = new Date(clock()).toISOString()
     const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
     call.headers['Content-Disposition'] = `attachment; filename="${name}"`
-    return answer(call, 200, streamText(exportText(snapshot, exportedAt)))
+    return answer(call, 200, streamText(exportText(snapshot, exportedAt), snapshot.close))
   },
 })

@@ -55,6 +55,8 @@ const serve = (route: string, handle: Handle, traffic: Traffic) => async (c: Con
   const call = beginCall(traffic.newRequestId(), c.req.raw, c.env as Bindings | undefined)
   const response = await attempt(call, handle, traffic)
   traffic.observe(call, route, response.status, traffic.stopwatch() - startedAt)
+  // Hono answers HEAD with the headers alone; a body that nobody reads must let go of its source.
+  if (call.request.method === 'HEAD') await response.body?.cancel()
   return response
 }
 

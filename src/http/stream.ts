@@ -3,23 +3,36 @@
 /** A reader that takes nothing for this long is dropped: it holds a snapshot open. */
 const STALL_LIMIT_MS = 30_000
 
-export function streamText(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+/** `close` is called once the stream ends, however it ends. */
+export function streamText(
+  pieces: AsyncIterable<string>,
+  close: () => void,
+): ReadableStream<Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
   let stalled: NodeJS.Timeout | undefined
-  const end = async () => {
+  const end = () => {
     clearTimeout(stalled)
-    await pieces.return(undefined)
+    close()
   }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         clearTimeout(stalled)
-        const { done, value } = await pieces.next()
-        if (done) return controller.close()
-        controller.enqueue(encoder.encode(value))
+        try {
+          const { done, value } = await source.next()
+          if (done) {
+            end()
+            return controller.close()
+          }
+          controller.enqueue(encoder.encode(value))
+        } catch (error) {
+          end()
+          throw error
+        }
         stalled = setTimeout(() => {
           controller.error(new Error('the reader stalled'))
-          void end()
+          end()
         }, STALL_LIMIT_MS)
       },
       cancel: end,

@@ -86,8 +86,10 @@ export type ExportAnswer =
       readonly outcome: 'export'
       readonly profile: Profile
       readonly memoryCount: number
-      /** Ordered by key, from the one snapshot that also gave profile and count. Must be closed. */
+      /** Ordered by key, from the one snapshot that also gave profile and count. */
       readonly memories: AsyncIterable<readonly Memory[]>
+      /** Lets the snapshot go, read to its end or not. May be called again. */
+      readonly close: () => void
     }
   | Refused
 

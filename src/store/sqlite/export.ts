@@ -23,7 +23,7 @@ function* batches(rows: Iterable<MemoryRow>): Generator<Memory[]> {
   if (batch.length > 0) yield batch
 }
 
-async function* read(db: DatabaseSync, rows: Iterable<MemoryRow>): AsyncGenerator<Memory[]> {
+async function* read(rows: Iterable<MemoryRow>): AsyncGenerator<Memory[]> {
   try {
     for (const batch of batches(rows)) {
       yield batch
@@ -31,8 +31,6 @@ async function* read(db: DatabaseSync, rows: Iterable<MemoryRow>): AsyncGenerato
     }
   } catch (error) {
     throw translate(error)
-  } finally {
-    db.close()
   }
 }
 
@@ -45,7 +43,11 @@ function begin(db: DatabaseSync, identity: Identity): ExportAnswer {
     db,
     `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY key`,
   ).iterate(identity.agentId)
-  return { ...answer, outcome: 'export', memories: read(db, rows) }
+  return { ...answer, outcome: 'export', memories: read(rows), close: () => close(db) }
+}
+
+function close(db: DatabaseSync): void {
+  if (db.isOpen) db.close()
 }
 
 export function openExport(path: string, identity: Identity): ExportAnswer {
@@ -55,6 +57,6 @@ export function openExport(path: string, identity: Identity): ExportAnswer {
     answer = begin(db, identity)
     return answer
   } finally {
-    if (answer?.outcome !== 'export') db.close()
+    if (answer?.outcome !== 'export') close(db)
   }
 }
