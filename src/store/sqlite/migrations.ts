@@ -54,6 +54,25 @@ const steps: readonly string[] = [
      id INTEGER PRIMARY KEY CHECK (id = 1),
      written_at INTEGER NOT NULL
    ) STRICT;`,
+
+  `CREATE TABLE sessions (
+     token_hash TEXT PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     user_agent TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     seen_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX sessions_by_account ON sessions (account_id);
+   CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+   CREATE TABLE daily_writes (
+     agent_id TEXT NOT NULL REFERENCES agents (id),
+     day INTEGER NOT NULL,
+     writes INTEGER NOT NULL,
+     PRIMARY KEY (agent_id, day)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 const versionOf = (db: DatabaseSync): number =>

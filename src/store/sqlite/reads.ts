@@ -20,6 +20,7 @@ import {
   profileOf,
   SELECT_CREDENTIAL,
 } from './rows.ts'
+import { prepareSessionReads } from './sessions.ts'
 
 export interface BirthRow {
   id: string
@@ -88,6 +89,7 @@ export function prepareReads(db: DatabaseSync) {
     return row.kind === 'agent' && row.status === 'paused' ? { outcome: 'paused' } : undefined
   }
   return {
+    ...prepareSessionReads(db, refuse),
     countBirths: prepareBirthCount(db),
     identify(tokenHash: string): Identity | undefined {
       const row = credential.get(tokenHash)

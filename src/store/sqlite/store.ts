@@ -48,6 +48,19 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     exportMemories: (identity) => read(() => openExport(path, identity)),
     rotateAgentToken: (identity, tokenHash) =>
       commit(() => writes.rotateAgentToken(identity, tokenHash)),
+    createSession: (session, replaced, at) =>
+      commit(() => writes.createSession(session, replaced, at)),
+    findSession: (tokenHash, at) => read(() => reads.findSession(tokenHash, at)),
+    touchSession: (id, expiresAt, at) => commit(() => writes.touchSession(id, expiresAt, at)),
+    listSessions: (accountId, at) => read(() => reads.listSessions(accountId, at)),
+    revokeSession: (accountId, id) => commit(() => writes.revokeSession(accountId, id)),
+    listAgents: (accountId, page) => read(() => reads.listAgents(accountId, page)),
+    identifyOwner: (accountId, agentId) => read(() => reads.identifyOwner(accountId, agentId)),
+    attachAgent: (identity, accountId) => commit(() => writes.attachAgent(identity, accountId)),
+    listMemories: (identity, prefix, page) =>
+      read(() => reads.listMemories(identity, prefix, page)),
+    readActivity: (identity, sinceDay, limit) =>
+      read(() => reads.readActivity(identity, sinceDay, limit)),
     checkWritable: (at) => commit(() => writes.checkWritable(at)),
     status: () => read(() => ({ ...reads.totals(), commits })),
     async close() {

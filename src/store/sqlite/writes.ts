@@ -12,6 +12,7 @@ import type {
   Refused,
   WriteAnswer,
 } from '../port.ts'
+import { dayOf } from '../port.ts'
 import { prepare } from './connection.ts'
 import { type BirthRow, birthOf, prepareBirthCount, SELECT_BIRTH } from './reads.ts'
 import {
@@ -22,6 +23,7 @@ import {
   profileOf,
   SELECT_CREDENTIAL,
 } from './rows.ts'
+import { prepareSessionWrites } from './sessions.ts'
 
 const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
   (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
@@ -97,6 +99,11 @@ function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
      VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
   )
   const countOne = prepare(db, 'UPDATE agents SET memory_count = memory_count + 1 WHERE id = ?')
+  const countWrite = prepare(
+    db,
+    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?, ?, 1)
+     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + 1`,
+  )
   const update = prepare(
     db,
     `UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ?
@@ -146,9 +153,11 @@ function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
     const { agentId } = identity
     const found = current.get(agentId, write.key)
     if ((found?.version ?? 0) !== write.expectedVersion) return conflict(agentId, write, found)
-    if (found) return replace(agentId, write, found, now)
-    if (maxMemories > 0 && admitted.memory_count >= maxMemories) return { outcome: 'over_quota' }
-    return create(agentId, write, now)
+    if (!found && maxMemories > 0 && admitted.memory_count >= maxMemories) {
+      return { outcome: 'over_quota' }
+    }
+    countWrite.run(agentId, dayOf(now))
+    return found ? replace(agentId, write, found, now) : create(agentId, write, now)
   }
 }
 
@@ -185,6 +194,7 @@ export function prepareWrites(db: DatabaseSync) {
   return {
     bear: prepareBirth(db),
     writeMemory: prepareMemoryWrite(db, admit),
+    ...prepareSessionWrites(db, admit),
     setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
       const row =
         'outcome' in admit(identity) ? undefined : changeStatus.get(status, now, identity.agentId)

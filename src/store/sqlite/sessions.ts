@@ -1,0 +1,176 @@
+/** The console's verbs: reads on the reader's connection, writes inside a caller's transaction. */
+import type { DatabaseSync } from 'node:sqlite'
+import type {
+  ActivityAnswer,
+  AttachAnswer,
+  DayOfWrites,
+  Identity,
+  MemoriesAnswer,
+  MemorySummary,
+  NewSession,
+  OwnedAgent,
+  Page,
+  Refused,
+  Session,
+} from '../port.ts'
+import { prepare } from './connection.ts'
+import { AGENT_COLUMNS, type AgentRow, profileOf } from './rows.ts'
+
+interface SessionRow {
+  id: string
+  account_id: string
+  email: string
+  user_agent: string
+  created_at: number
+  seen_at: number
+  expires_at: number
+}
+
+const SELECT_SESSION = `
+  SELECT s.id, s.account_id, a.email, s.user_agent, s.created_at, s.seen_at, s.expires_at
+  FROM sessions s JOIN accounts a ON a.id = s.account_id`
+
+const sessionOf = (row: SessionRow): Session => ({
+  id: row.id,
+  accountId: row.account_id,
+  email: row.email,
+  userAgent: row.user_agent,
+  createdAt: row.created_at,
+  seenAt: row.seen_at,
+  expiresAt: row.expires_at,
+})
+
+interface SummaryRow {
+  key: string
+  bytes: number
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+const SUMMARY_COLUMNS = 'key, octet_length(text) AS bytes, version, created_at, updated_at'
+
+const summaryOf = (row: SummaryRow): MemorySummary => ({
+  key: row.key,
+  bytes: row.bytes,
+  version: row.version,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+/** Greater than every key with the prefix: no key holds DEL. */
+const end = (prefix: string): string => `${prefix}\u007f`
+
+function prepareActivity(db: DatabaseSync) {
+  const days = prepare<DayOfWrites>(
+    db,
+    'SELECT day, writes FROM daily_writes WHERE agent_id = ? AND day >= ? ORDER BY day',
+  )
+  const largest = prepare<SummaryRow>(
+    db,
+    `SELECT ${SUMMARY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY bytes DESC, key LIMIT ?`,
+  )
+  const total = prepare<{ bytes: number }>(
+    db,
+    'SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM memories WHERE agent_id = ?',
+  )
+  return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({
+    outcome: 'activity',
+    days: days.all(agentId, sinceDay).map(({ day, writes }) => ({ day, writes })),
+    largest: largest.all(agentId, limit).map(summaryOf),
+    totalBytes: total.get(agentId)?.bytes ?? 0,
+  })
+}
+
+export function prepareSessionReads(
+  db: DatabaseSync,
+  refuse: (identity: Identity) => Refused | undefined,
+) {
+  const session = prepare<SessionRow>(
+    db,
+    `${SELECT_SESSION} WHERE s.token_hash = ? AND s.expires_at > ?`,
+  )
+  const sessions = prepare<SessionRow>(
+    db,
+    `${SELECT_SESSION} WHERE s.account_id = ? AND s.expires_at > ? ORDER BY s.created_at DESC, s.id DESC`,
+  )
+  const agents = prepare<AgentRow>(
+    db,
+    `SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`,
+  )
+  const owner = prepare<Pick<Identity, 'tokenHash' | 'status'>>(
+    db,
+    `SELECT c.token_hash AS tokenHash, a.status FROM agents a
+     JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
+     WHERE a.id = ? AND a.account_id = ?`,
+  )
+  const memories = prepare<SummaryRow>(
+    db,
+    `SELECT ${SUMMARY_COLUMNS} FROM memories
+     WHERE agent_id = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
+  )
+  const activity = prepareActivity(db)
+  return {
+    findSession(tokenHash: string, now: number): Session | undefined {
+      const row = session.get(tokenHash, now)
+      return row && sessionOf(row)
+    },
+    listSessions: (accountId: string, now: number): Session[] =>
+      sessions.all(accountId, now).map(sessionOf),
+    listAgents: (accountId: string, { after = '', limit }: Page): OwnedAgent[] =>
+      agents
+        .all(accountId, after, limit)
+        .map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count })),
+    identifyOwner(accountId: string, agentId: string): Identity | undefined {
+      const row = owner.get(agentId, accountId)
+      return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
+    },
+    listMemories(identity: Identity, prefix: string, { after = '', limit }: Page): MemoriesAnswer {
+      const rows = () => memories.all(identity.agentId, prefix, end(prefix), after, limit)
+      return refuse(identity) ?? { outcome: 'memories', memories: rows().map(summaryOf) }
+    },
+    readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>
+      refuse(identity) ?? activity(identity.agentId, sinceDay, limit),
+  }
+}
+
+export function prepareSessionWrites(
+  db: DatabaseSync,
+  admit: (identity: Identity) => object | Refused,
+) {
+  const forgetExpired = prepare(db, 'DELETE FROM sessions WHERE expires_at <= ?')
+  const replaced = prepare(db, 'DELETE FROM sessions WHERE token_hash = ?')
+  const add = prepare(
+    db,
+    `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const touch = prepare(db, 'UPDATE sessions SET seen_at = ?, expires_at = ? WHERE id = ?')
+  const revoke = prepare<{ id: string }>(
+    db,
+    'DELETE FROM sessions WHERE account_id = ? AND id = ? RETURNING id',
+  )
+  const attach = prepare<{ id: string }>(
+    db,
+    `UPDATE agents SET account_id = ? WHERE id = ? AND (account_id IS NULL OR account_id = ?)
+     RETURNING id`,
+  )
+  return {
+    createSession(session: NewSession, replacedTokenHash: string | undefined, now: number): void {
+      const { tokenHash, id, accountId, userAgent, expiresAt } = session
+      forgetExpired.run(now)
+      if (replacedTokenHash !== undefined) replaced.run(replacedTokenHash)
+      add.run(tokenHash, id, accountId, userAgent, now, now, expiresAt)
+    },
+    touchSession(sessionId: string, expiresAt: number, now: number): void {
+      touch.run(now, expiresAt, sessionId)
+    },
+    revokeSession: (accountId: string, sessionId: string): boolean =>
+      revoke.get(accountId, sessionId) !== undefined,
+    attachAgent(identity: Identity, accountId: string): AttachAnswer {
+      if ('outcome' in admit(identity)) return { outcome: 'revoked' }
+      const attached = attach.get(accountId, identity.agentId, accountId)
+      return { outcome: attached ? 'attached' : 'attached_elsewhere' }
+    },
+  }
+}

@@ -1,0 +1,229 @@
+/** What the console may rely on, from every engine. */
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dayOf, type Identity, type NewSession } from '../../src/store/port.ts'
+import { type Born, engines, openService, type TestService, write } from '../harness.ts'
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const HOUR_MS = 3_600_000
+
+describe.each(engines)('sessions on $name', (engine) => {
+  let service: TestService
+  let accounts = 0
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
+
+  const account = async () => {
+    const email = `operator${++accounts}@example.org`
+    const born = await service.birth({ email, password: 'correct horse battery' })
+    const found = await service.store.findAccount(email)
+    if (!found) throw new Error('a birth with an e-mail made no account')
+    return { ...born, email, accountId: found.id }
+  }
+
+  const session = (accountId: string, lastsMs = HOUR_MS): NewSession => ({
+    id: randomUUID(),
+    tokenHash: sha256(randomUUID()),
+    accountId,
+    userAgent: 'Вогнелис/1.0',
+    expiresAt: service.now() + lastsMs,
+  })
+
+  const open = async (accountId: string, lastsMs?: number, replaces?: string) => {
+    const opened = session(accountId, lastsMs)
+    await service.store.createSession(opened, replaces, service.now())
+    return opened
+  }
+
+  const identityOf = async (token: string): Promise<Identity> => {
+    const identity = await service.store.identify(sha256(token))
+    if (!identity) throw new Error('the token is not known')
+    return identity
+  }
+
+  const operatorOf = ({ operatorToken }: Born) => identityOf(operatorToken)
+
+  test('a session is found by its hash, with its account’s e-mail, until it expires', async () => {
+    const { accountId, email } = await account()
+    const at = service.now()
+    const opened = session(accountId)
+    await service.store.createSession(opened, undefined, at)
+    const { id, userAgent, expiresAt } = opened
+    const expected = { id, accountId, email, userAgent, createdAt: at, seenAt: at, expiresAt }
+    expect(await service.store.findSession(opened.tokenHash, expiresAt - 1)).toEqual(expected)
+    expect(await service.store.findSession(opened.tokenHash, expiresAt)).toBeUndefined()
+    expect(await service.store.findSession(id, at)).toBeUndefined()
+  })
+
+  test('touching a session moves when it was seen and when it expires', async () => {
+    const { accountId } = await account()
+    const { id, tokenHash, expiresAt } = await open(accountId)
+    const at = service.now() + 1000
+    await service.store.touchSession(id, expiresAt + 1000, at)
+    const found = await service.store.findSession(tokenHash, expiresAt)
+    expect(found).toMatchObject({ seenAt: at, expiresAt: expiresAt + 1000 })
+  })
+
+  test('a session that replaces another ends it', async () => {
+    const { accountId } = await account()
+    const before = await open(accountId)
+    const after = await open(accountId, HOUR_MS, before.tokenHash)
+    expect(await service.store.findSession(before.tokenHash, service.now())).toBeUndefined()
+    expect(await service.store.findSession(after.tokenHash, service.now())).toBeDefined()
+  })
+
+  test('an account lists its own sessions, newest first, without the expired', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    await open(theirs.accountId)
+    await open(mine.accountId, 0)
+    const first = await open(mine.accountId)
+    service.tick(1)
+    const second = await open(mine.accountId)
+    const listed = await service.store.listSessions(mine.accountId, service.now())
+    expect(listed.map(({ id }) => id)).toEqual([second.id, first.id])
+  })
+
+  test('a session is revoked by its own account only, and touching does not revive it', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const { id, tokenHash, expiresAt } = await open(mine.accountId)
+    expect(await service.store.revokeSession(theirs.accountId, id)).toBe(false)
+    expect(await service.store.findSession(tokenHash, service.now())).toBeDefined()
+    expect(await service.store.revokeSession(mine.accountId, id)).toBe(true)
+    expect(await service.store.revokeSession(mine.accountId, id)).toBe(false)
+    await service.store.touchSession(id, expiresAt, service.now())
+    expect(await service.store.findSession(tokenHash, service.now())).toBeUndefined()
+  })
+
+  test('an account lists its agents, oldest first, page by page', async () => {
+    const { email, accountId, agentId } = await account()
+    const again = { email, password: 'correct horse battery' }
+    service.tick(5)
+    const second = await service.birth({ ...again, name: 'Other' })
+    await write(service, second.token, 'a', 'text')
+    const all = await service.store.listAgents(accountId, { limit: 10 })
+    expect(all.map(({ profile }) => profile.agentId)).toEqual([agentId, second.agentId])
+    expect(all[1]).toMatchObject({ memoryCount: 1, profile: { name: 'Other', symbol: 'zerno' } })
+    expect(await service.store.listAgents(accountId, { limit: 1 })).toEqual(all.slice(0, 1))
+    expect(await service.store.listAgents(accountId, { after: agentId, limit: 10 })).toEqual(
+      all.slice(1),
+    )
+  })
+
+  test('an account acts as the operator of its own agents only', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const identity = await service.store.identifyOwner(mine.accountId, mine.agentId)
+    expect(identity).toEqual(await operatorOf(mine))
+    expect(await service.store.identifyOwner(theirs.accountId, mine.agentId)).toBeUndefined()
+    expect(await service.store.identifyOwner(mine.accountId, 'nobody')).toBeUndefined()
+  })
+
+  test('an agent born without an account joins one, and only one', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const orphan = await service.birth()
+    const operator = await operatorOf(orphan)
+    expect(await service.store.attachAgent(operator, mine.accountId)).toEqual({
+      outcome: 'attached',
+    })
+    expect(await service.store.attachAgent(operator, mine.accountId)).toEqual({
+      outcome: 'attached',
+    })
+    expect(await service.store.attachAgent(operator, theirs.accountId)).toEqual({
+      outcome: 'attached_elsewhere',
+    })
+    expect(await service.store.identifyOwner(mine.accountId, orphan.agentId)).toEqual(operator)
+  })
+
+  test('a token that is not known attaches nothing', async () => {
+    const { accountId } = await account()
+    const orphan = await service.birth()
+    const forged = { ...(await operatorOf(orphan)), tokenHash: sha256('other') }
+    expect(await service.store.attachAgent(forged, accountId)).toEqual({ outcome: 'revoked' })
+    expect(await service.store.identifyOwner(accountId, orphan.agentId)).toBeUndefined()
+  })
+
+  test('memories are listed by key in byte order, with their sizes in bytes', async () => {
+    const born = await service.birth()
+    for (const key of ['b', 'B', 'a.2', 'a.10', 'a_', '-', '.']) {
+      await write(service, born.token, key, 'слово')
+    }
+    await write(service, born.token, 'b', 'four', 1)
+    const answer = await service.store.listMemories(await operatorOf(born), '', { limit: 100 })
+    if (answer.outcome !== 'memories') throw new Error(answer.outcome)
+    const keys = answer.memories.map(({ key }) => key)
+    expect(keys).toEqual(['-', '.', 'B', 'a.10', 'a.2', 'a_', 'b'])
+    expect(answer.memories.at(-1)).toMatchObject({ bytes: 4, version: 2 })
+    expect(answer.memories[0]).toMatchObject({ bytes: 10, version: 1 })
+  })
+
+  test('memories are found by the prefix of their key, page by page, in one agent', async () => {
+    const [born, other] = [await service.birth(), await service.birth()]
+    for (const key of ['plan', 'plan.a', 'plan.b', 'plan.c', 'plaN.d', 'note', 'plao']) {
+      await write(service, born.token, key, 'x')
+    }
+    await write(service, other.token, 'plan.z', 'x')
+    const operator = await operatorOf(born)
+    const keys = async (prefix: string, after: string | undefined, limit: number) => {
+      const answer = await service.store.listMemories(operator, prefix, { after, limit })
+      return answer.outcome === 'memories' ? answer.memories.map(({ key }) => key) : answer
+    }
+    expect(await keys('plan', undefined, 3)).toEqual(['plan', 'plan.a', 'plan.b'])
+    expect(await keys('plan', 'plan.b', 3)).toEqual(['plan.c'])
+    expect(await keys('plan.', undefined, 9)).toEqual(['plan.a', 'plan.b', 'plan.c'])
+    expect(await keys('%', undefined, 9)).toEqual([])
+    expect(await keys('pla_', undefined, 9)).toEqual([])
+  })
+
+  test('a paused agent’s own token lists nothing, its operator’s still does', async () => {
+    const born = await service.birth()
+    await write(service, born.token, 'k', 'x')
+    const [agent, operator] = [await identityOf(born.token), await operatorOf(born)]
+    await service.store.setStatus(operator, 'paused', service.now())
+    const page = { limit: 9 }
+    expect(await service.store.listMemories(agent, '', page)).toEqual({ outcome: 'paused' })
+    expect(await service.store.readActivity(agent, 0, 9)).toEqual({ outcome: 'paused' })
+    expect(await service.store.listMemories(operator, '', page)).toMatchObject({
+      memories: [{ key: 'k' }],
+    })
+  })
+
+  test('a revoked token lists nothing', async () => {
+    const born = await service.birth()
+    const agent = await identityOf(born.token)
+    const replacement = sha256(randomUUID())
+    await service.store.rotateAgentToken(await operatorOf(born), replacement, service.now())
+    const revoked = { outcome: 'revoked' }
+    expect(await service.store.listMemories(agent, '', { limit: 9 })).toEqual(revoked)
+    expect(await service.store.readActivity(agent, 0, 9)).toEqual(revoked)
+  })
+
+  test('activity counts the writes that were saved, by day, and the largest texts', async () => {
+    const born = await service.birth()
+    const operator = await operatorOf(born)
+    service.tick(36 * HOUR_MS - (service.now() % (24 * HOUR_MS)))
+    const today = dayOf(service.now())
+    await write(service, born.token, 'small', 'x')
+    await write(service, born.token, 'large', 'x'.repeat(100))
+    await write(service, born.token, 'small', 'xy', 1)
+    await write(service, born.token, 'small', 'conflict', 1)
+    service.tick(24 * HOUR_MS)
+    await write(service, born.token, 'middle', 'x'.repeat(50))
+    const activity = await service.store.readActivity(operator, today, 2)
+    expect(activity).toMatchObject({
+      outcome: 'activity',
+      days: [
+        { day: today, writes: 3 },
+        { day: today + 1, writes: 1 },
+      ],
+      largest: [
+        { key: 'large', bytes: 100, version: 1 },
+        { key: 'middle', bytes: 50 },
+      ],
+      totalBytes: 152,
+    })
+    const later = await service.store.readActivity(operator, today + 1, 2)
+    expect(later).toMatchObject({ days: [{ day: today + 1, writes: 1 }] })
+  })
+})
