@@ -1,0 +1,2 @@
+/** The gateway half of the interface, sentence by sentence. */
+export const gatewayRequirements = {} as const
