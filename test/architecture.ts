@@ -1,0 +1,166 @@
+/** The import rules of the source tree, as a checker that is fed files and gives sentences. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { parseAst } from 'vitest/node'
+
+export interface SourceFile {
+  /** From src/, with forward slashes: `home/birth.ts`. */
+  readonly path: string
+  readonly text: string
+}
+
+export interface Measured {
+  readonly path: string
+  readonly lines: number
+  readonly functions: readonly { readonly name: string; readonly lines: number }[]
+}
+
+/**
+ * What each part may import of the others: a file's folder, or its name where it lies in src/
+ * itself. A new part needs a row here.
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  main: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
+  app: ['config', 'errors', 'symbols', 'http', 'home', 'gateway', 'console', 'mcp', 'store/port'],
+  config: [],
+  errors: [],
+  symbols: [],
+  http: ['errors'],
+  home: ['config', 'errors', 'symbols', 'http', 'store/port'],
+  gateway: ['config', 'errors', 'symbols', 'http', 'store/port'],
+  console: ['config', 'errors', 'symbols', 'http', 'store/port', 'client'],
+  client: [],
+  cli: ['client'],
+  mcp: ['client'],
+  'store/port': [],
+  'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
+  'store/sqlite': ['store/port'],
+  'store/postgres': ['store/port'],
+}
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly allowedIn: RegExp
+  readonly sentence: string
+}
+
+const rules: readonly Rule[] = [
+  {
+    pattern: /\bprocess\.env\b/,
+    allowedIn: /^config\.ts$/,
+    sentence: 'only config.ts reads the environment',
+  },
+  {
+    pattern: /\bprocess\.(exit|abort|reallyExit)\(/,
+    allowedIn: /^main\.ts$/,
+    sentence: 'only main.ts exits the process',
+  },
+  {
+    pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomUUID)\b/,
+    allowedIn: /^(main\.ts|client\/|cli\/)/,
+    sentence: 'the clock and randomness are handed in by main.ts',
+  },
+  {
+    pattern: /sqlite|postgres|\bpg\b/i,
+    allowedIn: /^(store\/|config\.ts$)/,
+    sentence: 'nobody outside store/ names an engine',
+  },
+]
+
+/** The part of the tree that a file belongs to. */
+function partOf(path: string): string {
+  const [first = '', second] = path.replace(/\.[cm]?tsx?$/, '').split('/')
+  return first === 'store' && second ? `store/${second}` : first
+}
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [member: string]: unknown
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+
+function* walk(node: Node): Generator<Node> {
+  yield node
+  for (const member of Object.values(node)) {
+    for (const child of Array.isArray(member) ? member : [member]) {
+      if (isNode(child)) yield* walk(child)
+    }
+  }
+}
+
+function nodesOf(text: string): Node[] {
+  const program: unknown = parseAst(text, { lang: 'ts' })
+  return isNode(program) ? [...walk(program)] : []
+}
+
+const importsOf = (text: string): string[] =>
+  nodesOf(text).flatMap(({ type, source }) =>
+    /^(Import|Export\w*)(Declaration|Expression)$/.test(type) && isNode(source)
+      ? [String(source.value)]
+      : [],
+  )
+
+function refusedImport(path: string, target: string): string | undefined {
+  const from = partOf(path)
+  const to = partOf(normalize(join(dirname(path), target)))
+  if (from === to || mayImport[from]?.includes(to)) return undefined
+  return mayImport[from]
+    ? `${path} imports ${target}: ${from} may not see ${to}`
+    : `${path} belongs to no known part: give ${from} a row in test/architecture.ts`
+}
+
+const engines = /^(node:sqlite|pg|pg-.*)$/
+
+const importFaults = ({ path, text }: SourceFile): string[] =>
+  importsOf(text).flatMap((target) => {
+    if (target.startsWith('.')) return refusedImport(path, target) ?? []
+    if (path.startsWith('client/'))
+      return `${path} imports ${target}: the client depends on nothing`
+    const strays = engines.test(target) && !path.startsWith('store/')
+    return strays ? `${path} imports ${target}: nobody outside store/ names an engine` : []
+  })
+
+/** Comments may speak of anything; code may not. */
+const codeOf = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+
+const ruleFaults = ({ path, text }: SourceFile): string[] =>
+  rules
+    .filter(({ pattern, allowedIn }) => !allowedIn.test(path) && pattern.test(codeOf(text)))
+    .map(({ sentence }) => `${path}: ${sentence}`)
+
+/** One sentence for each violation. */
+export const violations = (files: readonly SourceFile[]): string[] =>
+  files.flatMap((file) => [...importFaults(file), ...ruleFaults(file)])
+
+export const readTree = (root: string): SourceFile[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({
+      path: relative(root, file).replaceAll('\\', '/'),
+      text: readFileSync(file, 'utf8'),
+    }))
+
+const lineCount = (text: string): number => text.trimEnd().split('\n').length
+
+const nameOf = ({ id, key }: Node): string =>
+  [id, key].filter(isNode).map(({ name }) => String(name))[0] ?? '(anonymous)'
+
+export function measure({ path, text }: SourceFile): Measured {
+  const named = new Map<Node, string>()
+  const functions = []
+  for (const node of nodesOf(text)) {
+    const { init, value } = node
+    if (isNode(init)) named.set(init, nameOf(node))
+    if (isNode(value)) named.set(value, nameOf(node))
+    if (!/Function(Declaration|Expression)$/.test(node.type)) continue
+    const name = named.get(node) ?? nameOf(node)
+    functions.push({ name, lines: lineCount(text.slice(node.start, node.end)) })
+  }
+  return { path, lines: lineCount(text), functions }
+}
