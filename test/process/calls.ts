@@ -1,0 +1,39 @@
+/** The home's calls over a real socket. */
+import { birthBody, freshKey, memoryPath } from '../harness.ts'
+
+export interface Tokens {
+  readonly agent_id: string
+  readonly token: string
+  readonly operator_token: string
+}
+
+export interface MemoryAnswer {
+  readonly memory: { readonly key: string; readonly text: string; readonly version: number }
+}
+
+export interface Write {
+  readonly key: string
+  readonly text: string
+  readonly expectedVersion: number
+}
+
+/** Throws on every answer but a success; rejects when the connection breaks. */
+async function send<T>(url: string, headers: Record<string, string>, body?: unknown): Promise<T> {
+  const response = await fetch(url, {
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+  return (await response.json()) as T
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+export const birth = (url: string): Promise<Tokens> =>
+  send(`${url}/api/agents/birth`, { 'idempotency-key': freshKey() }, birthBody)
+
+export const writeMemory = (url: string, token: string, write: Write): Promise<MemoryAnswer> =>
+  send(url + memoryPath, bearer(token), write)
+
+export const readMemory = (url: string, token: string, key: string): Promise<MemoryAnswer> =>
+  send(`${url}${memoryPath}?key=${key}`, bearer(token))

@@ -1,0 +1,108 @@
+/** The program as people run it: a process of its own, on a directory of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { temporaryDirectory } from '../harness.ts'
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+export const root = at('.')
+export const pinnedNode = at('node_modules/.bin/node')
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  /** Everything the process wrote, on both streams. */
+  readonly output: string
+}
+
+export interface Program {
+  readonly pid: number
+  readonly output: () => string
+  /** Resolves with the first match in the output; rejects if the process ends without it. */
+  readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly ended: Promise<Ended>
+  readonly kill: (signal: NodeJS.Signals) => Promise<Ended>
+}
+
+export interface Server extends Program {
+  readonly url: string
+}
+
+export interface Launch {
+  /** The directory in which the process starts; its data is in data/ there. */
+  readonly directory: string
+  readonly env?: Readonly<Record<string, string>>
+  /** The program, from the root of the repository. */
+  readonly entry?: string
+}
+
+const running = new Set<Program>()
+
+export function launch({ directory, env = {}, entry = 'src/main.ts' }: Launch): Program {
+  const child = spawn(pinnedNode, [at(entry)], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const heard = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      for (const listen of heard) listen()
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal, output }))
+  const program: Program = {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const listen = () => {
+          const found = pattern.exec(output)
+          if (found) resolve(found)
+          return found
+        }
+        if (listen()) return
+        heard.add(listen)
+        const gone = () => reject(new Error(`it ended without saying ${pattern}:\n${output}`))
+        ended.then(gone, reject)
+      }),
+    kill(signal) {
+      child.kill(signal)
+      return ended
+    },
+  }
+  running.add(program)
+  ended.then(
+    () => running.delete(program),
+    () => running.delete(program),
+  )
+  return program
+}
+
+/** Starts the program and waits until it listens. */
+export async function serve(options: Launch): Promise<Server> {
+  const program = launch(options)
+  const [, url = ''] = await program.says(/"url":"([^"]+)"/)
+  return { ...program, url }
+}
+
+const directories: string[] = []
+
+export function freshDirectory(): string {
+  const directory = temporaryDirectory()
+  directories.push(directory)
+  return directory
+}
+
+/** For afterEach: no process and no directory outlives its test. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all([...running].map((program) => program.kill('SIGKILL')))
+  for (const directory of directories.splice(0)) {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import { birth, readMemory, writeMemory } from './calls.ts'
+import { cleanUp, freshDirectory, launch, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+test('it starts on a fresh directory, says where it is and what to do next', async () => {
+  const directory = freshDirectory()
+  const server = await serve({ directory })
+  const [line] = await server.says(/{.*"msg":"listening".*}/)
+  const said = JSON.parse(line) as Record<string, string>
+  expect(said.data).toBe(join(directory, 'data', 'home.db'))
+  expect(said.next).toBe(`curl -s ${server.url}/api/agents/preview`)
+  expect((await fetch(`${server.url}/api/agents/preview`)).status).toBe(200)
+  expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)
+})
+
+test('it starts again on the data it left, and the tokens and memories are there', async () => {
+  const directory = freshDirectory()
+  const first = await serve({ directory })
+  const born = await birth(first.url)
+  await writeMemory(first.url, born.token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
+  expect((await first.kill('SIGTERM')).code).toBe(0)
+
+  const second = await serve({ directory })
+  const found = await readMemory(second.url, born.token, 'plan')
+  expect(found.memory).toMatchObject({ text: 'Step 1', version: 1 })
+})
+
+test('a wrong setting stops the start, and each is named with what it must be', async () => {
+  const directory = freshDirectory()
+  const env = { PORT: '70000', DATABASE_URL: 'mysql://x', TRUSTED_PROXIES: 'next-door' }
+  const { code, output } = await launch({ directory, env }).ended
+  expect(code).toBe(1)
+  expect(output).toContain('PORT: must be at most 65535')
+  expect(output).toContain('DATABASE_URL: must be sqlite:<path> or postgres://…')
+  expect(output).toContain('TRUSTED_PROXIES: "next-door" is not an IP address or CIDR range')
+  expect(output).not.toContain('    at ')
+  expect(existsSync(join(directory, 'data'))).toBe(false)
+})
+
+test('a port in use is explained', async () => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => holder.once('listening', resolve))
+  const { port } = holder.address() as { port: number }
+  const { code, output } = await launch({ directory: freshDirectory(), env: { PORT: `${port}` } })
+    .ended
+  holder.close()
+  expect(code).toBe(1)
+  expect(output).toBe(`Port ${port} is in use. Set PORT to another, or to 0 for any free one.\n`)
+})
+
+test('a second process on the same file is refused, and told which process holds it', async () => {
+  const directory = freshDirectory()
+  const first = await serve({ directory })
+  const { code, output } = await launch({ directory }).ended
+  expect(code).toBe(1)
+  expect(output).toContain(`data/home.db is in use by process ${first.pid}`)
+  expect(output.trimEnd().split('\n')).toHaveLength(1)
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
+})
+
+test('the file is free again however its process ended', async () => {
+  const directory = freshDirectory()
+  const first = await serve({ directory })
+  await first.kill('SIGKILL')
+  const second = await serve({ directory })
+  expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
+})
+
+test('a database of a newer program is refused and left as it is', async () => {
+  const directory = freshDirectory()
+  await (await serve({ directory })).kill('SIGTERM')
+  const path = join(directory, 'data', 'home.db')
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA user_version = 1000')
+  db.close()
+
+  const { code, output } = await launch({ directory }).ended
+  expect(code).toBe(1)
+  expect(output).toMatch(/has schema 1000, and this program knows \d+\. Run the newer program/)
+  const after = new DatabaseSync(path, { readOnly: true })
+  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 })
+  after.close()
+})
