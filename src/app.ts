@@ -14,7 +14,7 @@ import { createMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { type Operations, operationsEndpoints } from './http/operations.ts'
 import { preflight } from './http/origin.ts'
-import { type Store, StoreUnavailable } from './store/port.ts'
+import { OutcomeUnknown, type Store, StoreOverloaded, StoreUnavailable } from './store/port.ts'
 
 export interface Parts {
   readonly config: Config
@@ -42,9 +42,10 @@ function requestIds(random: Parts['random']): () => string {
 
 function explain(error: unknown): Problem {
   if (error instanceof Problem) return error
-  return error instanceof StoreUnavailable
-    ? problem('storage_unavailable', { cause: error })
-    : problem('internal', { cause: error })
+  if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })
+  if (error instanceof OutcomeUnknown) return problem('outcome_unknown', { cause: error })
+  if (error instanceof StoreUnavailable) return problem('storage_unavailable', { cause: error })
+  return problem('internal', { cause: error })
 }
 
 function homeOf({ config, store, clock, random }: Parts): Home {

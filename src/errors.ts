@@ -197,6 +197,17 @@ export const catalogue = {
     title: 'The store does not answer',
     detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
   },
+  outcome_unknown: {
+    status: 503,
+    title: 'The write may or may not have happened',
+    detail:
+      'The store failed while it committed. Read what is there before you write again. Memory writes and births are safe to repeat as they were.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too many writes are waiting',
+    detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
+  },
 } as const satisfies Record<string, CatalogueEntry>
 
 export type ErrorCode = keyof typeof catalogue

@@ -90,6 +90,8 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   'body_too_large',
 ]
 
+const WRITE_ERRORS: readonly ErrorCode[] = ['overloaded', 'outcome_unknown']
+
 const schemes: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
   'idempotency-key': [],
@@ -98,7 +100,7 @@ const schemes: Readonly<Record<Access, readonly string[]>> = {
 }
 
 function docsOf(spec: Declared<z.ZodObject, z.ZodType>, pausable: boolean): EndpointDocs {
-  const { summary, description, query, headers, body, responses, access, errors } = spec
+  const { method, summary, description, query, headers, body, responses, access, errors } = spec
   return {
     summary,
     ...(description && { description }),
@@ -113,6 +115,7 @@ function docsOf(spec: Declared<z.ZodObject, z.ZodType>, pausable: boolean): Endp
       ...impliedByAccess[access],
       ...(pausable ? (['agent_paused'] as const) : []),
       ...(body ? BODY_ERRORS : []),
+      ...(method === 'GET' ? [] : WRITE_ERRORS),
       ...errors,
     ],
   }

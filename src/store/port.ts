@@ -3,7 +3,7 @@
  * Engines live below `store/`; nobody outside names one. One contract suite holds them to this.
  *
  * Times are milliseconds since the epoch. Expected outcomes are values; a store that cannot answer
- * throws `StoreUnavailable`, and nothing was changed.
+ * throws `StoreUnavailable`, and nothing was changed unless it is an `OutcomeUnknown`.
  */
 
 export type AgentStatus = 'active' | 'paused'
@@ -297,9 +297,19 @@ export interface Store extends HomeStore, SessionStore {
   close(): Promise<void>
 }
 
-/** The store cannot answer now. Nothing was changed; the same call may succeed later. */
+/** The store cannot answer now; the same call may succeed later. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable'
+}
+
+/** The write may or may not have happened: its commit was never answered. */
+export class OutcomeUnknown extends StoreUnavailable {
+  override name = 'OutcomeUnknown'
+}
+
+/** More writes wait than the store takes on. Nothing was changed. */
+export class StoreOverloaded extends StoreUnavailable {
+  override name = 'StoreOverloaded'
 }
 
 /** The store may not be opened: held by another process, too new, or not safe. */

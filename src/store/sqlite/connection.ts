@@ -75,10 +75,20 @@ export function transact<T>(db: DatabaseSync, work: () => T): T {
 /** Primary result codes that say the storage, not the statement, is at fault. */
 const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 13, 14, 26])
 
-/** What SQLite throws, in the port's words. */
-export function translate(error: unknown): unknown {
+/** SQLITE_IOERR_FSYNC: written, perhaps not kept. */
+const FSYNC_FAILED = 1034
+
+/** `unknown`: a commit whose outcome a crash may yet decide; `unavailable`: nothing was changed. */
+export type StorageFault = 'unavailable' | 'unknown'
+
+export function storageFault(error: unknown): StorageFault | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode
-  return typeof code === 'number' && STORAGE_FAULTS.has(code & 0xff)
+  if (code === FSYNC_FAILED) return 'unknown'
+  return typeof code === 'number' && STORAGE_FAULTS.has(code & 0xff) ? 'unavailable' : undefined
+}
+
+/** What SQLite throws while reading, in the port's words. */
+export const translate = (error: unknown): unknown =>
+  storageFault(error)
     ? new StoreUnavailable('the database does not answer', { cause: error })
     : error
-}

@@ -1,30 +1,20 @@
 /** The embedded engine behind the port. */
 import type { Store } from '../port.ts'
-import { openReader, openWriter, pathOf, transact, translate } from './connection.ts'
+import { openReader, openWriter, pathOf, translate } from './connection.ts'
 import { openExport } from './export.ts'
-import { lockDatabase } from './lock.ts'
+import { lockDatabase, type ProcessLock } from './lock.ts'
 import { migrate } from './migrations.ts'
 import { prepareReads } from './reads.ts'
-import { prepareWrites } from './writes.ts'
+import { startWriter } from './writer.ts'
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
 export async function openSqlite(databaseUrl: string, now: number): Promise<Store> {
   const path = pathOf(databaseUrl)
-  const { lock, writer } = openLocked(path, now)
+  const lock = openLocked(path, now)
   const reader = openReader(path)
   const reads = prepareReads(reader)
-  const writes = prepareWrites(writer)
-  let commits = 0
+  const writer = startWriter(path)
 
-  const commit = async <T>(work: () => T): Promise<T> => {
-    try {
-      const result = transact(writer, work)
-      commits++
-      return result
-    } catch (error) {
-      throw translate(error)
-    }
-  }
   const read = async <T>(work: () => T): Promise<T> => {
     try {
       return work()
@@ -39,46 +29,48 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     findBirth: (keyHash) => read(() => reads.findBirth(keyHash)),
     countBirths: (bornFrom, since) => read(() => reads.countBirths(bornFrom, since)),
     findAccount: (email) => read(() => reads.findAccount(email)),
-    bear: (birth, limits, at) => commit(() => writes.bear(birth, limits, at)),
+    bear: (...birth) => writer.submit('bear', ...birth),
     readProfile: (identity) => read(() => reads.readProfile(identity)),
-    setStatus: (identity, status, at) => commit(() => writes.setStatus(identity, status, at)),
+    setStatus: (...change) => writer.submit('setStatus', ...change),
     readMemory: (identity, key) => read(() => reads.readMemory(identity, key)),
-    writeMemory: (identity, write, max, at) =>
-      commit(() => writes.writeMemory(identity, write, max, at)),
+    writeMemory: (...write) => writer.submit('writeMemory', ...write),
     exportMemories: (identity) => read(() => openExport(path, identity)),
     rotateAgentToken: (identity, tokenHash) =>
-      commit(() => writes.rotateAgentToken(identity, tokenHash)),
-    createSession: (session, replaced, at) =>
-      commit(() => writes.createSession(session, replaced, at)),
+      writer.submit('rotateAgentToken', identity, tokenHash),
+    createSession: (...session) => writer.submit('createSession', ...session),
     findSession: (tokenHash, at) => read(() => reads.findSession(tokenHash, at)),
-    touchSession: (id, expiresAt, at) => commit(() => writes.touchSession(id, expiresAt, at)),
+    touchSession: (...session) => writer.submit('touchSession', ...session),
     listSessions: (accountId, at) => read(() => reads.listSessions(accountId, at)),
-    revokeSession: (accountId, id) => commit(() => writes.revokeSession(accountId, id)),
+    revokeSession: (...session) => writer.submit('revokeSession', ...session),
     listAgents: (accountId, page) => read(() => reads.listAgents(accountId, page)),
     identifyOwner: (accountId, agentId) => read(() => reads.identifyOwner(accountId, agentId)),
-    attachAgent: (identity, accountId) => commit(() => writes.attachAgent(identity, accountId)),
+    attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
     listMemories: (identity, prefix, page) =>
       read(() => reads.listMemories(identity, prefix, page)),
     readActivity: (identity, sinceDay, limit) =>
       read(() => reads.readActivity(identity, sinceDay, limit)),
-    checkWritable: (at) => commit(() => writes.checkWritable(at)),
-    status: () => read(() => ({ ...reads.totals(), commits })),
+    checkWritable: (at) => writer.submit('checkWritable', at),
+    status: () => read(() => ({ ...reads.totals(), commits: writer.commits() })),
     async close() {
+      await writer.close()
       reader.close()
-      writer.close()
       lock.release()
     },
   }
 }
 
-function openLocked(path: string, now: number) {
-  const writer = openWriter(path)
+/** Brings the schema up to date under the lock, before the writer's thread has its connection. */
+function openLocked(path: string, now: number): ProcessLock {
+  const db = openWriter(path)
+  let lock: ProcessLock | undefined
   try {
-    const lock = lockDatabase(path, now)
-    migrate(writer, path)
-    return { lock, writer }
+    lock = lockDatabase(path, now)
+    migrate(db, path)
+    return lock
   } catch (error) {
-    writer.close()
+    lock?.release()
     throw error
+  } finally {
+    db.close()
   }
 }

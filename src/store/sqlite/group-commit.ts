@@ -1,0 +1,58 @@
+/** Several writes, one commit: all of them durable together, none able to fail its neighbours. */
+import type { DatabaseSync } from 'node:sqlite'
+import { type StorageFault, storageFault, transact } from './connection.ts'
+import type { Writes } from './writes.ts'
+
+export type Verb = keyof Writes
+
+/** A verb and its arguments, as they cross to the writer's thread. */
+export type Job = readonly [verb: Verb, ...args: unknown[]]
+
+export type Outcome =
+  | { readonly value: unknown }
+  /** Without `fault` the write itself is wrong; with it the storage failed. */
+  | { readonly error: Error; readonly fault?: StorageFault | undefined }
+
+const failure = (error: unknown): Outcome => ({
+  error: error instanceof Error ? error : new Error(String(error)),
+  fault: storageFault(error),
+})
+
+export function prepareGroupCommit(db: DatabaseSync, writes: Writes) {
+  const run = ([verb, ...args]: Job): Outcome => {
+    const write = writes[verb] as (...args: readonly unknown[]) => unknown
+    return { value: write(...args) }
+  }
+
+  /** Undoes one write of a transaction that goes on. */
+  const runApart = (job: Job): Outcome => {
+    db.exec('SAVEPOINT write')
+    try {
+      return run(job)
+    } catch (error) {
+      if (storageFault(error)) throw error
+      db.exec('ROLLBACK TO write')
+      return failure(error)
+    } finally {
+      if (db.isTransaction) db.exec('RELEASE write')
+    }
+  }
+
+  /** Savepoints cost every write a little, so they are left for the group that needs them. */
+  const commit = (jobs: readonly Job[]): Outcome[] => {
+    try {
+      return transact(db, () => jobs.map(run))
+    } catch (error) {
+      if (storageFault(error)) throw error
+      return transact(db, () => jobs.map(runApart))
+    }
+  }
+
+  return (jobs: readonly Job[]): Outcome[] => {
+    try {
+      return commit(jobs)
+    } catch (error) {
+      return jobs.map(() => failure(error))
+    }
+  }
+}

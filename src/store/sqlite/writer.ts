@@ -1,0 +1,106 @@
+/** Writes on their way to the writer's thread, and their answers back. */
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../port.ts'
+import type { Job, Outcome, Verb } from './group-commit.ts'
+import type { Message } from './writer-thread.ts'
+import type { Writes } from './writes.ts'
+
+/** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
+const MAX_WAITING = 2_048
+
+/** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
+const THREAD = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url)
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface Writer {
+  /** Settles after the commit that holds the write; in order for each key. */
+  submit<V extends Verb>(verb: V, ...args: Parameters<Writes[V]>): Promise<ReturnType<Writes[V]>>
+  readonly commits: () => number
+  /** Waits for the writes under way. */
+  readonly close: () => Promise<void>
+}
+
+function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
+  if ('value' in outcome) resolve(outcome.value)
+  else reject(outcome.error)
+}
+
+const portError = (outcome: Outcome): Outcome => {
+  if ('value' in outcome || outcome.fault === undefined) return outcome
+  const cause = outcome.error
+  const error =
+    outcome.fault === 'unknown'
+      ? new OutcomeUnknown('the commit may or may not have reached the disk', { cause })
+      : new StoreUnavailable('the database does not answer', { cause })
+  return { ...outcome, error }
+}
+
+export function startWriter(path: string): Writer {
+  let thread: Worker | undefined = start()
+  let commits = 0
+  let unsent: Job[] = []
+  let waiting: Waiting[] = []
+
+  function answered(outcomes: readonly Outcome[]): void {
+    commits++
+    const settled = waiting.splice(0, outcomes.length)
+    outcomes.forEach((outcome, i) => {
+      const write = settled[i]
+      if (write) settle(write, portError(outcome))
+    })
+  }
+
+  /** What was on its way is lost from sight; the next write starts another thread. */
+  function ended(cause: unknown): void {
+    const lost = waiting
+    thread = undefined
+    waiting = []
+    unsent = []
+    const error = new OutcomeUnknown('the writer thread ended', { cause })
+    for (const { reject } of lost) reject(error)
+  }
+
+  function start(): Worker {
+    const worker = new Worker(THREAD, { workerData: path })
+    let cause: unknown
+    worker.on('message', answered)
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.on('exit', () => ended(cause))
+    return worker
+  }
+
+  /** Everything that one turn of the event loop asked for crosses in one message. */
+  function send(): void {
+    if (unsent.length === 0) return
+    thread ??= start()
+    thread.postMessage(unsent satisfies Message)
+    unsent = []
+  }
+
+  return {
+    submit(verb, ...args) {
+      if (waiting.length >= MAX_WAITING) {
+        return Promise.reject(new StoreOverloaded('too many writes wait'))
+      }
+      if (unsent.push([verb, ...args]) === 1) setImmediate(send)
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve: resolve as (value: unknown) => void, reject })
+      })
+    },
+    commits: () => commits,
+    async close() {
+      send()
+      if (!thread) return
+      thread.postMessage(null satisfies Message)
+      await once(thread, 'exit')
+    },
+  }
+}
