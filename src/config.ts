@@ -80,6 +80,7 @@ const schema = z.object({
   BIRTHS_PER_HOUR_PER_ADDRESS: count(10),
   BIRTHS_PER_HOUR: count(1_000),
   FAILURES_PER_MINUTE: count(60),
+  SIGN_IN_FAILURES_PER_HOUR: count(20),
   FEED_CAPACITY: count(1_000_000),
 })
 

@@ -1,17 +1,45 @@
-/** The operator's account that a birth joins or creates. It serves the browser console alone. */
+/** The operator's account: a birth joins or creates one, the browser console signs in to it. */
 import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
 import { retryAfter } from '../http/budgets.ts'
 import type { Call } from '../http/call.ts'
-import type { Birth } from '../store/port.ts'
+import type { Account, Birth } from '../store/port.ts'
 import { clientOf, failAuthentication } from './endpoint.ts'
 import type { Home } from './home.ts'
-import { refuseCommonPassword } from './passwords.ts'
+import { decoyHash, refuseCommonPassword } from './passwords.ts'
 
-/** Guessing stops before a hash is computed. */
-async function refuseGuessing(call: Call, home: Home): Promise<void> {
-  const standing = await home.budgets.look('failures', clientOf(call, home))
-  if (!standing.allowed) throw problem('too_many_failures', { headers: retryAfter(standing) })
+/** How an address is stored and compared. */
+const addressOf = (email: string): string => email.toLowerCase()
+
+/** Guessing stops before a hash is computed, by client and by account, known or not. */
+async function refuseGuessing(call: Call, home: Home, address: string): Promise<void> {
+  const counted = [
+    ['failures', clientOf(call, home)],
+    ['sign-ins', address],
+  ] as const
+  for (const [name, key] of counted) {
+    const standing = await home.budgets.look(name, key)
+    if (!standing.allowed) throw problem('too_many_failures', { headers: retryAfter(standing) })
+  }
+}
+
+async function refusePassword(call: Call, home: Home, address: string): Promise<never> {
+  await home.budgets.take('sign-ins', address)
+  return failAuthentication(call, home, 'wrong_password')
+}
+
+/** Throws `wrong_password`, after the same work whether the account exists or not. */
+export async function signIn(
+  call: Call,
+  home: Home,
+  email: string,
+  password: string,
+): Promise<Account> {
+  const address = addressOf(email)
+  await refuseGuessing(call, home, address)
+  const known = await home.store.findAccount(address)
+  const matches = await home.passwords.verify(password, known?.passwordHash ?? decoyHash)
+  return known && matches ? known : refusePassword(call, home, address)
 }
 
 /** Throws `wrong_password`, `too_many_failures`, `passwords_busy` or `invalid_body`. */
@@ -21,14 +49,12 @@ export async function accountFor(
   { email, password }: { email?: string | undefined; password?: string | undefined },
 ): Promise<Birth['account']> {
   if (email === undefined || password === undefined) return undefined
-  await refuseGuessing(call, home)
-  const address = email.toLowerCase()
-  const known = await home.store.findAccount(address)
-  if (!known) {
-    refuseCommonPassword(password)
-    const id = uuidv7({ msecs: home.clock(), random: home.random(16) })
-    return { create: { id, email: address, passwordHash: await home.passwords.hash(password) } }
+  const address = addressOf(email)
+  if (await home.store.findAccount(address)) {
+    return { join: (await signIn(call, home, email, password)).id }
   }
-  if (await home.passwords.verify(password, known.passwordHash)) return { join: known.id }
-  return failAuthentication(call, home, 'wrong_password')
+  await refuseGuessing(call, home, address)
+  refuseCommonPassword(password)
+  const id = uuidv7({ msecs: home.clock(), random: home.random(16) })
+  return { create: { id, email: address, passwordHash: await home.passwords.hash(password) } }
 }

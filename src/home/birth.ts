@@ -21,7 +21,7 @@ import { characters, symbolId } from './schemas.ts'
 
 const SALT_BYTES = 32
 
-const birthRequest = z
+export const birthRequest = z
   .strictObject({
     name: characters(fields.name).openapi({ example: 'Atlas' }),
     purpose: characters(fields.purpose),
@@ -65,15 +65,20 @@ async function idempotencyKey(call: Call, home: Home): Promise<string> {
   return IDEMPOTENCY_KEY.test(key) ? key : failAuthentication(call, home, 'invalid_idempotency_key')
 }
 
+export interface Newborn {
+  readonly agentId: string
+  readonly token: string
+  readonly operatorToken: string
+  readonly replayed: boolean
+}
+
 /** The first answer again, as long as its credentials are the agent's credentials. */
-function replay(call: Call, key: string, request: BirthRequest, known: BirthRecord): Response {
+function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn {
   if (known.fingerprint !== fingerprint(key, known.salt, canonical(request))) {
     throw problem('birth_conflict')
   }
   if (known.rotated) throw problem('credentials_rotated')
-  const { token, operatorToken } = deriveTokens(key, known.salt)
-  const result = { agent_id: known.agentId, token, operator_token: operatorToken, replayed: true }
-  return json(call, 200, result)
+  return { agentId: known.agentId, ...deriveTokens(key, known.salt), replayed: true }
 }
 
 function newBirth(home: Home, key: string, request: BirthRequest, bornFrom: string, now: number) {
@@ -105,20 +110,49 @@ async function bear(
   key: string,
   request: BirthRequest,
   standing: Standing,
-): Promise<Response> {
+): Promise<Newborn> {
   const account = await accountFor(call, home, request)
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, clientOf(call, home), now)
   const born = await home.store.bear({ ...birth, account }, birthLimits(home), now)
-  if (born.outcome === 'known') return replay(call, key, request, born.birth)
+  if (born.outcome === 'known') return replay(key, request, born.birth)
   if (born.outcome === 'over_limit') throw overLimit(call, birthStanding(home, born.count, now))
   // A concurrent birth created the account: join it, as if it had been there before.
   if (born.outcome === 'account_exists') return bear(call, home, key, request, standing)
   call.notes.agent = birth.agentId
   showStanding(call, { ...standing, remaining: Math.max(0, standing.remaining - 1) })
+  return { agentId: birth.agentId, ...tokens, replayed: false }
+}
+
+/** Throws `births_disabled`. */
+export function refuseClosedBirths(home: Home): void {
+  if (!home.birthsEnabled) throw problem('births_disabled')
+}
+
+/** Throws `rate_limited` before anything is read of the request. */
+export async function admitBirth(call: Call, home: Home): Promise<Standing> {
+  const standing = await addressStanding(home, clientOf(call, home))
+  spend(call, standing)
+  return standing
+}
+
+/** The verb behind the endpoint and behind the console's form. */
+export async function giveBirth(
+  call: Call,
+  home: Home,
+  key: string,
+  request: BirthRequest,
+  standing: Standing,
+): Promise<Newborn> {
+  const known = await home.store.findBirth(hashIdempotencyKey(key))
+  return known ? replay(key, request, known) : bear(call, home, key, request, standing)
+}
+
+function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Response {
+  const result = { agent_id: agentId, token, operator_token: operatorToken }
+  if (replayed) return json(call, 200, { ...result, replayed })
   call.headers.Location = '/api/agents/me'
-  const { token, operatorToken } = tokens
-  return json(call, 201, { agent_id: birth.agentId, token, operator_token: operatorToken })
+  return json(call, 201, result)
 }
 
 export const birth = openEndpoint({
@@ -175,12 +209,10 @@ export const birth = openEndpoint({
     'credentials_rotated',
   ],
   async handle(call, home) {
-    if (!home.birthsEnabled) throw problem('births_disabled')
+    refuseClosedBirths(home)
     const key = await idempotencyKey(call, home)
-    const standing = await addressStanding(home, clientOf(call, home))
-    spend(call, standing)
+    const standing = await admitBirth(call, home)
     const request = await readBody(call, birthRequest)
-    const known = await home.store.findBirth(hashIdempotencyKey(key))
-    return known ? replay(call, key, request, known) : bear(call, home, key, request, standing)
+    return show(call, await giveBirth(call, home, key, request, standing))
   },
 })

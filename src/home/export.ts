@@ -1,9 +1,10 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
 import { z } from '@hono/zod-openapi'
-import { answer } from '../http/call.ts'
+import { answer, type Call } from '../http/call.ts'
 import { streamText } from '../http/stream.ts'
-import type { ExportAnswer } from '../store/port.ts'
+import type { ExportAnswer, Identity } from '../store/port.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
+import type { Home } from './home.ts'
 import { memoryJson } from './memory.ts'
 import { profileView } from './profile.ts'
 import { memoryExample, memorySchema, profileExample, profileSchema } from './schemas.ts'
@@ -34,6 +35,20 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
   yield ']}'
 }
 
+/** The answer behind the endpoint and behind the console's download. */
+export async function attachExport(
+  call: Call,
+  { store, clock }: Home,
+  identity: Identity,
+): Promise<Response> {
+  const snapshot = await store.exportMemories(identity)
+  if (snapshot.outcome !== 'export') throw refusal(snapshot)
+  const exportedAt = new Date(clock()).toISOString()
+  const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
+  call.headers['Content-Disposition'] = `attachment; filename="${name}"`
+  return answer(call, 200, streamText(exportText(snapshot, exportedAt), snapshot.close))
+}
+
 export const exportMemories = bearerEndpoint({
   operationId: 'exportMemories',
   method: 'GET',
@@ -58,12 +73,5 @@ export const exportMemories = bearerEndpoint({
     },
   },
   errors: [],
-  async handle({ call, identity }, { store, clock }) {
-    const snapshot = await store.exportMemories(identity)
-    if (snapshot.outcome !== 'export') throw refusal(snapshot)
-    const exportedAt = new Date(clock()).toISOString()
-    const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
-    call.headers['Content-Disposition'] = `attachment; filename="${name}"`
-    return answer(call, 200, streamText(exportText(snapshot, exportedAt), snapshot.close))
-  },
+  handle: ({ call, identity }, home) => attachExport(call, home, identity),
 })

@@ -1,8 +1,21 @@
 /** POST /api/agents/me/keys: a new agent token; the old one is void at once. */
 import { z } from '@hono/zod-openapi'
 import { json } from '../http/call.ts'
+import type { Identity } from '../store/port.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from './credentials.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
+import type { Home } from './home.ts'
+
+/** The new agent token. Throws `invalid_token` when the operator's was revoked. */
+export async function rotateAgentKey(
+  { store, clock, random }: Home,
+  identity: Identity,
+): Promise<string> {
+  const token = tokenFrom('agent', random(TOKEN_BYTES))
+  const rotated = await store.rotateAgentToken(identity, hashToken(token), clock())
+  if (rotated.outcome === 'revoked') throw refusal(rotated)
+  return token
+}
 
 const rotation = z
   .object({ token: z.string().openapi({ description: 'The new agent token. Shown once.' }) })
@@ -25,10 +38,6 @@ export const rotateKey = bearerEndpoint({
     },
   },
   errors: [],
-  async handle({ call, identity }, { store, clock, random }) {
-    const token = tokenFrom('agent', random(TOKEN_BYTES))
-    const rotated = await store.rotateAgentToken(identity, hashToken(token), clock())
-    if (rotated.outcome === 'revoked') throw refusal(rotated)
-    return json(call, 200, { token })
-  },
+  handle: async ({ call, identity }, home) =>
+    json(call, 200, { token: await rotateAgentKey(home, identity) }),
 })

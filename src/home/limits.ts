@@ -21,14 +21,14 @@ const HOUR_SECONDS = 3_600
 export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
 
 export interface Rate extends BudgetPolicy {
-  readonly per: 'agent' | 'address' | 'service'
+  readonly per: 'agent' | 'address' | 'account' | 'service'
 }
 
 export interface HomeLimits {
   readonly fields: typeof fields
   /** 0 means without limit, here and in every quota below. */
   readonly memoriesPerAgent: number
-  readonly rates: Readonly<Record<BudgetName | 'birthsInAll' | 'failures', Rate>>
+  readonly rates: Readonly<Record<BudgetName | 'birthsInAll' | 'failures' | 'signIns', Rate>>
 }
 
 export function homeLimits(config: Config): HomeLimits {
@@ -49,6 +49,7 @@ export function homeLimits(config: Config): HomeLimits {
       births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
       birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
       failures: rate('failures', config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
+      signIns: rate('sign-ins', config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'account'),
     },
   }
 }

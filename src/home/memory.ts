@@ -4,8 +4,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
 import { answer, type Call } from '../http/call.ts'
 import { agreesWith, etagOf, notModified } from '../http/etag.ts'
-import type { Memory, WriteAnswer } from '../store/port.ts'
+import type { Identity, Memory, WriteAnswer } from '../store/port.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
+import type { Home } from './home.ts'
 import { fields } from './limits.ts'
 import { memoryExample, memoryKey, memoryResult } from './schemas.ts'
 
@@ -34,6 +35,18 @@ const responses = {
   },
 }
 
+/** Throws `memory_not_found`. */
+export async function findMemory(
+  { store }: Home,
+  identity: Identity,
+  key: string,
+): Promise<Memory> {
+  const found = await store.readMemory(identity, key)
+  if (found.outcome === 'missing') throw problem('memory_not_found')
+  if (found.outcome !== 'found') throw refusal(found)
+  return found.memory
+}
+
 export const readMemory = bearerEndpoint({
   operationId: 'readMemory',
   method: 'GET',
@@ -47,15 +60,11 @@ export const readMemory = bearerEndpoint({
     304: { description: 'The version is the one in If-None-Match.' },
   },
   errors: ['memory_not_found'],
-  async handle({ call, identity, query }, { store }) {
-    const found = await store.readMemory(identity, query.key)
-    if (found.outcome === 'missing') throw problem('memory_not_found')
-    if (found.outcome !== 'found') throw refusal(found)
-    return show(call, found.memory)
-  },
+  handle: async ({ call, identity, query }, home) =>
+    show(call, await findMemory(home, identity, query.key)),
 })
 
-const memoryWrite = z
+export const memoryWrite = z
   .strictObject({
     key: memoryKey,
     text: z
@@ -93,6 +102,23 @@ function measure(text: string, metadata: Record<string, unknown>): string {
   return serialized
 }
 
+/** Throws `version_conflict`, `memory_quota_reached`, and when the text or metadata is too large. */
+export async function saveMemory(
+  { store, limits, clock, random }: Home,
+  identity: Identity,
+  { key, text, metadata, expectedVersion }: z.output<typeof memoryWrite>,
+): Promise<Memory> {
+  const serialized = measure(text, metadata)
+  const now = clock()
+  const id = uuidv7({ msecs: now, random: random(16) })
+  const write = { id, key, text, metadata: serialized, expectedVersion }
+  const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
+  if (written.outcome === 'saved') return written.memory
+  if (written.outcome === 'conflict') throw conflict(written)
+  if (written.outcome === 'over_quota') throw problem('memory_quota_reached')
+  throw refusal(written)
+}
+
 export const writeMemory = bearerEndpoint({
   operationId: 'writeMemory',
   method: 'POST',
@@ -119,17 +145,8 @@ export const writeMemory = bearerEndpoint({
     'metadata_too_large',
     'memory_quota_reached',
   ],
-  async handle({ call, identity, body }, { store, limits, clock, random }) {
-    const { key, text, expectedVersion } = body
-    if (!agreesWith(call, expectedVersion)) throw problem('precondition_mismatch')
-    const metadata = measure(text, body.metadata)
-    const now = clock()
-    const id = uuidv7({ msecs: now, random: random(16) })
-    const write = { id, key, text, metadata, expectedVersion }
-    const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
-    if (written.outcome === 'saved') return show(call, written.memory)
-    if (written.outcome === 'conflict') throw conflict(written)
-    if (written.outcome === 'over_quota') throw problem('memory_quota_reached')
-    throw refusal(written)
+  async handle({ call, identity, body }, home) {
+    if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
+    return show(call, await saveMemory(home, identity, body))
   },
 })

@@ -13,12 +13,20 @@ const hashAsync = promisify(argon2)
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
+const phc = (nonce: Uint8Array, tag: Uint8Array): string => {
+  const { memory, passes, parallelism } = COST
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
+}
+
+/** Costs what a stored hash costs, and no password is known to match it. */
+export const decoyHash = phc(new Uint8Array(SALT_BYTES), new Uint8Array(COST.tagLength))
+
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
 export interface Passwords {
   /** PHC string. Throws `invalid_body` for one of the most common passwords. */
   hash(password: string): Promise<string>
-  verify(password: string, phc: string): Promise<boolean>
+  verify(password: string, hash: string): Promise<boolean>
 }
 
 /** Both throw `passwords_busy` when two are running already: hashing must not starve the rest. */
@@ -38,12 +46,11 @@ export function createPasswords(random: (bytes: number) => Uint8Array): Password
       bounded(async () => {
         const nonce = random(SALT_BYTES)
         const tag = await hashAsync('argon2id', { message: password, nonce, ...COST })
-        const { memory, passes, parallelism } = COST
-        return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
+        return phc(nonce, tag)
       }),
-    verify: (password, phc) =>
+    verify: (password, hash) =>
       bounded(async () => {
-        const [, memory, passes, parallelism, nonce = '', tag = ''] = PHC.exec(phc) ?? []
+        const [, memory, passes, parallelism, nonce = '', tag = ''] = PHC.exec(hash) ?? []
         const stored = Buffer.from(tag, 'base64')
         const computed = await hashAsync('argon2id', {
           message: password,
