@@ -1,0 +1,100 @@
+/** Exports of one snapshot, from every engine. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Identity, Memory } from '../../src/store/port.ts'
+import { engines } from '../harness.ts'
+import { exported, NOON, openFixture, type StoreFixture } from './fixture.ts'
+
+describe.each(engines)('exports on $name', (engine) => {
+  let fixture: StoreFixture
+  beforeAll(async () => {
+    fixture = await openFixture(engine)
+  })
+  afterAll(() => fixture.close())
+
+  const fill = async (agent: Identity, count: number, text: string) => {
+    for (let n = 0; n < count; n++) await fixture.write(agent, { key: `k${n}`, text })
+  }
+
+  const snapshotOf = async (identity: Identity) => {
+    const answer = await fixture.store().exportMemories(identity)
+    if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
+    return answer
+  }
+
+  test('an export holds the profile and every memory, ordered by the bytes of its key', async () => {
+    const { agent } = await fixture.agent()
+    const other = await fixture.agent()
+    await fixture.write(other.agent, { key: 'not-mine' })
+    const keys = ['b', 'a', 'A', 'Z', '_', '-', '.', '0', '10', '9', 'a.b', 'a-b', 'a_b', 'aB']
+    for (const key of keys) await fixture.write(agent, { key, metadata: `{"k":"${key}"}` })
+    const snapshot = await snapshotOf(agent)
+    expect(snapshot.memoryCount).toBe(keys.length)
+    expect(snapshot.profile).toMatchObject({ agentId: agent.agentId, status: 'active' })
+    const memories = (await Array.fromAsync(snapshot.memories)).flat()
+    snapshot.close()
+    expect(memories.map(({ key }) => key)).toEqual(keys.toSorted())
+    for (const memory of memories) {
+      expect(await fixture.store().readMemory(agent, memory.key)).toEqual({
+        outcome: 'found',
+        memory,
+      })
+    }
+  })
+
+  test('an export of nothing is empty', async () => {
+    const { agent } = await fixture.agent()
+    expect(await exported(fixture.store(), agent)).toEqual([])
+  })
+
+  test('writes that go on do not show in an export that began before them', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fill(agent, 60, 'before'.repeat(2_000))
+    const snapshot = await snapshotOf(agent)
+    const memories: Memory[] = []
+    for await (const batch of snapshot.memories) {
+      memories.push(...batch)
+      const n = memories.length
+      await fixture.write(agent, { key: `k${n % 60}`, text: 'after', expectedVersion: 1 })
+      await fixture.write(agent, { key: `zz${n}`, text: 'after' })
+      await fixture.store().setStatus(operator, 'active', NOON + n)
+    }
+    snapshot.close()
+    expect(memories).toHaveLength(snapshot.memoryCount)
+    expect(memories.every(({ text, version }) => text !== 'after' && version === 1)).toBe(true)
+    const now = await exported(fixture.store(), agent)
+    expect(now?.some(({ text }) => text === 'after')).toBe(true)
+    expect(now?.length).toBeGreaterThan(60)
+  })
+
+  test('an export is read in batches, so that a large one never stands in memory', async () => {
+    const { agent } = await fixture.agent()
+    await fill(agent, 40, 'x'.repeat(16_384))
+    const snapshot = await snapshotOf(agent)
+    const sizes: number[] = []
+    for await (const batch of snapshot.memories) sizes.push(batch.length)
+    snapshot.close()
+    expect(sizes.length).toBeGreaterThan(3)
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(40)
+  })
+
+  test('exports at once are each whole', async () => {
+    const { agent } = await fixture.agent()
+    await fill(agent, 20, 'x'.repeat(16_384))
+    const all = await Promise.all(Array.from({ length: 8 }, () => exported(fixture.store(), agent)))
+    expect(all.map((memories) => memories?.length)).toEqual(Array(8).fill(20))
+  })
+
+  test('an export left half-way lets its snapshot go, and may be closed again', async () => {
+    const { agent } = await fixture.agent()
+    await fill(agent, 20, 'x'.repeat(16_384))
+    for (let n = 0; n < 50; n++) {
+      const snapshot = await snapshotOf(agent)
+      const reader = snapshot.memories[Symbol.asyncIterator]()
+      await reader.next()
+      snapshot.close()
+      snapshot.close()
+    }
+    expect(await fixture.write(agent, { key: 'later' })).toMatchObject({ outcome: 'saved' })
+    expect(await exported(fixture.store(), agent)).toHaveLength(21)
+  })
+})

@@ -1,0 +1,115 @@
+/** A store on a fresh database, and what the contract's tests ask of it, in one word each. */
+import { randomUUID } from 'node:crypto'
+import { openStore } from '../../src/store/open.ts'
+import type {
+  Birth,
+  BirthLimits,
+  Identity,
+  Memory,
+  MemoryWrite,
+  Store,
+} from '../../src/store/port.ts'
+import type { Engine } from '../harness.ts'
+
+export const HOUR_MS = 3_600_000
+
+/** A fixed time for verbs that take one; stores never look at a clock of their own. */
+export const NOON = Date.UTC(2026, 10, 21, 12)
+
+export const noLimits: BirthLimits = { perAddress: 0, inAll: 0, windowMs: HOUR_MS }
+
+const hex = (): string => (randomUUID() + randomUUID()).replaceAll('-', '')
+
+/** A birth that collides with no other. */
+export const newBirth = (overrides: Partial<Birth> = {}): Birth => ({
+  agentId: randomUUID(),
+  name: 'Atlas',
+  purpose: 'Keeps the plan.',
+  symbol: 'zerno',
+  agentTokenHash: hex(),
+  operatorTokenHash: hex(),
+  keyHash: hex(),
+  fingerprint: hex(),
+  salt: hex(),
+  bornFrom: '192.0.2.1',
+  ...overrides,
+})
+
+export const newWrite = (overrides: Partial<MemoryWrite> = {}): MemoryWrite => ({
+  id: randomUUID(),
+  key: 'plan',
+  text: 'Step 1',
+  metadata: '{}',
+  expectedVersion: 0,
+  ...overrides,
+})
+
+export interface StoredAgent {
+  readonly birth: Birth
+  readonly agent: Identity
+  readonly operator: Identity
+}
+
+export interface StoreFixture {
+  readonly store: () => Store
+  /** An agent that was born, and who its two tokens speak for. */
+  readonly agent: (overrides?: Partial<Birth>) => Promise<StoredAgent>
+  readonly write: (
+    identity: Identity,
+    overrides?: Partial<MemoryWrite>,
+    max?: number,
+  ) => ReturnType<Store['writeMemory']>
+  /** As a process that ends and starts again. */
+  readonly restart: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export async function openFixture(engine: Engine): Promise<StoreFixture> {
+  const database = await engine.fresh()
+  let store = await openStore(database.url, NOON)
+  const identify = async (tokenHash: string) => {
+    const identity = await store.identify(tokenHash)
+    if (!identity) throw new Error('a token of this birth is not known')
+    return identity
+  }
+  return {
+    store: () => store,
+    async agent(overrides) {
+      const birth = newBirth(overrides)
+      const { outcome } = await store.bear(birth, noLimits, NOON)
+      if (outcome !== 'born') throw new Error(`the birth was ${outcome}`)
+      const [agent, operator] = [
+        await identify(birth.agentTokenHash),
+        await identify(birth.operatorTokenHash),
+      ]
+      return { birth, agent, operator }
+    },
+    write: (identity, overrides, max = 0) =>
+      store.writeMemory(identity, newWrite(overrides), max, NOON),
+    async restart() {
+      await store.close()
+      store = await openStore(database.url, NOON)
+    },
+    async close() {
+      await store.close()
+      await database.drop()
+    },
+  }
+}
+
+/** How often each outcome came. */
+export function tally(answers: readonly { readonly outcome: string }[]): Record<string, number> {
+  const groups = Object.groupBy(answers, ({ outcome }) => outcome)
+  return Object.fromEntries(
+    Object.entries(groups).map(([outcome, group]) => [outcome, group?.length ?? 0]),
+  )
+}
+
+/** The whole export, read to its end; undefined when it was refused. */
+export async function exported(store: Store, identity: Identity): Promise<Memory[] | undefined> {
+  const answer = await store.exportMemories(identity)
+  if (answer.outcome !== 'export') return undefined
+  const memories = (await Array.fromAsync(answer.memories)).flat()
+  answer.close()
+  return memories
+}
