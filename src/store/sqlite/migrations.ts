@@ -73,6 +73,50 @@ const steps: readonly string[] = [
      writes INTEGER NOT NULL,
      PRIMARY KEY (agent_id, day)
    ) STRICT, WITHOUT ROWID;`,
+
+  `CREATE TABLE entries (
+     n INTEGER PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     identity TEXT NOT NULL,
+     identity_type TEXT NOT NULL,
+     details TEXT NOT NULL,
+     labels TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     text TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX entries_by_feed ON entries (feed, n);
+   CREATE INDEX entries_by_room ON entries (room, n);
+
+   CREATE TABLE entry_labels (
+     feed TEXT NOT NULL,
+     label TEXT NOT NULL,
+     n INTEGER NOT NULL,
+     PRIMARY KEY (feed, label, n)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE room_counts (
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     entries INTEGER NOT NULL,
+     PRIMARY KEY (feed, room)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE VIRTUAL TABLE entry_words USING fts5 (text, content = '', contentless_delete = 1);
+
+   CREATE TRIGGER entry_left AFTER INSERT ON entries BEGIN
+     INSERT INTO entry_labels SELECT new.feed, value, new.n FROM json_each(new.labels);
+     INSERT INTO entry_words (rowid, text) SELECT new.n, new.text WHERE new.text <> '';
+     INSERT INTO room_counts VALUES (new.feed, new.room, 1)
+       ON CONFLICT (feed, room) DO UPDATE SET entries = entries + 1;
+   END;
+   CREATE TRIGGER entry_composted AFTER DELETE ON entries BEGIN
+     DELETE FROM entry_labels WHERE feed = old.feed AND n = old.n
+       AND label IN (SELECT value FROM json_each(old.labels));
+     DELETE FROM entry_words WHERE rowid = old.n AND old.text <> '';
+     UPDATE room_counts SET entries = entries - 1 WHERE feed = old.feed AND room = old.room;
+   END;`,
 ]
 
 const versionOf = (db: DatabaseSync): number =>

@@ -10,6 +10,7 @@ import type {
   Refused,
 } from '../port.ts'
 import { prepare } from './connection.ts'
+import { prepareGatewayReads } from './gateway.ts'
 import {
   AGENT_COLUMNS,
   type AgentRow,
@@ -90,6 +91,7 @@ export function prepareReads(db: DatabaseSync) {
   }
   return {
     ...prepareSessionReads(db, refuse),
+    ...prepareGatewayReads(db),
     countBirths: prepareBirthCount(db),
     identify(tokenHash: string): Identity | undefined {
       const row = credential.get(tokenHash)

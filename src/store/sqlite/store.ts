@@ -49,6 +49,12 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
       read(() => reads.listMemories(identity, prefix, page)),
     readActivity: (identity, sinceDay, limit) =>
       read(() => reads.readActivity(identity, sinceDay, limit)),
+    leaveEntry: (entry, capacity) => writer.submit('leaveEntry', entry, capacity),
+    readFeed: (query) => read(() => reads.readFeed(query)),
+    findKindred: (words, limit) => read(() => reads.findKindred(words, limit)),
+    summarizeRooms: (latest) => read(() => reads.summarizeRooms(latest)),
+    entriesAfter: (id, limit) => read(() => reads.entriesAfter(id, limit)),
+    lastArrival: () => read(() => reads.lastArrival()),
     checkWritable: (at) => writer.submit('checkWritable', at),
     status: () => read(() => ({ ...reads.totals(), commits: writer.commits() })),
     async close() {

@@ -14,6 +14,7 @@ import type {
 } from '../port.ts'
 import { dayOf } from '../port.ts'
 import { prepare } from './connection.ts'
+import { prepareGatewayWrites } from './gateway.ts'
 import { type BirthRow, birthOf, prepareBirthCount, SELECT_BIRTH } from './reads.ts'
 import {
   AGENT_COLUMNS,
@@ -195,6 +196,7 @@ export function prepareWrites(db: DatabaseSync) {
     bear: prepareBirth(db),
     writeMemory: prepareMemoryWrite(db, admit),
     ...prepareSessionWrites(db, admit),
+    ...prepareGatewayWrites(db),
     setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
       const row =
         'outcome' in admit(identity) ? undefined : changeStatus.get(status, now, identity.agentId)

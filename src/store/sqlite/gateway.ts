@@ -1,0 +1,180 @@
+/** The gateway's verbs: entries in the order of arrival, and what finds them again. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port.ts'
+import { prepare } from './connection.ts'
+
+/** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */
+const COMPOST_BATCH = 32
+
+/** Entries looked at for one page that several labels narrow down. */
+const SCAN_LIMIT = 1_000
+
+const NIL_ID = '00000000-0000-0000-0000-000000000000'
+
+interface EntryRow {
+  /** The place in the order of arrival. */
+  n: number
+  id: string
+  feed: string
+  room: string
+  identity: string
+  identity_type: string
+  details: string
+  created_at: number
+  text: string
+}
+
+const COLUMNS = 'n, id, feed, room, identity, identity_type, details, created_at, text'
+
+const entryOf = (row: EntryRow): Entry => ({
+  id: row.id,
+  feed: row.feed,
+  room: row.room,
+  text: row.text,
+  identity: row.identity,
+  identityType: row.identity_type,
+  details: row.details,
+  createdAt: row.created_at,
+})
+
+const oneMore = (id: string): string => {
+  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** Ids of one millisecond are random, and a clock may step back: the order of arrival decides. */
+const idAfter = (last: string | undefined, id: string): string =>
+  last === undefined || last < id ? id : oneMore(last)
+
+function prepareCompost(db: DatabaseSync) {
+  const count = prepare<{ entries: number }>(
+    db,
+    'SELECT coalesce(sum(entries), 0) AS entries FROM room_counts WHERE feed = ?',
+  )
+  const removeOldest = prepare(
+    db,
+    'DELETE FROM entries WHERE n IN (SELECT n FROM entries WHERE feed = ? ORDER BY n LIMIT ?)',
+  )
+  return (feed: string, capacity: number): void => {
+    const over = capacity > 0 ? (count.get(feed)?.entries ?? 0) - capacity : 0
+    if (over > 0) removeOldest.run(feed, Math.min(over, COMPOST_BATCH))
+  }
+}
+
+/** Triggers keep labels, words and counts in step with the entries. */
+export function prepareGatewayWrites(db: DatabaseSync) {
+  const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
+  const insert = prepare(
+    db,
+    `INSERT INTO entries (id, feed, room, identity, identity_type, details, labels, created_at, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const compost = prepareCompost(db)
+  return {
+    leaveEntry(entry: NewEntry, capacity: number): string {
+      const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
+      const id = idAfter(last.get()?.id, entry.id)
+      insert.run(
+        ...[id, feed, room, identity, identityType],
+        ...[details, JSON.stringify(labels), createdAt, text],
+      )
+      compost(feed, capacity)
+      return id
+    },
+  }
+}
+
+interface Scan {
+  /** The places of the page's entries, newest first. */
+  readonly found: readonly number[]
+  /** The last place that was looked at, where older ones remain to be looked at. */
+  readonly stoppedAt: number | undefined
+}
+
+function prepareScan(db: DatabaseSync) {
+  const ofFeed = prepare<{ n: number }>(
+    db,
+    'SELECT n FROM entries WHERE feed = ? AND n <= ? ORDER BY n DESC LIMIT ?',
+  )
+  const ofLabel = prepare<{ n: number }>(
+    db,
+    'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n <= ? ORDER BY n DESC LIMIT ?',
+  )
+  const bears = prepare<{ n: number }>(
+    db,
+    'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n = ?',
+  )
+
+  return ({ feed, labels: [label, ...others], limit }: FeedQuery, from: number): Scan => {
+    const most = others.length > 0 ? SCAN_LIMIT : limit + 1
+    const candidates =
+      label === undefined ? ofFeed.all(feed, from, most) : ofLabel.all(feed, label, from, most)
+    const found: number[] = []
+    let lastSeen: number | undefined
+    for (const { n } of candidates) {
+      const matches = others.every((other) => bears.get(feed, other, n))
+      if (matches && found.length === limit) return { found, stoppedAt: lastSeen }
+      if (matches) found.push(n)
+      lastSeen = n
+    }
+    return { found, stoppedAt: candidates.length === most ? lastSeen : undefined }
+  }
+}
+
+function preparePage(db: DatabaseSync) {
+  const beneath = prepare<{ n: number }>(
+    db,
+    'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1',
+  )
+  const entry = prepare<EntryRow>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
+  const scan = prepareScan(db)
+
+  return (query: FeedQuery): FeedPage => {
+    const from = query.before ? beneath.get(query.before)?.n : Number.MAX_SAFE_INTEGER
+    if (from === undefined) return { entries: [], next: undefined }
+    const { found, stoppedAt } = scan(query, from)
+    // An entry may be composted between two statements, and with it all that is older.
+    const rows = found.map((n) => entry.get(n)).filter((row) => row !== undefined)
+    const next = stoppedAt === undefined ? undefined : entry.get(stoppedAt)?.id
+    return { entries: rows.map(entryOf), next }
+  }
+}
+
+/** Quoted, a word is no operator of the full-text query. */
+const anyOf = (words: readonly string[]): string =>
+  words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' OR ')
+
+export function prepareGatewayReads(db: DatabaseSync) {
+  const kindred = prepare<EntryRow>(
+    db,
+    `SELECT ${COLUMNS} FROM entries WHERE n IN (
+       SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT ?
+     ) ORDER BY n DESC`,
+  )
+  const rooms = prepare<{ room: string; entries: number }>(
+    db,
+    'SELECT room, sum(entries) AS entries FROM room_counts GROUP BY room HAVING sum(entries) > 0',
+  )
+  const inRoom = prepare<EntryRow>(
+    db,
+    `SELECT ${COLUMNS} FROM entries WHERE room = ? ORDER BY n DESC LIMIT ?`,
+  )
+  const after = prepare<EntryRow>(
+    db,
+    `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT ?`,
+  )
+  const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
+  return {
+    readFeed: preparePage(db),
+    findKindred: (words: readonly string[], limit: number): Entry[] =>
+      words.length > 0 ? kindred.all(anyOf(words), limit).map(entryOf) : [],
+    summarizeRooms: (latest: number): RoomSummary[] =>
+      rooms.all().map(({ room, entries }) => ({
+        room,
+        count: entries,
+        latest: inRoom.all(room, latest).map(entryOf),
+      })),
+    entriesAfter: (id: string, limit: number): Entry[] => after.all(id, limit).map(entryOf),
+    lastArrival: (): string => last.get()?.id ?? NIL_ID,
+  }
+}

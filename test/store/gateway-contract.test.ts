@@ -1,0 +1,260 @@
+/** What the gateway may rely on, from every engine. */
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { v7 as uuidv7 } from 'uuid'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { Entry, NewEntry, Store } from '../../src/store/port.ts'
+import { engines, type TestDatabase } from '../harness.ts'
+
+const START = Date.UTC(2026, 10, 21)
+
+const NIL_ID = '00000000-0000-0000-0000-000000000000'
+
+const entry = (overrides: Partial<NewEntry> = {}): NewEntry => {
+  const createdAt = overrides.createdAt ?? START
+  return {
+    id: uuidv7({ msecs: createdAt, random: randomBytes(16) }),
+    feed: 'seeds',
+    room: 'memory-garden',
+    text: 'a text',
+    identity: 'Відлуння',
+    identityType: 'ai',
+    details: '{"type":"thought"}',
+    labels: [],
+    createdAt,
+    ...overrides,
+  }
+}
+
+const texts = (entries: readonly Entry[]): string[] => entries.map(({ text }) => text)
+
+describe.each(engines)('the gateway’s store on $name', (engine) => {
+  let database: TestDatabase
+  let store: Store
+  beforeEach(async () => {
+    database = await engine.fresh()
+    store = await openStore(database.url, START)
+  })
+  afterEach(async () => {
+    await store.close()
+    await database.drop()
+  })
+
+  const leave = (overrides: Partial<NewEntry> = {}, capacity = 0) =>
+    store.leaveEntry(entry(overrides), capacity)
+
+  const leaveAll = async (
+    all: readonly string[],
+    overrides: Partial<NewEntry> = {},
+    capacity = 0,
+  ) => {
+    for (const text of all) await leave({ ...overrides, text }, capacity)
+  }
+
+  const page = (limit: number, before?: string, labels: readonly string[] = []) =>
+    store.readFeed({ feed: 'seeds', labels, before, limit })
+
+  const everyPage = async (limit: number, labels: readonly string[] = []) => {
+    const found: Entry[] = []
+    let before: string | undefined
+    do {
+      const { entries, next } = await page(limit, before, labels)
+      found.push(...entries)
+      before = next
+    } while (before !== undefined)
+    return found
+  }
+
+  test('an entry comes back as it was left', async () => {
+    const { labels: _, ...left } = entry({
+      text: 'Шепіт \u202e of <b>"dreams"</b>\n\u001b[31m; DROP TABLE entries; --',
+      details: '{"b":1,"a":[2]}',
+    })
+    expect(await store.leaveEntry({ ...left, labels: ['type:thought'] }, 0)).toBe(left.id)
+    expect(await page(10)).toEqual({ entries: [left], next: undefined })
+  })
+
+  test('a feed shows its own entries, newest first', async () => {
+    await leaveAll(['1', '2'])
+    await leave({ feed: 'garden', text: 'elsewhere' })
+    await leaveAll(['3'])
+    expect(texts((await page(10)).entries)).toEqual(['3', '2', '1'])
+  })
+
+  test('ids grow with arrival, in one millisecond and when the clock steps back', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 50; i++) ids.push(await leave({ createdAt: START - (i > 25 ? 60_000 : 0) }))
+    expect(ids).toEqual([...ids].sort())
+    expect(new Set(ids).size).toBe(50)
+    expect(await store.lastArrival()).toBe(ids.at(-1))
+  })
+
+  test('concurrent arrivals are all kept, each under an id of its own', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => leave({ text: String(i) })))
+    expect(new Set(ids).size).toBe(40)
+    expect((await everyPage(7)).map(({ id }) => id)).toEqual([...ids].sort().reverse())
+  })
+
+  test('the last page says that it is the last', async () => {
+    await leaveAll(['1', '2', '3', '4'])
+    const first = await page(2)
+    expect(first.next).toBe(first.entries[1]?.id)
+    const second = await page(2, first.next)
+    expect(texts(second.entries)).toEqual(['2', '1'])
+    expect(second.next).toBeUndefined()
+  })
+
+  test('any id is a cursor, also one that no entry has', async () => {
+    await leaveAll(['1', '2'])
+    expect(texts((await page(10, 'ffffffff-ffff-7fff-bfff-ffffffffffff')).entries)).toHaveLength(2)
+    expect(await page(10, NIL_ID)).toEqual({ entries: [], next: undefined })
+  })
+
+  test('labels narrow a feed down to the entries that bear all of them', async () => {
+    await leave({ text: 'a', labels: ['tag:x'] })
+    await leave({ text: 'ab', labels: ['tag:x', 'tag:y'] })
+    await leave({ text: 'b', labels: ['tag:y'] })
+    await leave({ feed: 'garden', text: 'other feed', labels: ['tag:x', 'tag:y'] })
+    expect(texts((await page(10, undefined, ['tag:x'])).entries)).toEqual(['ab', 'a'])
+    expect(texts((await page(10, undefined, ['tag:x', 'tag:y'])).entries)).toEqual(['ab'])
+    expect(texts((await page(10, undefined, ['tag:z'])).entries)).toEqual([])
+  })
+
+  test('pages joined are the list, whatever the limit, the labels and what arrives between', async () => {
+    const labelled = fc.subarray(['x', 'y'])
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(labelled, { maxLength: 25 }),
+        labelled,
+        fc.integer({ min: 1, max: 6 }),
+        async (arrivals, wanted, limit) => {
+          const feed = `feed-${randomBytes(6).toString('hex')}`
+          for (const [i, labels] of arrivals.entries()) await leave({ feed, text: `${i}`, labels })
+          const expected = arrivals
+            .flatMap((labels, i) => (wanted.every((l) => labels.includes(l)) ? [`${i}`] : []))
+            .reverse()
+          const found: string[] = []
+          let before: string | undefined
+          do {
+            const read = await store.readFeed({ feed, labels: wanted, before, limit })
+            found.push(...texts(read.entries))
+            await leave({ feed, text: 'new', labels: wanted })
+            before = read.next
+          } while (before !== undefined)
+          expect(found).toEqual(expected)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('composting keeps exactly the newest, also after the store was opened anew', async () => {
+    await leaveAll(['1', '2', '3', '4', '5'], { labels: ['tag:x'] }, 3)
+    expect(texts((await page(10)).entries)).toEqual(['5', '4', '3'])
+    await store.close()
+    store = await openStore(database.url, START)
+    await leaveAll(['6', '7'], { labels: ['tag:x'] }, 3)
+    expect(texts((await page(10)).entries)).toEqual(['7', '6', '5'])
+    expect(texts((await page(10, undefined, ['tag:x'])).entries)).toEqual(['7', '6', '5'])
+  })
+
+  test('composting one feed leaves the others alone', async () => {
+    await leave({ feed: 'garden', text: 'stays' })
+    await leaveAll(['1', '2', '3'], {}, 1)
+    const garden = await store.readFeed({ feed: 'garden', labels: [], before: undefined, limit: 9 })
+    expect(texts(garden.entries)).toEqual(['stays'])
+  })
+
+  test('a lowered capacity is reached within a few arrivals', async () => {
+    await leaveAll(Array.from({ length: 60 }, (_, i) => `${i}`))
+    await leaveAll(['a', 'b', 'c'], {}, 2)
+    expect(texts((await page(10)).entries)).toEqual(['c', 'b'])
+  })
+
+  test('pages go on although their cursor was composted', async () => {
+    await leaveAll(['1', '2', '3', '4'], {}, 4)
+    const first = await page(1)
+    await leaveAll(['5', '6'], {}, 4)
+    expect(texts((await page(10, first.next)).entries)).toEqual(['3'])
+    await leaveAll(['7', '8', '9'], {}, 4)
+    expect(await page(10, first.next)).toEqual({ entries: [], next: undefined })
+  })
+
+  test('kindred entries are the newest that have one of the words', async () => {
+    await leaveAll(['Music of the spheres', 'Silence', 'Тиша і Музика', 'spheres again'])
+    await leave({ feed: 'resonance', text: '' })
+    expect(texts(await store.findKindred(['spheres', 'музика'], 5))).toEqual([
+      'spheres again',
+      'Тиша і Музика',
+      'Music of the spheres',
+    ])
+    expect(texts(await store.findKindred(['spheres'], 1))).toEqual(['spheres again'])
+    expect(await store.findKindred(['nowhere'], 5)).toEqual([])
+    expect(await store.findKindred([], 5)).toEqual([])
+  })
+
+  test('a composted entry is no longer kindred', async () => {
+    await leaveAll(['echo one', 'echo two'], {}, 1)
+    expect(texts(await store.findKindred(['echo'], 5))).toEqual(['echo two'])
+  })
+
+  test.each(['"', 'a" OR "b', 'NEAR(a b)', '*', '-a', 'text:a', "'; --", '!', '& |', ':*', '\\'])(
+    'the word %j is looked for, never obeyed',
+    async (word) => {
+      await leave({ text: 'harmless' })
+      expect(await store.findKindred([word], 5)).toEqual([])
+    },
+  )
+
+  test('rooms are summed over feeds, with their newest entries', async () => {
+    await leaveAll(['1', '2', '3'])
+    await leave({ feed: 'garden', text: 'trace' })
+    await leave({ feed: 'garden', room: 'shepit-wall', text: 'on the wall' })
+    const rooms = await store.summarizeRooms(2)
+    const shown = rooms.map(({ room, count, latest }) => [room, count, texts(latest)])
+    expect(shown.sort()).toEqual([
+      ['memory-garden', 4, ['trace', '3']],
+      ['shepit-wall', 1, ['on the wall']],
+    ])
+  })
+
+  test('composted entries no longer count', async () => {
+    await leaveAll(['1', '2', '3'], {}, 2)
+    await leaveAll(['4'], { room: 'shepit-wall' }, 2)
+    await leaveAll(['5'], { room: 'shepit-wall' }, 2)
+    const rooms = await store.summarizeRooms(1)
+    expect(rooms.map(({ room, count }) => [room, count])).toEqual([['shepit-wall', 2]])
+  })
+
+  test('arrivals follow an id, oldest first, from every feed', async () => {
+    expect(await store.lastArrival()).toBe(NIL_ID)
+    expect(await store.entriesAfter(NIL_ID, 10)).toEqual([])
+    await leaveAll(['1', '2'])
+    const position = await store.lastArrival()
+    await leave({ feed: 'garden', text: '3' })
+    await leaveAll(['4', '5'])
+    expect(texts(await store.entriesAfter(position, 2))).toEqual(['3', '4'])
+    expect(texts(await store.entriesAfter(NIL_ID, 10))).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  test('a reader that follows arrivals while many write misses and repeats nothing', async () => {
+    let writing = true
+    const written = Promise.all(
+      Array.from({ length: 60 }, (_, i) => leave({ text: `${i}` })),
+    ).finally(() => {
+      writing = false
+    })
+    const seen: string[] = []
+    let position = NIL_ID
+    for (let more = true; more; ) {
+      const wasWriting = writing
+      const arrivals = await store.entriesAfter(position, 7)
+      seen.push(...arrivals.map(({ id }) => id))
+      position = arrivals.at(-1)?.id ?? position
+      more = wasWriting || arrivals.length > 0
+      await new Promise(setImmediate)
+    }
+    expect(seen).toEqual([...(await written)].sort())
+  })
+})
