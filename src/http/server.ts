@@ -18,7 +18,10 @@ const SERVER_OPTIONS = {
 
 const MAX_CONNECTIONS = 10_000
 
-const DRAIN_LIMIT_MS = 10_000
+/** Leaves time to close the store, so that the process is gone within 10 s. */
+const DRAIN_LIMIT_MS = 9_000
+
+const DRAIN_SWEEP_MS = 50
 
 const parserErrors: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'header_too_large',
@@ -60,18 +63,20 @@ function malformed(instance: string): Response {
 export interface RunningServer {
   readonly host: string
   readonly port: number
-  /** Stops accepting, lets what runs finish, and after 10 s closes what is left. */
+  /** Stops accepting, lets what runs finish, and after 9 s closes what is left. */
   readonly drain: () => Promise<void>
 }
 
 function drain(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS)
+    // A kept-alive connection is idle only when its last request was answered.
+    const sweep = setInterval(() => server.closeIdleConnections(), DRAIN_SWEEP_MS)
     server.close(() => {
       clearTimeout(limit)
+      clearInterval(sweep)
       resolve()
     })
-    server.closeIdleConnections()
   })
 }
 
@@ -85,6 +90,7 @@ export async function listen(
   const listener = getRequestListener(app.fetch, { errorHandler: () => malformed(newRequestId()) })
   // The listener settles every request itself; its promise carries nothing.
   const server = createServer(SERVER_OPTIONS, (incoming, outgoing) => {
+    if (!server.listening) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
   })
   server.maxConnections = MAX_CONNECTIONS

@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { memoryPath } from '../harness.ts'
+import { faultsOf } from '../history/linearizable.ts'
+import { birth, readMemory } from './calls.ts'
+import { createRecorder, writeUntilBroken } from './load.ts'
+import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+const LIMIT_MS = 10_000
+
+const body = JSON.stringify({ key: 'last', text: 'word', expectedVersion: 0 })
+
+/** Gathers what a socket receives, and resolves when it has received something that matches. */
+function listenTo(socket: Socket) {
+  let heard = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    heard += text
+  })
+  return async (pattern: RegExp): Promise<string> => {
+    while (!pattern.test(heard)) await once(socket, 'data')
+    return heard
+  }
+}
+
+/** A write whose headers have arrived and whose body has not: the server waits for it. */
+async function beginWrite({ url }: Server, token: string) {
+  const { port, host } = new URL(url)
+  const socket = connect(Number(port), '127.0.0.1')
+  const hears = listenTo(socket)
+  socket.write(
+    `POST ${memoryPath} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `Expect: 100-continue\r\n\r\n`,
+  )
+  await hears(/^HTTP\/1.1 100 Continue/)
+  return { socket, hears }
+}
+
+test('SIGTERM lets a request finish, says that it is stopping, and exits with 0', async () => {
+  const directory = freshDirectory()
+  const server = await serve({ directory })
+  const { token } = await birth(server.url)
+  const { socket, hears } = await beginWrite(server, token)
+
+  const startedAt = performance.now()
+  const ended = server.kill('SIGTERM')
+  await server.says(/"msg":"stopping"/)
+  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+  socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: home\r\nConnection: close\r\n\r\n`)
+  const answers = await hears(/"code":"stopping"/)
+  expect(answers).toMatch(/HTTP\/1.1 200 OK[\s\S]*"version":1[\s\S]*HTTP\/1.1 503/)
+
+  const { code, output } = await ended
+  expect(code).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS)
+  expect(output).toMatch(/"msg":"stopped"/)
+
+  const again = await serve({ directory })
+  expect((await readMemory(again.url, token, 'last')).memory.text).toBe('word')
+})
+
+test('an idle kept-alive connection does not hold up the stop', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  await (await fetch(`${server.url}/healthz`)).text()
+  const startedAt = performance.now()
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+})
+
+test('under load it stops at once, and every acknowledged write is kept', async () => {
+  const directory = freshDirectory()
+  const env = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
+  const server = await serve({ directory, env })
+  const { token } = await birth(server.url)
+  const recorder = createRecorder()
+  const keys = ['plan', 'notes', 'log', 'self']
+  const loaded = Promise.withResolvers<void>()
+  const load = writeUntilBroken(
+    recorder,
+    { url: server.url, token },
+    { keys, writers: 8, saved: loaded.resolve },
+  )
+  await loaded.promise
+  const startedAt = performance.now()
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+  await load
+
+  const again = await serve({ directory, env })
+  for (const key of keys) await recorder.read({ url: again.url, token }, key)
+  expect(faultsOf(recorder.history)).toEqual([])
+})
+
+test('a request that never ends is cut off at the limit, and the exit is clean', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  const { token } = await birth(server.url)
+  const { socket } = await beginWrite(server, token)
+  const cut = once(socket, 'close')
+  const startedAt = performance.now()
+  const { code } = await server.kill('SIGTERM')
+  expect(code).toBe(0)
+  expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS)
+  await cut
+})
