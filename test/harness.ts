@@ -8,6 +8,7 @@ import { type App, createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port.ts'
+import { checkDocumented } from './documented.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -120,9 +121,11 @@ export async function openService(
 
   const call = async (method: string, path: string, options: CallOptions = {}) => {
     const socket = { remoteAddress: options.from ?? '127.0.0.1' }
-    return answerOf(
+    const answer = await answerOf(
       await app.hono.fetch(requestOf(method, path, options), { incoming: { socket } }),
     )
+    await checkDocumented(app, method, path, answer)
+    return answer
   }
 
   return {

@@ -1,0 +1,44 @@
+/** Every answer that a test sees is held to the OpenAPI description that the service gives. */
+import type { App } from '../src/app.ts'
+import { homeEndpoints } from '../src/home/index.ts'
+
+interface Described {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly responses: Readonly<Record<string, object>> }>>
+    >
+  >
+}
+
+let described: Promise<Described> | undefined
+
+const describe = async (app: App): Promise<Described> =>
+  (await (await app.hono.fetch(new Request('http://127.0.0.1/openapi.json'))).json()) as Described
+
+const matches = (template: string, path: string): boolean =>
+  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
+
+function checkBody(method: string, path: string, status: number, body: unknown): void {
+  const endpoint = homeEndpoints.find((known) => known.method === method && known.path === path)
+  endpoint?.docs.responses[status]?.schema?.parse(body)
+}
+
+/** Throws when the description of a described path does not list the answer's status or shape. */
+export async function checkDocumented(
+  app: App,
+  method: string,
+  url: string,
+  { status, body }: { readonly status: number; readonly body: unknown },
+): Promise<void> {
+  const [path = ''] = url.split('?')
+  described ??= describe(app)
+  const { paths } = await described
+  const methods = Object.entries(paths).find(([template]) => matches(template, path))?.[1]
+  const responses = methods?.[method.toLowerCase()]?.responses
+  if (!responses) return
+  if (!responses[status]) {
+    throw new Error(`${method} ${path} answered ${status}, which /openapi.json does not list`)
+  }
+  checkBody(method, path, status, body)
+}

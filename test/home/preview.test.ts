@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { homeLimits } from '../../src/home/limits.ts'
+import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
+import { expectProblem } from '../problem.ts'
+import { proves } from '../requirements.ts'
+
+const path = '/api/agents/preview'
+
+describe.each(engines)('preview on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
+
+  test(
+    'it says that births are open, and gives the limits, the symbols and the interface',
+    proves('endpoint.preview', 'service.json'),
+    async () => {
+      const { status, body, headers } = await service.call('GET', path)
+      expect(status).toBe(200)
+      expect(headers.get('content-type')).toBe('application/json')
+      expect(body).toMatchObject({
+        available: true,
+        status: 'open',
+        consent: expect.stringContaining('operatorConsent'),
+        interface: { version: '1.0.0', exportFormat: 'service-home-v1' },
+      })
+      expect(body.symbols).toHaveLength(26)
+      expect(headers.get('ratelimit-policy')).toBe('"births";q=10;w=3600')
+    },
+  )
+
+  test('its limits are the very object that is enforced', proves('limits.preview'), async () => {
+    const env = { MEMORIES_PER_AGENT: '7', WRITES_PER_MINUTE: '3', BIRTHS_PER_HOUR: '0' }
+    const other = await openService(engine, env)
+    const { body } = await other.call('GET', path)
+    expect(body.limits).toEqual(homeLimits(loadConfig({ FAILURES_PER_MINUTE: '0', ...env })))
+    expect(body.limits).toMatchObject({
+      memoriesPerAgent: 7,
+      rates: { writes: { quota: 3, windowSeconds: 60 } },
+      fields: { text: { maxBytes: 16_384 }, name: { maxLength: 80 } },
+    })
+    await other.close()
+  })
+
+  test(
+    'each of its symbols is one that a birth accepts, and no other is',
+    proves('birth.symbol.from-preview'),
+    async () => {
+      const { body } = await service.call('GET', path)
+      const ids = (body.symbols as { id: string }[]).map(({ id }) => id)
+      expect(new Set(ids).size).toBe(26)
+      for (const symbol of ids) await service.birth({ symbol })
+      const refused = await service.call('POST', '/api/agents/birth', {
+        headers: { 'idempotency-key': freshKey() },
+        body: { ...birthBody, symbol: 'Zerno' },
+      })
+      expectProblem(refused, 'invalid_body')
+    },
+  )
+
+  test('it says when births are closed, and when this address has used up its own', async () => {
+    const closed = await openService(engine, { BIRTHS_ENABLED: 'false' })
+    expect((await closed.call('GET', path)).body).toMatchObject({
+      available: false,
+      status: 'closed',
+    })
+    await closed.close()
+    const busy = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
+    const birth = { headers: { 'idempotency-key': freshKey() }, body: birthBody }
+    await busy.call('POST', '/api/agents/birth', birth)
+    expect((await busy.call('GET', path)).body).toMatchObject({ available: false, status: 'busy' })
+    expect((await busy.call('GET', path, { from: '192.0.2.9' })).body.status).toBe('open')
+    await busy.close()
+  })
+
+  test('an unknown query parameter is refused, not ignored', async () => {
+    expectProblem(await service.call('GET', `${path}?lang=uk`), 'invalid_query')
+  })
+})
