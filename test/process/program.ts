@@ -36,12 +36,16 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>
   /** The program, from the root of the repository. */
   readonly entry?: string
+  /** A command that runs the program's command line, and stays out of its signals' way. */
+  readonly under?: readonly string[]
 }
 
 const running = new Set<Program>()
 
-export function launch({ directory, env = {}, entry = 'src/main.ts' }: Launch): Program {
-  const child = spawn(pinnedNode, [at(entry)], {
+export function launch(options: Launch): Program {
+  const { directory, env = {}, entry = 'src/main.ts', under = [] } = options
+  const [command = pinnedNode, ...args] = [...under, pinnedNode, at(entry)]
+  const child = spawn(command, args, {
     cwd: directory,
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

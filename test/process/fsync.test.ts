@@ -1,0 +1,87 @@
+/**
+ * Is every acknowledged write on the disk when its answer leaves? Asked of the kernel: strace shows
+ * in which order the process wrote its log, synced it, and answered.
+ */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { birth, writeMemory } from './calls.ts'
+import { cleanUp, freshDirectory, type Launch, serve } from './program.ts'
+
+const WRITES = 20
+const CALLS = 'trace=pwrite64,pwritev,fsync,fdatasync,write,writev,sendto,sendmsg'
+
+afterEach(cleanUp)
+
+const probe = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'])
+const cannotTrace = probe.error?.message ?? (probe.status === 0 ? '' : `${probe.stderr}`.trim())
+if (cannotTrace) process.stdout.write(`skipped: the order of system calls (${cannotTrace})\n`)
+
+interface Acknowledgements {
+  readonly durable: number
+  /** Sent while bytes of the log were in memory alone. */
+  readonly early: number
+}
+
+/** Reads a trace of writes that were sent one after the other. */
+function acknowledgements(trace: string): Acknowledgements {
+  let unsynced = false
+  const count = { durable: 0, early: 0 }
+  /** Threads that are inside a sync of the log. */
+  const syncing = new Set<string>()
+  for (const line of trace.split('\n')) {
+    const [thread = '', call = ''] = line.split(/\s+(.*)/)
+    if (/^pwrite\w*\(\d+<[^>]*-wal>/.test(call)) unsynced = true
+    if (/^f(data)?sync\(\d+<[^>]*-wal>/.test(call)) {
+      if (call.endsWith('= 0')) unsynced = false
+      else syncing.add(thread)
+    }
+    if (/^<\.\.\. f(data)?sync resumed>.*= 0$/.test(call) && syncing.delete(thread))
+      unsynced = false
+    if (call.includes('"HTTP/1.1 200 ')) count[unsynced ? 'early' : 'durable']++
+  }
+  return count
+}
+
+async function acknowledged(options: Omit<Launch, 'directory'> = {}): Promise<Acknowledgements> {
+  const directory = freshDirectory()
+  const trace = join(directory, 'trace')
+  // -D leaves the program our child; -y names the file behind each descriptor.
+  const under = ['strace', '-D', '-f', '-y', '-s', '32', '-e', CALLS, '-o', trace]
+  const server = await serve({ directory, under, ...options })
+  const { token } = await birth(server.url)
+  for (let i = 0; i < WRITES; i++) {
+    await writeMemory(server.url, token, { key: 'k', text: `${i}`, expectedVersion: i })
+  }
+  await server.kill('SIGTERM')
+  return acknowledgements(readFileSync(trace, 'utf8'))
+}
+
+describe.skipIf(cannotTrace)('before an answer leaves', () => {
+  test('the log that holds its write is synced', async () => {
+    expect(await acknowledged()).toEqual({ durable: WRITES, early: 0 })
+  })
+
+  test('and this check fails when synchronous is lowered', async () => {
+    const lowered = new URL('lowered.ts', import.meta.url)
+    const env = { NODE_OPTIONS: `--import=${lowered}` }
+    expect(await acknowledged({ env })).toEqual({ durable: 0, early: WRITES })
+  })
+})
+
+test('a trace is read by its order', () => {
+  const wal = '17</data/home.db-wal>'
+  const written = `9 pwrite64(${wal}, ""..., 4096, 0) = 4096`
+  const synced = `9 fdatasync(${wal}) = 0`
+  const begun = `9 fdatasync(${wal} <unfinished ...>`
+  const ended = '9 <... fdatasync resumed>) = 0'
+  const failed = '9 <... fdatasync resumed>) = -1 EIO (Input/output error)'
+  const answered = '1 write(20<socket:[1]>, "HTTP/1.1 200 OK"..., 300) = 300'
+  const read = (...lines: string[]) => acknowledgements(lines.join('\n'))
+  expect(read(written, synced, answered)).toEqual({ durable: 1, early: 0 })
+  expect(read(written, begun, ended, answered)).toEqual({ durable: 1, early: 0 })
+  expect(read(written, begun, answered, ended)).toEqual({ durable: 0, early: 1 })
+  expect(read(written, begun, failed, answered)).toEqual({ durable: 0, early: 1 })
+  expect(read(written, answered, synced)).toEqual({ durable: 0, early: 1 })
+})
