@@ -9,7 +9,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -62,55 +62,73 @@ async function bear(url: string): Promise<string> {
 
 const memory = (key: string) => ({ key, text: TEXT, metadata: {}, expectedVersion: 0 })
 
+/** Gives one of its answers, for the bare server to send. */
 async function fill(url: string, token: string): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
-  const saved = await Promise.all(
-    Array.from({ length: KEYS_PER_AGENT }, (_, i) =>
-      post(`${url}/api/agents/me/memory`, headers, memory(`k${i}`)),
-    ),
-  )
-  return saved[0]?.text() ?? ''
+  let answer = ''
+  for (let i = 0; i < KEYS_PER_AGENT; i++) {
+    const saved = await post(`${url}/api/agents/me/memory`, headers, memory(`k${i}`))
+    answer = await saved.text()
+  }
+  return answer
 }
 
 /** Scripts for wrk: what is sent in turn. A round of writes first creates its keys, then updates. */
-const lua = (tokens: readonly string[]) => ({
-  read: (_round: number) => `
-    local tokens = {${tokens.map((token) => `"Bearer ${token}"`)}}
-    local n = 0
-    request = function()
-      n = n + 1
-      local headers = { Authorization = tokens[n % ${AGENTS} + 1] }
-      local key = math.floor(n / ${AGENTS}) * 37 % ${KEYS_PER_AGENT}
-      return wrk.format("GET", "/api/agents/me/memory?key=k" .. key, headers)
-    end`,
-  write: (round: number) => `
-    local tokens = {${tokens.map((token) => `"Bearer ${token}"`)}}
-    local text = string.rep("x", 1024)
-    local n = -1
-    request = function()
-      n = n + 1
-      local headers = { Authorization = tokens[n % ${AGENTS} + 1], ["Content-Type"] = "application/json" }
-      local key = math.floor(n / ${AGENTS}) % 60
-      local version = math.floor(n / ${AGENTS * 60})
-      return wrk.format("POST", "/api/agents/me/memory", headers,
-        '{"key":"r${round}.' .. key .. '","text":"' .. text ..
-        '","metadata":{},"expectedVersion":' .. version .. '}')
-    end`,
-})
+const lua = (tokens: readonly string[]) => {
+  const heads = (line: string) => `
+    local heads = {}
+    for i, token in ipairs({${tokens.map((token) => `"${token}"`)}}) do
+      heads[i] = "${line}\\r\\nHost: bench\\r\\nAuthorization: Bearer " .. token .. "\\r\\n"
+    end`
+  return {
+    read: (_round: number) => `
+      ${heads('GET /api/agents/me/memory?key=k%d HTTP/1.1')}
+      local requests, n = {}, 0
+      for i = 0, ${AGENTS * KEYS_PER_AGENT} - 1 do
+        local key = math.floor(i / ${AGENTS}) * 37 % ${KEYS_PER_AGENT}
+        requests[i] = string.format(heads[i % ${AGENTS} + 1], key) .. "\\r\\n"
+      end
+      request = function()
+        n = (n + 1) % ${AGENTS * KEYS_PER_AGENT}
+        return requests[n]
+      end`,
+    write: (round: number) => `
+      ${heads('POST /api/agents/me/memory HTTP/1.1')}
+      local start = '","text":"' .. string.rep("x", 1024) .. '","metadata":{},"expectedVersion":'
+      local n = -1
+      request = function()
+        n = n + 1
+        local key = math.floor(n / ${AGENTS}) % 60
+        local body = '{"key":"r${round}.' .. key .. start .. math.floor(n / ${AGENTS * 60}) .. '}'
+        return heads[n % ${AGENTS} + 1] .. "Content-Type: application/json\\r\\nContent-Length: "
+          .. #body .. "\\r\\n\\r\\n" .. body
+      end`,
+  }
+}
 
 interface Sample {
   readonly perSecond: number
+  /** The server's processor time for one request, all threads: steadier than a busy machine's clock. */
+  readonly cpuMicros: number
   readonly p99: string
   readonly refused: number
 }
 
-function load(url: string, script: string, connections: number): Sample {
+/** User and system time so far; /proc counts it in hundredths of a second. */
+function cpuMicrosOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+function load({ url, process }: Contestant, script: string, connections: number): Sample {
   const file = join(directory, 'load.lua')
   writeFileSync(file, script)
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', file, url]
+  const before = cpuMicrosOf(process.pid)
   const report = execFileSync('taskset', ['-c', '1', 'wrk', ...args], { encoding: 'utf8' })
   const find = (pattern: RegExp) => pattern.exec(report)?.[1] ?? '0'
   return {
+    cpuMicros: (cpuMicrosOf(process.pid) - before) / Number(find(/(\d+) requests in/)),
     perSecond: Number(find(/Requests\/sec:\s+([\d.]+)/)),
     p99: find(/99%\s+(\S+)/),
     refused: Number(find(/Non-2xx or 3xx responses: (\d+)/)),
@@ -131,16 +149,18 @@ function compete(contestants: readonly Contestant[], tokens: readonly string[]):
     if (only && only !== name) continue
     const samples = contestants.map(() => [] as Sample[])
     for (let round = 0; round < rounds; round++) {
-      contestants.forEach(({ url }, i) => {
-        samples[i]?.push(load(url, scripts[name](round), connections))
+      contestants.forEach((contestant, i) => {
+        samples[i]?.push(load(contestant, scripts[name](round), connections))
       })
     }
     const [bare = 0, ours = 0] = samples.map((s) => median(s.map(({ perSecond }) => perSecond)))
+    const [bareCpu = 0, oursCpu = 0] = samples.map((s) => median(s.map((each) => each.cpuMicros)))
     const p99 = samples[1]?.map((sample) => sample.p99).join(' ')
     const refused = samples[1]?.reduce((sum, sample) => sum + sample.refused, 0)
     process.stdout.write(
       `${name.padEnd(6)} bare ${Math.round(bare)}/s  ours ${Math.round(ours)}/s  ` +
-        `ratio ${(ours / bare).toFixed(3)}  p99 ${p99}  refused ${refused}\n`,
+        `ratio ${(ours / bare).toFixed(3)}  cpu/request ${bareCpu.toFixed(1)} and ${oursCpu.toFixed(1)} µs, ` +
+        `ratio ${(bareCpu / oursCpu).toFixed(3)}  p99 ${p99}  refused ${refused}\n`,
     )
   }
 }
