@@ -95,7 +95,7 @@ const lua = (tokens: readonly string[]) => {
     write: (round: number) => `
       ${heads('POST /api/agents/me/memory HTTP/1.1')}
       local start = '","text":"' .. string.rep("x", 1024) .. '","metadata":{},"expectedVersion":'
-      local n = -1
+      local n = -2 -- wrk asks for one request that it never sends
       request = function()
         n = n + 1
         local key = math.floor(n / ${AGENTS}) % 60

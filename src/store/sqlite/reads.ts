@@ -11,6 +11,7 @@ import type {
 } from '../port.ts'
 import { prepare } from './connection.ts'
 import { prepareGatewayReads } from './gateway.ts'
+import type { Identify } from './identities.ts'
 import {
   AGENT_COLUMNS,
   type AgentRow,
@@ -67,7 +68,11 @@ export function prepareBirthCount(db: DatabaseSync) {
   }
 }
 
-export function prepareReads(db: DatabaseSync) {
+/** `remember` may answer for a token without asking the database, as long as the answer is true. */
+export function prepareReads(
+  db: DatabaseSync,
+  remember: (lookUp: Identify) => Identify = (lookUp) => lookUp,
+) {
   const credential = prepare<CredentialRow>(db, SELECT_CREDENTIAL)
   const birth = prepare<BirthRow>(db, SELECT_BIRTH)
   const account = prepare<{ id: string; email: string; password_hash: string }>(
@@ -83,20 +88,21 @@ export function prepareReads(db: DatabaseSync) {
     db,
     'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
   )
+  const identify = remember((tokenHash) => {
+    const row = credential.get(tokenHash)
+    return row && { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
+  })
   /** Why this identity may not act now, if it may not. */
   function refuse({ tokenHash }: Identity): Refused | undefined {
-    const row = credential.get(tokenHash)
-    if (!row) return { outcome: 'revoked' }
-    return row.kind === 'agent' && row.status === 'paused' ? { outcome: 'paused' } : undefined
+    const now = identify(tokenHash)
+    if (!now) return { outcome: 'revoked' }
+    return now.kind === 'agent' && now.status === 'paused' ? { outcome: 'paused' } : undefined
   }
   return {
     ...prepareSessionReads(db, refuse),
     ...prepareGatewayReads(db),
     countBirths: prepareBirthCount(db),
-    identify(tokenHash: string): Identity | undefined {
-      const row = credential.get(tokenHash)
-      return row && { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
-    },
+    identify,
     findBirth(keyHash: string): BirthRecord | undefined {
       const row = birth.get(keyHash)
       return row && birthOf(row)
@@ -107,7 +113,7 @@ export function prepareReads(db: DatabaseSync) {
     },
     refuse,
     readProfile({ agentId, tokenHash }: Identity): ProfileAnswer {
-      const row = credential.get(tokenHash) && agent.get(agentId)
+      const row = identify(tokenHash) && agent.get(agentId)
       return row
         ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
         : { outcome: 'revoked' }

@@ -2,6 +2,7 @@
 import type { Store } from '../port.ts'
 import { openReader, openWriter, pathOf, translate } from './connection.ts'
 import { openExport } from './export.ts'
+import { rememberIdentities } from './identities.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
 import { migrate } from './migrations.ts'
 import { prepareReads } from './reads.ts'
@@ -12,7 +13,8 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
   const path = pathOf(databaseUrl)
   const lock = openLocked(path, now)
   const reader = openReader(path)
-  const reads = prepareReads(reader)
+  const identities = rememberIdentities()
+  const reads = prepareReads(reader, identities.remember)
   const writer = startWriter(path)
 
   const read = async <T>(work: () => T): Promise<T> => {
@@ -23,6 +25,9 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     }
   }
 
+  /** For writes that change what a token may do. */
+  const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(identities.forget)
+
   return {
     location: path,
     identify: (tokenHash) => read(() => reads.identify(tokenHash)),
@@ -31,12 +36,12 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     findAccount: (email) => read(() => reads.findAccount(email)),
     bear: (...birth) => writer.submit('bear', ...birth),
     readProfile: (identity) => read(() => reads.readProfile(identity)),
-    setStatus: (...change) => writer.submit('setStatus', ...change),
+    setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
     readMemory: (identity, key) => read(() => reads.readMemory(identity, key)),
     writeMemory: (...write) => writer.submit('writeMemory', ...write),
     exportMemories: (identity) => read(() => openExport(path, identity)),
     rotateAgentToken: (identity, tokenHash) =>
-      writer.submit('rotateAgentToken', identity, tokenHash),
+      forgetting(writer.submit('rotateAgentToken', identity, tokenHash)),
     createSession: (...session) => writer.submit('createSession', ...session),
     findSession: (tokenHash, at) => read(() => reads.findSession(tokenHash, at)),
     touchSession: (...session) => writer.submit('touchSession', ...session),

@@ -1,0 +1,40 @@
+/**
+ * Whom tokens speak for, remembered so that a known token costs no look-up. Exact, for this process
+ * alone writes to its database: every change of a credential or a status forgets all before it is
+ * answered, which is rare and cheaper than knowing what to forget.
+ */
+import type { Identity } from '../port.ts'
+
+export type Identify = (tokenHash: string) => Identity | undefined
+
+/** Two generations of this many are kept; an identity not met for that long is looked up again. */
+const GENERATION = 20_000
+
+export function rememberIdentities() {
+  let young = new Map<string, Identity>()
+  let old = new Map<string, Identity>()
+
+  const keep = (identity: Identity): Identity => {
+    if (young.size >= GENERATION) {
+      old = young
+      young = new Map()
+    }
+    young.set(identity.tokenHash, identity)
+    return identity
+  }
+
+  return {
+    remember:
+      (lookUp: Identify): Identify =>
+      (tokenHash) => {
+        const known = young.get(tokenHash)
+        if (known) return known
+        const found = old.get(tokenHash) ?? lookUp(tokenHash)
+        return found && keep(found)
+      },
+    forget(): void {
+      young = new Map()
+      old = new Map()
+    },
+  }
+}
