@@ -23,13 +23,21 @@ export function rememberIdentities() {
     return identity
   }
 
+  const known = (tokenHash: string): Identity | undefined => {
+    const recent = young.get(tokenHash)
+    if (recent) return recent
+    const earlier = old.get(tokenHash)
+    return earlier && keep(earlier)
+  }
+
   return {
+    known,
     remember:
       (lookUp: Identify): Identify =>
       (tokenHash) => {
-        const known = young.get(tokenHash)
-        if (known) return known
-        const found = old.get(tokenHash) ?? lookUp(tokenHash)
+        const already = known(tokenHash)
+        if (already) return already
+        const found = lookUp(tokenHash)
         return found && keep(found)
       },
     forget(): void {

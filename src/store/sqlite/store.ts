@@ -1,10 +1,11 @@
 /** The embedded engine behind the port. */
 import type { Store } from '../port.ts'
-import { openReader, openWriter, pathOf, translate } from './connection.ts'
+import { openReader, openWriter, pathOf } from './connection.ts'
 import { openExport } from './export.ts'
 import { rememberIdentities } from './identities.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
 import { migrate } from './migrations.ts'
+import { groupReads } from './reader.ts'
 import { prepareReads } from './reads.ts'
 import { startWriter } from './writer.ts'
 
@@ -17,20 +18,14 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
   const reads = prepareReads(reader, identities.remember)
   const writer = startWriter(path)
 
-  const read = async <T>(work: () => T): Promise<T> => {
-    try {
-      return work()
-    } catch (error) {
-      throw translate(error)
-    }
-  }
-
+  const read = groupReads(reader)
   /** For writes that change what a token may do. */
   const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(identities.forget)
 
   return {
     location: path,
-    identify: (tokenHash) => read(() => reads.identify(tokenHash)),
+    identify: async (tokenHash) =>
+      identities.known(tokenHash) ?? read(() => reads.identify(tokenHash)),
     findBirth: (keyHash) => read(() => reads.findBirth(keyHash)),
     countBirths: (bornFrom, since) => read(() => reads.countBirths(bornFrom, since)),
     findAccount: (email) => read(() => reads.findAccount(email)),
