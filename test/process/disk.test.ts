@@ -1,0 +1,152 @@
+/**
+ * Disks that fill up or fail: writes are refused and say so, reads are served, and it passes by
+ * itself. What was recorded must still be the history of one register per key.
+ */
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { memoryPath } from '../harness.ts'
+import { faultsOf } from '../history/linearizable.ts'
+import { type Recorder, recorder } from '../history/recorder.ts'
+import { birth } from './calls.ts'
+import { cleanUp, freshDirectory, type Launch, type Server, serve } from './program.ts'
+
+const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' }
+
+const mounted: string[] = []
+
+afterEach(async () => {
+  // Lazily: where a test failed, its process still stands on the mount.
+  for (const directory of mounted.splice(0)) spawnSync('umount', ['-l', directory])
+  await cleanUp()
+})
+
+/** Why a command cannot be had here; empty where it can. */
+function lacking(command: string, ...args: string[]): string {
+  const { error, status, stderr } = spawnSync(command, args)
+  return error?.message ?? (status === 0 ? '' : `${command}: ${stderr}`.trim())
+}
+
+function lackingMounts(): string {
+  const directory = freshDirectory()
+  const reason = lacking('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory)
+  if (!reason) spawnSync('umount', [directory])
+  return reason
+}
+
+function skipping(what: string, reason: string): boolean {
+  if (reason) process.stdout.write(`skipped: ${what} (${reason})\n`)
+  return reason !== ''
+}
+
+interface Home {
+  readonly server: Server
+  readonly token: string
+  readonly record: Recorder
+}
+
+async function home(options: Launch): Promise<Home> {
+  const server = await serve({ env, ...options })
+  const { token } = await birth(server.url)
+  return { server, token, record: recorder(() => server.url, token) }
+}
+
+const refusedWrite = ({ server, token }: Home) =>
+  fetch(server.url + memoryPath, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key: 'plan', text: 'x'.repeat(16_000), expectedVersion: 1 }),
+  })
+
+/** Everything that must hold while the disk takes nothing, and once it does again. */
+async function outlasts(trouble: { begin: () => void; end: () => void }, at: Home): Promise<void> {
+  const { server, record } = at
+  await record.write('plan', 0, 'before')
+  trouble.begin()
+  const refused = await refusedWrite(at)
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(await refused.json()).toMatchObject({ code: 'storage_unavailable' })
+  expect((await record.write('plan', 1, 'during'.repeat(2_000))).outcome).toEqual({ is: 'refused' })
+  expect(await record.read('plan')).toMatchObject({ version: 1, payload: 'before' })
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+
+  trouble.end()
+  expect((await record.write('plan', 1, 'after')).outcome).toMatchObject({ is: 'saved' })
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  expect(await record.read('plan')).toMatchObject({ version: 2, payload: 'after' })
+  expect(faultsOf(record.history)).toEqual([])
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+}
+
+/** Takes every byte that is left. */
+function fill(file: string): void {
+  const fd = openSync(file, 'w')
+  try {
+    for (let size = 65_536; size >= 1; size = size / 2) writeUntilFull(fd, Buffer.alloc(size))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function writeUntilFull(fd: number, block: Buffer): void {
+  try {
+    while (writeSync(fd, block) > 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
+
+describe.skipIf(skipping('a full disk', lackingMounts()))('a full disk', () => {
+  test('refuses writes, serves reads, and is over when space returns', async () => {
+    const directory = freshDirectory()
+    mounted.push(directory)
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory])
+    const filler = join(directory, 'filler')
+    const trouble = { begin: () => fill(filler), end: () => rmSync(filler) }
+    await outlasts(trouble, await home({ directory }))
+  })
+})
+
+describe.skipIf(skipping('failing writes', lacking('prlimit', '--version')))(
+  'failing writes',
+  () => {
+    test('are refused while reads are served, and pass when the disk works again', async () => {
+      // Above the limit on a file's size the kernel answers EFBIG to those who ignore its signal.
+      const under = ['sh', '-c', 'trap "" XFSZ; exec "$0" "$@"']
+      const at = await home({ directory: freshDirectory(), under })
+      const limit = (size: string) => () => {
+        expect(lacking('prlimit', '--pid', `${at.server.pid}`, `--fsize=${size}`)).toBe('')
+      }
+      await outlasts({ begin: limit('1:unlimited'), end: limit('unlimited') }, at)
+    })
+  },
+)
+
+describe.skipIf(skipping('failing syncs', lacking('strace', '-o', '/dev/null', 'true')))(
+  'failing syncs',
+  () => {
+    test('are told apart as unknown outcomes, and nothing else is lost or doubled', async () => {
+      const directory = freshDirectory()
+      // Counted by thread, and late enough for the start to be over.
+      const inject = ['trace=fsync,fdatasync', 'inject=fsync,fdatasync:error=EIO:when=40..43']
+      const under = ['strace', '-D', '-f', '-o', '/dev/null', ...inject.flatMap((e) => ['-e', e])]
+      const { server, token, record } = await home({ directory, under })
+      for (let count = 0; count < 60; count++) {
+        const version = (await record.read('plan'))?.version ?? 0
+        await record.write('plan', version, `${count}`)
+      }
+      const outcomes = record.history.flatMap((o) => (o.kind === 'write' ? [o.outcome.is] : []))
+      expect(outcomes).toContain('unknown')
+      expect(outcomes.slice(-4)).toEqual(['saved', 'saved', 'saved', 'saved'])
+      await server.kill('SIGKILL')
+
+      const again = await serve({ directory, env })
+      const after = recorder(() => again.url, token)
+      await after.read('plan')
+      expect(faultsOf([...record.history, ...after.history])).toEqual([])
+    })
+  },
+)
