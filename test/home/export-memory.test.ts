@@ -1,0 +1,63 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, openService, type TestService, write } from '../harness.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** Bytes that something still holds. */
+function heldBytes(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+const MIB = 1024 * 1024
+const TEXT = 'x'.repeat(16_384)
+const PEAK_MIB = 4
+
+describe.each(engines)('the memory that an export takes on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine, { WRITES_PER_MINUTE: '0', MEMORIES_PER_AGENT: '0' })
+  })
+  afterAll(() => service.close())
+
+  const fill = async (token: string, count: number) => {
+    for (let n = 0; n < count; n += 64) {
+      const keys = Array.from({ length: Math.min(64, count - n) }, (_, i) => `k${n + i}`)
+      await Promise.all(keys.map((key) => write(service, token, key, TEXT)))
+    }
+  }
+
+  /** The most that was held at any moment while the export was read, beyond what was before. */
+  const peakOfExport = async (token: string) => {
+    const before = heldBytes()
+    const request = new Request('http://127.0.0.1/api/agents/me/export', {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const { body } = await service.app.hono.fetch(request)
+    let read = 0
+    let peak = 0
+    let measuredAt = 0
+    for await (const chunk of body ?? []) {
+      read += chunk.byteLength
+      if (read < measuredAt + MIB) continue
+      measuredAt = read
+      peak = Math.max(peak, heldBytes() - before)
+    }
+    return { readMiB: read / MIB, peakMiB: peak / MIB }
+  }
+
+  test.each([
+    [4, 256],
+    [32, 2_048],
+  ])('%i MiB are exported within a few MiB', async (size, memories) => {
+    const { token } = await service.birth()
+    await fill(token, memories)
+    const { readMiB, peakMiB } = await peakOfExport(token)
+    expect(readMiB).toBeGreaterThan(size)
+    expect(peakMiB).toBeLessThan(PEAK_MIB)
+  })
+})

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, memoryPath, openService, type TestService, write } from '../harness.ts'
+import { proves } from '../requirements.ts'
+
+const path = '/api/agents/me/export'
+
+/** Whole Unicode characters, the hostile ones often. */
+const hostileCharacter = fc.oneof(
+  { weight: 4, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }) },
+  fc.constantFrom(
+    ...[
+      '\u0001',
+      '\u001f',
+      '"',
+      '\\',
+      '\n',
+      '\r',
+      '\u2028',
+      '\u2029',
+      '\u007f',
+      '\u0085',
+      '\ufeff',
+    ],
+    ...['\u202e', '\u2066', '\u200d', '\ufffd', '\uffff', '\u{10ffff}', '🏳️‍🌈', 'e\u0301', 'İ', 'ß'],
+  ),
+)
+
+const hostileText = fc
+  .array(hostileCharacter, { minLength: 1, maxLength: 80 })
+  .map((characters) => characters.join('').replaceAll('\0', ' '))
+
+const hostileKey = fc.stringMatching(/^[a-zA-Z0-9_.-]{1,100}$/)
+
+/** In the test's name, so that a failure can be run again. */
+const seed = Date.now() & 0x7fffffff
+
+interface Exported {
+  readonly memories: readonly { readonly key: string; readonly text: string }[]
+  readonly memoryCount: number
+}
+
+describe.each(engines)('export on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine, { WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0' })
+  })
+  afterAll(() => service.close())
+
+  test(
+    'it is a JSON attachment with the marker, the agent, the time and all memories by key',
+    proves(
+      'endpoint.export',
+      'export.attachment',
+      'export.format',
+      'export.agent',
+      'export.time',
+      'export.memories',
+      'auth.agent-key',
+      'service.controls',
+    ),
+    async () => {
+      const { agentId, token, operatorToken } = await service.birth()
+      for (const key of ['b', 'A', 'a']) await write(service, token, key, `text of ${key}`)
+      const { status, headers, body, text } = await service.call('GET', path, { token })
+      expect(status).toBe(200)
+      expect(headers.get('content-type')).toBe('application/json')
+      expect(headers.get('content-disposition')).toMatch(
+        new RegExp(`^attachment; filename="agent-home-${agentId}-\\d{4}-\\d\\d-\\d\\d\\.json"$`),
+      )
+      expect(headers.get('cache-control')).toBe('no-store')
+      const profile = (await service.call('GET', '/api/agents/me', { token })).body.profile
+      const memories = await Promise.all(
+        ['A', 'a', 'b'].map(async (key) => {
+          const read = await service.call('GET', `${memoryPath}?key=${key}`, { token })
+          return read.body.memory
+        }),
+      )
+      expect(body).toEqual({
+        format: 'service-home-v1',
+        agent: profile,
+        exportedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        memoryCount: 3,
+        memories,
+      })
+      const byOperator = await service.call('GET', path, { token: operatorToken })
+      const undated = (json: string) => json.replace(/"exportedAt":"[^"]+"/, '')
+      expect(undated(byOperator.text)).toBe(undated(text))
+    },
+  )
+
+  test('an agent without memories exports an empty list', async () => {
+    const { token } = await service.birth()
+    const { body } = await service.call('GET', path, { token })
+    expect(body).toMatchObject({ memoryCount: 0, memories: [] })
+  })
+
+  test(
+    `1,000 memories of hostile Unicode come back byte for byte (seed ${seed})`,
+    proves('export.memories'),
+    async () => {
+      const { token } = await service.birth()
+      const pairs = fc.sample(fc.tuple(hostileText, fc.dictionary(hostileText, hostileText)), {
+        numRuns: 1_000,
+        seed,
+      })
+      const keys = fc
+        .sample(hostileKey, { numRuns: 1_000, seed })
+        .map((key, n) => `${key.slice(0, 95)}${n}`)
+      const written = new Map<string, { text: string; metadata: object }>()
+      const saves = pairs.map(async ([text, metadata], n) => {
+        const key = keys[n] ?? ''
+        const small = JSON.stringify(metadata).length < 1_000 ? metadata : {}
+        const clean = Object.fromEntries(Object.entries(small).filter(([k]) => k !== '__proto__'))
+        written.set(key, { text, metadata: clean })
+        const body = { key, text, metadata: clean, expectedVersion: 0 }
+        return (await service.call('POST', memoryPath, { token, body })).status
+      })
+      expect(new Set(await Promise.all(saves))).toEqual(new Set([200]))
+      const { body } = await service.call('GET', path, { token })
+      const { memories, memoryCount } = body as unknown as Exported
+      expect(memoryCount).toBe(1_000)
+      expect(memories.map(({ key }) => key)).toEqual([...written.keys()].toSorted())
+      for (const { key, text, ...rest } of memories) {
+        const sent = written.get(key)
+        expect(Buffer.from(text).equals(Buffer.from(sent?.text ?? ''))).toBe(true)
+        expect(rest).toMatchObject({ metadata: sent?.metadata })
+      }
+    },
+  )
+
+  test('writes during an export do not show in it, and it counts what it holds', async () => {
+    const { token } = await service.birth()
+    const keys = Array.from({ length: 100 }, (_, n) => `k${n}`)
+    await Promise.all(keys.map((key) => write(service, token, key, 'before'.repeat(2_000))))
+    const [exported] = await Promise.all([
+      service.call('GET', path, { token }),
+      ...keys.map((key) => write(service, token, key, 'after', 1)),
+      ...keys.map((key) => write(service, token, `new-${key}`, 'after')),
+    ])
+    const { memories, memoryCount } = exported.body as unknown as Exported
+    expect(memories).toHaveLength(memoryCount)
+    const seen = new Map(memories.map(({ key, text }) => [key, text]))
+    for (const key of keys) expect(seen.has(key)).toBe(true)
+  })
+})
