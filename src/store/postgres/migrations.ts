@@ -81,11 +81,41 @@ const steps: readonly string[] = [
    CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
    CREATE TABLE gates (name TEXT PRIMARY KEY);
-   INSERT INTO gates (name) VALUES ('births');
+   INSERT INTO gates (name) VALUES ('births'), ('arrivals');
 
    CREATE TABLE heartbeat (
      id INTEGER PRIMARY KEY CHECK (id = 1),
      written_at BIGINT NOT NULL
+   );`,
+
+  `CREATE TABLE entries (
+     id TEXT COLLATE "C" PRIMARY KEY,
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     identity TEXT NOT NULL,
+     identity_type TEXT NOT NULL,
+     details TEXT NOT NULL,
+     created_at BIGINT NOT NULL,
+     text TEXT NOT NULL,
+     words TSVECTOR NOT NULL
+   );
+   CREATE INDEX entries_by_feed ON entries (feed, id);
+   CREATE INDEX entries_by_room ON entries (room, id);
+   CREATE INDEX entries_by_word ON entries USING GIN (words);
+
+   CREATE TABLE entry_labels (
+     feed TEXT NOT NULL,
+     label TEXT NOT NULL,
+     id TEXT COLLATE "C" NOT NULL,
+     PRIMARY KEY (feed, label, id)
+   );
+   CREATE INDEX entry_labels_by_entry ON entry_labels (feed, id);
+
+   CREATE TABLE room_counts (
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     entries BIGINT NOT NULL,
+     PRIMARY KEY (feed, room)
    );`,
 ]
 

@@ -1,9 +1,16 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
-import { type Identity, type Store, StoreRefused, StoreUnavailable } from '../port.ts'
+import {
+  type GatewayStore,
+  type Identity,
+  type Store,
+  StoreRefused,
+  StoreUnavailable,
+} from '../port.ts'
 import { bearIn } from './births.ts'
 import { checkServer } from './checks.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { openExport } from './export.ts'
+import { gatewayVerbs } from './gateway.ts'
 import { hostsOf, locationOf } from './hosts.ts'
 import { rememberIdentities } from './identities.ts'
 import { migrate } from './migrations.ts'
@@ -15,6 +22,8 @@ import { homeWrites } from './writes.ts'
 const CONNECTIONS = 10
 /** A snapshot holds its connection as long as its reader reads: it must not take a hot one. */
 const EXPORT_CONNECTIONS = 4
+/** The open half waits among itself, never in front of the home. */
+const GATEWAY_CONNECTIONS = 4
 
 const poolMax = (databaseUrl: string): number =>
   Number(URL.parse(databaseUrl)?.searchParams.get('pool_max') ?? CONNECTIONS)
@@ -25,13 +34,14 @@ export async function openPostgres(databaseUrl: string): Promise<Store> {
   const hosts = hostsOf(databaseUrl)
   const hot = openConnections(hosts, poolMax(databaseUrl), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
+  const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   const close = async () => {
-    await Promise.all([hot.close(), exports.close()])
+    await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
   }
   try {
     const warnings = await checkServer(hot.read)
     await migrate(hot)
-    return { location, warnings, ...verbs(hot, exports), close }
+    return { location, warnings, ...verbs(hot, exports), ...gatewayVerbs(gateway), close }
   } catch (error) {
     await close()
     throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
@@ -46,7 +56,7 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
 function verbs(
   hot: Connections,
   exports: Connections,
-): Omit<Store, 'location' | 'warnings' | 'close'> {
+): Omit<Store, 'location' | 'warnings' | 'close' | keyof GatewayStore> {
   const reads = homeReads(hot.read)
   const writes = homeWrites(hot, reads)
   const bear = bearIn(hot)
