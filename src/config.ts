@@ -87,6 +87,9 @@ const schema = z.object({
 /** The names are the environment variables' own; the README's table documents each. */
 export type Config = Readonly<z.output<typeof schema>>
 
+/** The environment variables' names. */
+export const settings: readonly string[] = Object.keys(schema.shape)
+
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -98,8 +101,7 @@ const complain = (error: z.ZodError): string =>
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Config {
-  const known = Object.keys(schema.shape)
-  const given = known.filter((name) => env[name] !== undefined && env[name] !== '')
+  const given = settings.filter((name) => env[name] !== undefined && env[name] !== '')
   const parsed = schema.safeParse(Object.fromEntries(given.map((name) => [name, env[name]])))
   if (!parsed.success) {
     throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)

@@ -19,7 +19,7 @@ const SERVER_OPTIONS = {
 const MAX_CONNECTIONS = 10_000
 
 /** Leaves time to close the store, so that the process is gone within 10 s. */
-const DRAIN_LIMIT_MS = 9_000
+const DRAIN_LIMIT_MS = 8_000
 
 const DRAIN_SWEEP_MS = 50
 
@@ -63,7 +63,7 @@ function malformed(instance: string): Response {
 export interface RunningServer {
   readonly host: string
   readonly port: number
-  /** Stops accepting, lets what runs finish, and after 9 s closes what is left. */
+  /** Stops accepting, lets what runs finish, and after 8 s closes what is left. */
   readonly drain: () => Promise<void>
 }
 

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { memoryPath } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
+import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth, readMemory } from './calls.ts'
-import { createRecorder, writeUntilBroken } from './load.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
 
 afterEach(cleanUp)
@@ -70,28 +70,32 @@ test('an idle kept-alive connection does not hold up the stop', async () => {
   expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
 
+async function writeUntilLost({ write }: Recorder, key: string, wrote: () => void) {
+  for (let version = 0; ; version++) {
+    const { outcome } = await write(key, version, `${key}/${version}`)
+    if (outcome.is !== 'saved') return
+    wrote()
+  }
+}
+
 test('under load it stops at once, and every acknowledged write is kept', async () => {
   const directory = freshDirectory()
   const env = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
-  const server = await serve({ directory, env })
+  let server = await serve({ directory, env })
   const { token } = await birth(server.url)
-  const recorder = createRecorder()
+  const record = recorder(() => server.url, token)
   const keys = ['plan', 'notes', 'log', 'self']
   const loaded = Promise.withResolvers<void>()
-  const load = writeUntilBroken(
-    recorder,
-    { url: server.url, token },
-    { keys, writers: 8, saved: loaded.resolve },
-  )
+  const load = keys.map((key) => writeUntilLost(record, key, loaded.resolve))
   await loaded.promise
   const startedAt = performance.now()
   expect((await server.kill('SIGTERM')).code).toBe(0)
   expect(performance.now() - startedAt).toBeLessThan(3_000)
-  await load
+  await Promise.all(load)
 
-  const again = await serve({ directory, env })
-  for (const key of keys) await recorder.read({ url: again.url, token }, key)
-  expect(faultsOf(recorder.history)).toEqual([])
+  server = await serve({ directory, env })
+  for (const key of keys) await record.read(key)
+  expect(faultsOf(record.history)).toEqual([])
 })
 
 test('a request that never ends is cut off at the limit, and the exit is clean', async () => {

@@ -36,19 +36,24 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>
   /** The program, from the root of the repository. */
   readonly entry?: string
+  readonly args?: readonly string[]
   /** A command that runs the program's command line, and stays out of its signals' way. */
   readonly under?: readonly string[]
+  /** Another command altogether, such as npm. It is signalled together with its children. */
+  readonly command?: readonly string[]
 }
 
 const running = new Set<Program>()
 
 export function launch(options: Launch): Program {
-  const { directory, env = {}, entry = 'src/main.ts', under = [] } = options
-  const [command = pinnedNode, ...args] = [...under, pinnedNode, at(entry)]
+  const { directory, env = {}, entry = 'src/main.ts', args: own = [], under = [] } = options
+  const detached = options.command !== undefined
+  const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
   })
   let output = ''
   const heard = new Set<() => void>()
@@ -59,7 +64,7 @@ export function launch(options: Launch): Program {
     })
   }
   const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal, output }))
-  const program: Program = {
+  const launched: Program = {
     pid: child.pid ?? 0,
     output: () => output,
     ended,
@@ -76,16 +81,17 @@ export function launch(options: Launch): Program {
         ended.then(gone, reject)
       }),
     kill(signal) {
-      child.kill(signal)
+      if (detached && child.pid !== undefined) process.kill(-child.pid, signal)
+      else child.kill(signal)
       return ended
     },
   }
-  running.add(program)
+  running.add(launched)
   ended.then(
-    () => running.delete(program),
-    () => running.delete(program),
+    () => running.delete(launched),
+    () => running.delete(launched),
   )
-  return program
+  return launched
 }
 
 /** Starts the program and waits until it listens. */

@@ -1,0 +1,18 @@
+import { afterEach, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+test('examples/checkpoint.ts: two runs meet in conflicts and lose nothing', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  const example = launch({
+    directory: root,
+    entry: 'examples/checkpoint.ts',
+    args: [server.url, root],
+  })
+  const { code, output } = await example.ended
+  expect(output).toMatch(
+    /^Two runs kept \d+ sections .* met [1-9]\d* conflicts, and nothing was lost/,
+  )
+  expect(code).toBe(0)
+})

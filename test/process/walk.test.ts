@@ -1,0 +1,61 @@
+/** The README's shell blocks, run as printed in a directory that looks like a checkout. */
+import { spawn } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test } from 'vitest'
+import { likeness, readme, type Step, section, stepsOf } from '../readme.ts'
+import { cleanUp, freshDirectory, launch, root } from './program.ts'
+
+afterEach(cleanUp)
+
+const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
+const BLOCK_ENDED = '\n--- block ended with'
+
+/** What a clone and `npm ci` give. Installing anew would take away what this test runs on. */
+function checkout(): string {
+  const directory = freshDirectory()
+  for (const name of ['package.json', 'src', 'node_modules']) {
+    symlinkSync(join(root, name), join(directory, name))
+  }
+  return directory
+}
+
+/** Runs the blocks in one shell; gives what each of them printed. Throws if one fails. */
+async function run(directory: string, steps: readonly Step[]): Promise<string[]> {
+  const shell = spawn('sh', [], { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] })
+  for (const step of steps) shell.stdin.write(`${step.shell}printf '${BLOCK_ENDED} %s\\n' $?\n`)
+  shell.stdin.end()
+  let output = ''
+  for await (const chunk of shell.stdout.setEncoding('utf8')) output += chunk
+  return output.split(`${BLOCK_ENDED.trim()} 0`).slice(0, -1)
+}
+
+test('npm start, the walk and the backup do what the README says', async () => {
+  const directory = checkout()
+  const server = launch({ directory, command: ['npm', 'start'] })
+  const [, url = ''] = await server.says(/"url":"([^"]+)"/)
+  const steps = [...stepsOf(section('A walk')), ...stepsOf(section('Where the data lives'))].map(
+    (step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }),
+  )
+
+  const printed = await run(directory, steps)
+  expect(printed).toHaveLength(steps.length)
+  for (const [i, { shell, prints }] of steps.entries()) {
+    if (prints) expect(printed[i]?.trim(), shell).toMatch(likeness(prints))
+    else expect(printed[i]?.trim(), shell).toBe('')
+  }
+  const backup = new DatabaseSync(join(directory, 'backup.db'), { readOnly: true })
+  expect(backup.prepare('SELECT text, version FROM memories').all()).toEqual([
+    { text: 'Step 2 of 3', version: 2 },
+  ])
+  backup.close()
+})
+
+test('every shell block is in the walk, is the backup, or is one of the two commands', () => {
+  const shown = stepsOf(readme).map(({ shell }) => shell)
+  const run = ['A walk', 'Where the data lives'].flatMap((title) => stepsOf(section(title)))
+  expect(shown.slice(0, 2)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n'])
+  expect(shown.slice(2)).toEqual(run.map(({ shell }) => shell))
+  expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/npm ci[\s\S]+npm test/)
+})

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { BlockList } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { loadConfig, settings } from '../src/config.ts'
+import { readme, section, tableOf } from './readme.ts'
+
+const rows = tableOf(section('Configuration'))
+const defaults = Object.fromEntries(rows.map(([name = '', value = '']) => [name, value]))
+
+const comparable = (value: unknown): unknown =>
+  value instanceof BlockList ? value.rules.toSorted() : value
+
+describe('the README', () => {
+  test('its configuration table has every setting, in the order of the code', () => {
+    expect(rows.map(([name]) => name)).toEqual(settings)
+    for (const [name, , meaning] of rows) expect(meaning, name).toMatch(/\w/)
+  })
+
+  test.each(settings)('its default of %s is the real one', (name) => {
+    const real = comparable(loadConfig({})[name as keyof ReturnType<typeof loadConfig>])
+    const said = defaults[name] ?? ''
+    if (said === '') expect(real ?? []).toEqual([])
+    else {
+      const config = loadConfig({ [name]: said })
+      expect(comparable(config[name as keyof typeof config])).toEqual(real)
+      expect([real].flat().join()).toBeTruthy()
+    }
+  })
+
+  test('its links lead to files that exist', () => {
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path)
+    expect(links.length).toBeGreaterThan(3)
+    for (const path of links) {
+      expect(existsSync(new URL(`../${path}`, import.meta.url)), path).toBe(true)
+    }
+  })
+})
