@@ -10,8 +10,7 @@ export interface Refusal {
 
 /** Codes whose answer must say when to come again. */
 const mustSayWhen = (code: ErrorCode): boolean =>
-  catalogue[code].status === 503 ||
-  (catalogue[code].status === 429 && code !== 'memory_quota_reached')
+  catalogue[code].status === 503 || catalogue[code].status === 429
 
 /** The whole shape of the answer, from the catalogue's row. */
 export function expectProblem({ status, headers, body }: Refusal, code: ErrorCode): void {

@@ -102,6 +102,9 @@ function measure(text: string, metadata: Record<string, unknown>): string {
   return serialized
 }
 
+/** Waiting frees nothing here: an hour keeps an obedient client from asking again and again. */
+const overQuota = () => problem('memory_quota_reached', { headers: { 'Retry-After': '3600' } })
+
 /** Throws `version_conflict`, `memory_quota_reached`, and when the text or metadata is too large. */
 export async function saveMemory(
   { store, limits, clock, random }: Home,
@@ -115,7 +118,7 @@ export async function saveMemory(
   const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'conflict') throw conflict(written)
-  if (written.outcome === 'over_quota') throw problem('memory_quota_reached')
+  if (written.outcome === 'over_quota') throw overQuota()
   throw refusal(written)
 }
 
