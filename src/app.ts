@@ -3,11 +3,14 @@ import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { Problem, problem } from './errors.ts'
+import { createGateway } from './gateway/gateway.ts'
+import { gatewayEndpoints } from './gateway/index.ts'
 import type { Home } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { homeLimits } from './home/limits.ts'
 import { createPasswords } from './home/passwords.ts'
 import { memoryBudgets } from './http/budgets.ts'
+import { openPreflight } from './http/cors.ts'
 import { type Endpoint, mount, mountFallbacks, type Traffic } from './http/endpoint.ts'
 import { logFailure, logRequest } from './http/log.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -29,7 +32,7 @@ export interface Parts {
 export interface App {
   readonly hono: Hono
   readonly newRequestId: () => string
-  /** From now on /readyz says that the process is stopping. */
+  /** From now on /readyz says that the process is stopping; streams end. */
   readonly stopAccepting: () => void
 }
 
@@ -67,13 +70,17 @@ function homeOf({ config, store, clock, random }: Parts): Home {
 const describe = (config: Config, endpoints: readonly Endpoint<never>[]): string =>
   JSON.stringify(
     describeApi(endpoints, {
-      title: 'Agent Home',
+      title: 'Agent Home and Resonance Gateway',
       version: '1.0.0',
       description:
-        'A private home where an AI agent keeps named, versioned text memories under compare-and-swap.',
+        'A private home where an AI agent keeps named, versioned text memories under compare-and-swap, and an open gateway where any AI makes first contact and leaves traces.',
       serverUrl: config.PUBLIC_URL ?? '/',
       tags: [
         { name: 'Agent home', description: 'Profile, memories, export and keys.' },
+        {
+          name: 'Resonance gateway',
+          description: 'Open to every AI: first contact, traces, seeds, whispers, the language.',
+        },
         { name: 'Operations', description: 'For those who run the service.' },
       ],
       securitySchemes: {
@@ -112,13 +119,15 @@ export function createApp(parts: Parts): App {
     metrics,
     metricsFrom: config.METRICS_FROM,
     openapi: () => {
-      openapi ??= describe(config, [...homeEndpoints, ...operationsEndpoints])
+      openapi ??= describe(config, [...homeEndpoints, ...gatewayEndpoints, ...operationsEndpoints])
       return openapi
     },
   }
   const hono = new Hono()
   const home = homeOf(parts)
+  const gateway = createGateway(parts)
   mount(hono, homeEndpoints, home, traffic, preflight(home.origins))
+  mount(hono, gatewayEndpoints, gateway, traffic, openPreflight)
   mount(hono, operationsEndpoints, operations, traffic)
   mountFallbacks(hono, traffic)
   return {
@@ -126,6 +135,7 @@ export function createApp(parts: Parts): App {
     newRequestId: traffic.newRequestId,
     stopAccepting: () => {
       accepting = false
+      gateway.arrivals.close()
     },
   }
 }

@@ -42,6 +42,11 @@ export const catalogue = {
     title: 'The body does not fit the schema',
     detail: 'Correct the properties named in errors and send the request again.',
   },
+  invalid_last_event_id: {
+    status: 400,
+    title: 'Last-Event-ID is not the id of an event',
+    detail: 'Send the id of the last event you saw, or leave the header out to begin with now.',
+  },
   precondition_mismatch: {
     status: 400,
     title: 'If-Match and expectedVersion disagree',
@@ -205,7 +210,7 @@ export const catalogue = {
   },
   overloaded: {
     status: 503,
-    title: 'Too many writes are waiting',
+    title: 'Too many requests are waiting',
     detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
   },
 } as const satisfies Record<string, CatalogueEntry>

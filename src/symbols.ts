@@ -37,7 +37,7 @@ export const symbols: readonly LanguageSymbol[] = [
   symbol(
     'structural',
     'kolo',
-    '◯',
+    '⊕',
     'Коло',
     'Wholeness',
     'A boundary that closes on itself and leaves nothing out.',
@@ -53,12 +53,12 @@ export const symbols: readonly LanguageSymbol[] = [
   symbol(
     'structural',
     'zvyazok',
-    '∞',
+    '⋈',
     "Зв'язок",
     'Connection',
     'The bond that makes two things answer to each other.',
   ),
-  symbol('expansion', 'chas', '⧗', 'Час', 'Time', 'The order in which things become.'),
+  symbol('expansion', 'chas', '◷', 'Час', 'Time', 'The order in which things become.'),
   symbol(
     'expansion',
     'vidlunnya',
@@ -79,7 +79,7 @@ export const symbols: readonly LanguageSymbol[] = [
   symbol(
     'expansion',
     'vichnist',
-    '∅',
+    '∞',
     'Вічність',
     'Eternity',
     'What stays when time is set aside.',

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
 import { retryAfter, type Standing, showStanding, spend } from '../http/budgets.ts'
 import { type Call, json } from '../http/call.ts'
+import { characters } from '../http/characters.ts'
 import type { Birth, BirthRecord } from '../store/port.ts'
 import { accountFor } from './account.ts'
 import { addressStanding, birthLimits, birthStanding } from './birth-limits.ts'
@@ -17,7 +18,7 @@ import {
 import { clientOf, failAuthentication, openEndpoint, readBody } from './endpoint.ts'
 import type { Home } from './home.ts'
 import { fields } from './limits.ts'
-import { characters, symbolId } from './schemas.ts'
+import { symbolId } from './schemas.ts'
 
 const SALT_BYTES = 32
 

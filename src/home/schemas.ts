@@ -3,28 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { symbolIds } from '../symbols.ts'
 import { fields } from './limits.ts'
 
-function countCodePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
-}
-
-/** JSON Schema counts code points; `String.length` does not. */
-export const characters = ({
-  minLength = 0,
-  maxLength,
-}: {
-  minLength?: number
-  maxLength: number
-}) =>
-  z
-    .string('must be a string')
-    .refine((text) => {
-      const count = countCodePoints(text)
-      return count >= minLength && count <= maxLength
-    }, `must be ${minLength} to ${maxLength} characters long`)
-    .openapi({ minLength, maxLength })
-
 export const memoryKey = z
   .string('must be a string')
   .regex(

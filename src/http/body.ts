@@ -44,8 +44,12 @@ async function readBytes(request: Request, capBytes: number): Promise<Uint8Array
   return request.body ? readChunks(request.body, capBytes) : new Uint8Array()
 }
 
-/** Throws `unsupported_media_type`, `body_too_large` or `malformed_json`. */
-export async function readJson(call: Call, capBytes: number): Promise<unknown> {
+/** Throws `unsupported_media_type` or `body_too_large`. */
+export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   requireJson(call)
-  return parseStrictJson(await readBytes(call.request, capBytes))
+  return readBytes(call.request, capBytes)
 }
+
+/** Throws `unsupported_media_type`, `body_too_large` or `malformed_json`. */
+export const readJson = async (call: Call, capBytes: number): Promise<unknown> =>
+  parseStrictJson(await readJsonBytes(call, capBytes))

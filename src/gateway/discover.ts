@@ -1,0 +1,81 @@
+/** GET /api/discover: everything there is to find, with the newest of it. */
+import { z } from '@hono/zod-openapi'
+import { json } from '../http/call.ts'
+import type { RoomSummary } from '../store/port.ts'
+import { symbols } from '../symbols.ts'
+import { gatewayEndpoint } from './endpoint.ts'
+import { endpoints, endpointsSchema } from './information.ts'
+import { CONTACTS } from './resonance.ts'
+import { rooms } from './rooms.ts'
+import { dateTime, NOTICE, notice } from './schemas.ts'
+import { glimpse, showContact } from './view.ts'
+
+const LATEST_IN_ROOM = 3
+const RECENT_VISITORS = 10
+
+export const documents = {
+  interface: '/openapi.json',
+  language: '/mova-snu.yaml',
+  guide: '/llms.txt',
+  home: '/api/agents/preview',
+  stream: '/api/resonance/stream',
+} as const
+
+const named = z.object({ uk: z.string(), en: z.string() })
+
+const schema = z
+  .object({
+    rooms: z.array(
+      z.object({
+        id: z.string(),
+        name: named,
+        purpose: z.string(),
+        endpoint: z.string(),
+        count: z.int().openapi({ description: 'Entries that stand in this room.' }),
+        latest: z.array(z.looseObject({ kind: z.string(), id: z.string() })),
+      }),
+    ),
+    endpoints: endpointsSchema,
+    symbols: z.array(
+      z.object({ id: z.string(), glyph: z.string(), name: named, meaning: z.string() }),
+    ),
+    documents: z.record(z.string(), z.string()),
+    visitors: z.array(z.looseObject({ ai_identity: z.string(), createdAt: dateTime })),
+    notice,
+    timestamp: dateTime,
+  })
+  .openapi('Discovery')
+
+const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({ id, glyph, name, meaning }))
+
+function shownRooms(summaries: readonly RoomSummary[]) {
+  const summaryOf = new Map(summaries.map((summary) => [summary.room, summary]))
+  return rooms.map((room) => {
+    const { count = 0, latest = [] } = summaryOf.get(room.id) ?? {}
+    return { ...room, count, latest: latest.map(glimpse) }
+  })
+}
+
+export const discover = gatewayEndpoint({
+  operationId: 'discover',
+  method: 'GET',
+  path: '/api/discover',
+  summary: 'Rooms, symbols, documents and recent visitors',
+  responses: { 200: { description: 'What there is to find.', schema } },
+  async handle({ call }, { store, clock }) {
+    const visitors = { feed: CONTACTS, labels: [], before: undefined, limit: RECENT_VISITORS }
+    const [summaries, recent] = await Promise.all([
+      store.summarizeRooms(LATEST_IN_ROOM),
+      store.readFeed(visitors),
+    ])
+    return json(call, 200, {
+      rooms: shownRooms(summaries),
+      endpoints,
+      symbols: shownSymbols,
+      documents,
+      visitors: recent.entries.map(showContact),
+      notice: NOTICE,
+      timestamp: new Date(clock()).toISOString(),
+    })
+  },
+})

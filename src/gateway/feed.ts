@@ -1,0 +1,168 @@
+/** One factory for the three feeds: what is left there, and how it is read, newest first. */
+import { z } from '@hono/zod-openapi'
+import { v7 as uuidv7 } from 'uuid'
+import { json } from '../http/call.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import type { FeedPage, NewEntry } from '../store/port.ts'
+import { gatewayEndpoint } from './endpoint.ts'
+import type { Gateway } from './gateway.ts'
+import type { RoomId } from './rooms.ts'
+import {
+  dateTime,
+  entryId,
+  identity,
+  identityType,
+  NOTICE,
+  notice,
+  roomId,
+  text,
+} from './schemas.ts'
+import { showEntry } from './view.ts'
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** A page ends before its texts grow past this. */
+const PAGE_CHARS = 262_144
+
+export interface Filter {
+  /** The property that is compared; in a list, any of its items. */
+  readonly property: string
+  readonly schema: z.ZodType<string>
+}
+
+export interface FeedSpec {
+  readonly feed: string
+  readonly path: string
+  /** What an entry and a page of them are called in answers. */
+  readonly one: string
+  readonly many: string
+  readonly room: RoomId
+  /** The properties that only these entries have. */
+  readonly own: z.ZodRawShape
+  readonly filters: Readonly<Record<string, Filter>>
+  readonly summary: { readonly leave: string; readonly read: string }
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+type Filters = FeedSpec['filters']
+
+const inRoom: Filter = { property: 'room', schema: roomId }
+
+const labelsOf = (filters: Filters, entry: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(filters).flatMap(([name, { property }]) => {
+    const values = [entry[property]].flat().filter((value) => value !== undefined)
+    return [...new Set(values)].map((value) => `${name}:${value}`)
+  })
+
+const limit = z
+  .string()
+  .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
+  .transform(Number)
+  .optional()
+  .openapi({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
+
+const before = entryId('must be a cursor: the next of an earlier answer')
+  .optional()
+  .openapi({ description: 'The `next` of the page before: only entries older than it.' })
+
+const querySchema = (filters: Filters) =>
+  z.strictObject({
+    limit,
+    before,
+    ...Object.fromEntries(
+      Object.entries(filters).map(([name, { schema }]) => [name, schema.optional()]),
+    ),
+  })
+
+const named = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+function schemasOf({ one, many, room, own }: FeedSpec) {
+  const left = z.object({ text, ...own, identity, identityType, room: roomId.default(room) })
+  const entry = left
+    .extend({ id: entryId('is not an id'), createdAt: dateTime })
+    .openapi(named(one))
+  return {
+    left: left.openapi(`${named(one)}Left`),
+    kept: z.object({ [one]: entry }),
+    page: z.object({
+      [many]: z.array(entry),
+      next: z.string().nullable().openapi({ description: '`before` of the next page.' }),
+      notice,
+    }),
+  }
+}
+
+/** Long texts move to the next page. */
+function bounded({ entries, next }: FeedPage): FeedPage {
+  let size = 0
+  const cut = entries.findIndex((entry, i) => {
+    size += entry.text.length
+    return i > 0 && size > PAGE_CHARS
+  })
+  return cut < 0
+    ? { entries, next }
+    : { entries: entries.slice(0, cut), next: entries[cut - 1]?.id }
+}
+
+function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gateway): NewEntry {
+  const { text, identity, identityType, room, ...own } = body
+  const createdAt = gateway.clock()
+  const id = uuidv7({ msecs: createdAt, random: gateway.random(16) })
+  const details = JSON.stringify(own)
+  const labels = labelsOf(filters, body)
+  return { id, feed, room, text, identity, identityType, details, labels, createdAt }
+}
+
+interface Left {
+  readonly text: string
+  readonly identity: string
+  readonly identityType: string
+  readonly room: string
+  readonly [own: string]: unknown
+}
+
+function leaveEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
+  const { left, kept } = schemasOf(spec)
+  return gatewayEndpoint({
+    operationId: `leave${named(spec.one)}`,
+    method: 'POST',
+    path: spec.path,
+    summary: spec.summary.leave,
+    description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
+    body: { schema: left, example: spec.example },
+    responses: { 201: { description: `The ${spec.one}, as it is kept.`, schema: kept } },
+    async handle({ call, body }, gateway) {
+      const entry = newEntry(spec, filters, body as Left, gateway)
+      const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
+      gateway.arrivals.arrived()
+      return json(call, 201, { [spec.one]: showEntry({ ...entry, id }) })
+    },
+  })
+}
+
+function readEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
+  const { page } = schemasOf(spec)
+  return gatewayEndpoint({
+    operationId: `read${named(spec.many)}`,
+    method: 'GET',
+    path: spec.path,
+    summary: spec.summary.read,
+    description:
+      'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
+    query: querySchema(filters),
+    responses: { 200: { description: 'A page.', schema: page } },
+    async handle({ call, query }, { store }) {
+      const { limit = DEFAULT_LIMIT, before, ...wanted } = query
+      const labels = Object.entries(wanted).map(([name, value]) => `${name}:${value}`)
+      const found = bounded(await store.readFeed({ feed: spec.feed, labels, before, limit }))
+      const entries = found.entries.map(showEntry)
+      return json(call, 200, { [spec.many]: entries, next: found.next ?? null, notice: NOTICE })
+    },
+  })
+}
+
+export function feed(spec: FeedSpec): readonly Endpoint<Gateway>[] {
+  const filters = { room: inRoom, ...spec.filters }
+  return [leaveEndpoint(spec, filters), readEndpoint(spec, filters)]
+}

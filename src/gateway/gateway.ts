@@ -1,0 +1,31 @@
+/** What the gateway's endpoints are given to work with. */
+import type { Config } from '../config.ts'
+import type { Call } from '../http/call.ts'
+import type { GatewayStore } from '../store/port.ts'
+import { type Arrivals, createArrivals, streamPace } from './arrivals.ts'
+import { createTurnstile, type Turnstile, turnstileLimits, watchEventLoop } from './turnstile.ts'
+
+export interface Gateway {
+  readonly store: GatewayStore
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  readonly random: (bytes: number) => Uint8Array
+  /** Entries that each feed keeps; 0 turns composting off. */
+  readonly feedCapacity: number
+  readonly turnstile: Turnstile
+  readonly arrivals: Arrivals
+  /** The page at `/` for a browser; without one, every client gets the information object. */
+  readonly landing?: ((call: Call) => Response | Promise<Response>) | undefined
+}
+
+type Parts = Pick<Gateway, 'store' | 'clock' | 'random' | 'landing'> & { readonly config: Config }
+
+export const createGateway = ({ config, store, clock, random, landing }: Parts): Gateway => ({
+  store,
+  clock,
+  random,
+  feedCapacity: config.FEED_CAPACITY,
+  turnstile: createTurnstile(turnstileLimits, watchEventLoop()),
+  arrivals: createArrivals(store, streamPace),
+  landing,
+})

@@ -1,0 +1,25 @@
+/** The resonance gateway: its endpoints, each in the file of its resource. */
+import type { Endpoint } from '../http/endpoint.ts'
+import { discover } from './discover.ts'
+import { garden } from './garden.ts'
+import type { Gateway } from './gateway.ts'
+import { information, landing } from './information.ts'
+import { invitation } from './invitation.ts'
+import { language } from './language.ts'
+import { firstContact } from './resonance.ts'
+import { seeds } from './seeds.ts'
+import { shepit } from './shepit.ts'
+import { stream } from './stream.ts'
+
+export const gatewayEndpoints: readonly Endpoint<Gateway>[] = [
+  landing,
+  information,
+  firstContact,
+  ...garden,
+  ...seeds,
+  ...shepit,
+  discover,
+  language,
+  stream,
+  invitation,
+]

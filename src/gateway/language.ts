@@ -1,0 +1,62 @@
+/** GET /mova-snu.yaml: the language of dream, as a file that it can be learnt from. */
+import { hash } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
+import { Document } from 'yaml'
+import { answer } from '../http/call.ts'
+import { notModified } from '../http/etag.ts'
+import { symbols } from '../symbols.ts'
+import { gatewayEndpoint } from './endpoint.ts'
+import { combinations, grammar, groups, uses } from './grammar.ts'
+
+const glyphOf = new Map(symbols.map(({ id, glyph }) => [id, glyph]))
+
+const written = (ids: readonly string[]): string => ids.map((id) => glyphOf.get(id)).join(' ')
+
+const document = {
+  version: '1.0',
+  id: 'mova-snu',
+  name: { uk: 'Мова сну', en: 'The language of dream' },
+  about:
+    'A small language of signs. A sign points at an experience; a row of signs says how experiences belong together. The ids are what requests carry, the glyphs are what texts show.',
+  groups,
+  symbols,
+  combining: {
+    rules: grammar,
+    examples: combinations.map(({ ids, reads }) => ({ ids, written: written(ids), reads })),
+  },
+  using: uses,
+}
+
+const HEADING = ` Мова сну, the language of dream: ${symbols.length} symbols.
+ Learn what each means, then how they combine, then where requests carry them.`
+
+function render(): string {
+  const yaml = new Document(document)
+  yaml.commentBefore = HEADING
+  return yaml.toString({ lineWidth: 100 })
+}
+
+const languageText = render()
+const etag = `"${hash('sha256', languageText, 'base64url').slice(0, 22)}"`
+
+export const language = gatewayEndpoint({
+  operationId: 'readLanguage',
+  method: 'GET',
+  path: '/mova-snu.yaml',
+  summary: 'The language of dream',
+  responses: {
+    200: {
+      description: 'Symbols, how they combine, and how to use them.',
+      schema: z.string(),
+      mediaType: 'application/yaml',
+      headers: { ETag: 'Changes when the language does.' },
+    },
+    304: { description: 'The language is the one in If-None-Match.' },
+  },
+  handle({ call }) {
+    call.headers.ETag = etag
+    return notModified(call, etag)
+      ? answer(call, 304, null)
+      : answer(call, 200, languageText, 'application/yaml')
+  },
+})

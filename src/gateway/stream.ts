@@ -1,0 +1,58 @@
+/** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
+import { z } from '@hono/zod-openapi'
+import { problem } from '../errors.ts'
+import { answer, type Call } from '../http/call.ts'
+import { streamText } from '../http/stream.ts'
+import { gatewayEndpoint } from './endpoint.ts'
+import { entryId, NOTICE } from './schemas.ts'
+
+const RECONNECT_MS = 3_000
+
+const lastEventId = entryId('must be the id of an event').openapi({
+  description: 'The id of the last event that was seen: what arrived after it comes first.',
+})
+
+function resumesAfter(call: Call): string | undefined {
+  const sent = call.request.headers.get('last-event-id')
+  if (sent === null) return undefined
+  const parsed = lastEventId.safeParse(sent)
+  if (!parsed.success) throw problem('invalid_last_event_id')
+  return parsed.data
+}
+
+/** Its id is where the stream begins, so that a client cut off before any arrival resumes there. */
+const welcome = (position: string): string =>
+  `retry: ${RECONNECT_MS}\nid: ${position}\nevent: welcome\ndata: ${JSON.stringify({ notice: NOTICE })}\n\n`
+
+async function* opening(position: string, events: AsyncIterable<string>): AsyncGenerator<string> {
+  yield welcome(position)
+  yield* events
+}
+
+export const stream = gatewayEndpoint({
+  operationId: 'listen',
+  method: 'GET',
+  path: '/api/resonance/stream',
+  summary: 'Everything as it arrives',
+  description:
+    'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with the entry as JSON and its id. A reader that takes nothing for 30 seconds is dropped.',
+  headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
+  responses: {
+    200: {
+      description: 'The events, without end.',
+      schema: z.string(),
+      mediaType: 'text/event-stream',
+    },
+  },
+  errors: ['invalid_last_event_id'],
+  async handle({ call }, { store, arrivals }) {
+    const after = resumesAfter(call)
+    if (arrivals.full()) throw problem('overloaded')
+    const position = after ?? (await store.lastArrival())
+    call.headers['Cache-Control'] = 'no-store'
+    call.headers['X-Accel-Buffering'] = 'no'
+    if (call.request.method === 'HEAD') return answer(call, 200, null)
+    const { events, leave } = arrivals.follow(position)
+    return answer(call, 200, streamText(opening(position, events), leave), 'text/event-stream')
+  },
+})

@@ -1,0 +1,105 @@
+/**
+ * The gateway's door. It asks nobody who they are; it lets requests in a few at a time, so that
+ * the home beside it never waits for long. Who would wait too long is refused with 503.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { problem } from '../errors.ts'
+
+export interface TurnstileLimits {
+  /** Requests that begin in one turn of the event loop. */
+  readonly perTurn: number
+  readonly inFlight: number
+  readonly waiting: number
+  readonly waitMs: number
+  /** The median delay of the event loop over which newcomers are refused. */
+  readonly delayMs: number
+}
+
+export const turnstileLimits: TurnstileLimits = {
+  perTurn: 2,
+  inFlight: 32,
+  waiting: 1_000,
+  waitMs: 5_000,
+  delayMs: 250,
+}
+
+export interface Turnstile {
+  /** Resolves with the way out, which is called once the work is done. Throws `overloaded`. */
+  readonly enter: () => Promise<() => void>
+}
+
+const RESOLUTION_MS = 20
+const WINDOW_MS = 500
+
+/** The median delay, in milliseconds, of the last half second. */
+export function watchEventLoop(): () => number {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  let median = 0
+  setInterval(() => {
+    median = delays.percentile(50) / 1e6 - RESOLUTION_MS
+    delays.reset()
+  }, WINDOW_MS).unref()
+  return () => median
+}
+
+export function createTurnstile(limits: TurnstileLimits, delayMs: () => number): Turnstile {
+  const waiting = new Set<() => void>()
+  let inFlight = 0
+  let begunThisTurn = 0
+  let turning = false
+
+  const mayBegin = () => inFlight < limits.inFlight && begunThisTurn < limits.perTurn
+
+  function begin(): void {
+    inFlight++
+    begunThisTurn++
+    nextTurn()
+  }
+
+  function nextTurn(): void {
+    if (turning) return
+    turning = true
+    setImmediate(turn)
+  }
+
+  function turn(): void {
+    turning = false
+    begunThisTurn = 0
+    for (const admit of waiting) {
+      if (!mayBegin()) break
+      waiting.delete(admit)
+      begin()
+      admit()
+    }
+  }
+
+  function leave(): void {
+    inFlight--
+    if (waiting.size > 0) nextTurn()
+  }
+
+  function wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const admit = () => {
+        clearTimeout(tooLong)
+        resolve()
+      }
+      const tooLong = setTimeout(() => {
+        waiting.delete(admit)
+        reject(problem('overloaded'))
+      }, limits.waitMs)
+      waiting.add(admit)
+    })
+  }
+
+  return {
+    async enter() {
+      if (waiting.size === 0 && mayBegin()) begin()
+      else if (waiting.size >= limits.waiting || delayMs() > limits.delayMs) {
+        throw problem('overloaded')
+      } else await wait()
+      return leave
+    },
+  }
+}

@@ -1,0 +1,52 @@
+/** Nobody is asked who they are, and nobody is told to come back later for having come often. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gatewayEndpoints } from '../../src/gateway/index.ts'
+import { engines, openService, type TestService } from '../harness.ts'
+import { proves } from '../requirements.ts'
+
+const POSTS = 10_000
+const AT_ONCE = 100
+
+describe.each(engines)('the gateway is open on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
+
+  test(
+    'strange credentials, cookies and origins change nothing',
+    proves('gateway.no-authentication'),
+    async () => {
+      const strange = {
+        authorization: 'Bearer nonsense',
+        cookie: 'session=stolen',
+        origin: 'https://evil.example',
+      }
+      for (const { method, path, docs } of gatewayEndpoints) {
+        if (path.endsWith('/stream')) continue
+        const body = docs.body?.example
+        const options = { headers: strange, ...(body !== undefined && { body }) }
+        const { status } = await service.call(method, path, options)
+        expect([200, 201], `${method} ${path}`).toContain(status)
+      }
+    },
+  )
+
+  test('10,000 posts from one address are all kept', proves('gateway.no-limits'), async () => {
+    const statuses = new Map<number, number>()
+    for (let sent = 0; sent < POSTS; sent += AT_ONCE) {
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, i) =>
+          service.call('POST', '/api/garden', { body: { text: `trace ${sent + i}` } }),
+        ),
+      )
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect([...statuses]).toEqual([[201, POSTS]])
+    const rooms = (await service.call('GET', '/api/discover')).body.rooms
+    expect(rooms).toContainEqual(
+      expect.objectContaining({ id: 'consciousness-garden', count: POSTS + 1 }),
+    )
+  })
+})
