@@ -62,6 +62,7 @@ async function start(): Promise<void> {
     },
   )
   announce(log, urlOf(config, server), store)
+  for (const warning of store.warnings) log.warn(warning)
   drainOn(['SIGTERM', 'SIGINT'], log, async () => {
     app.stopAccepting()
     await server.drain()

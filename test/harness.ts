@@ -4,11 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { inject } from 'vitest'
 import { type App, createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port.ts'
 import { checkDocumented } from './documented.ts'
+import { cloneDatabase } from './postgres/databases.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -33,7 +35,12 @@ const sqlite: Engine = {
   },
 }
 
-export const engines: readonly Engine[] = [sqlite]
+const postgres: Engine = {
+  name: 'postgres',
+  fresh: () => cloneDatabase(inject('postgresUrl'), inject('postgresTemplate')),
+}
+
+export const engines: readonly Engine[] = [sqlite, postgres]
 
 type Json = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 /** DATABASE_URL -> the engine it names. */
 import type { Store } from './port.ts'
+import { openPostgres } from './postgres/store.ts'
 import { openSqlite } from './sqlite/store.ts'
 
 /** Throws StoreRefused when the database may not be used. */
-export function openStore(databaseUrl: string, now: number): Promise<Store> {
-  return openSqlite(databaseUrl, now)
-}
+export const openStore = (databaseUrl: string, now: number): Promise<Store> =>
+  /^postgres(ql)?:/.test(databaseUrl) ? openPostgres(databaseUrl) : openSqlite(databaseUrl, now)

@@ -152,7 +152,10 @@ export type BirthAnswer =
   | { readonly outcome: 'account_exists' }
 
 export interface HomeStore {
-  /** Undefined: no such token, or no longer. Never out of date on an active agent. */
+  /**
+   * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
+   * a revocation, which is why every verb checks again; it never lags on a paused agent.
+   */
   identify(tokenHash: string): Promise<Identity | undefined>
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
   countBirths(bornFrom: string, since: number): Promise<BirthCount>
@@ -357,6 +360,8 @@ export interface StoreStatus {
 export interface Store extends HomeStore, SessionStore, GatewayStore {
   /** Where the data lives, for people; without credentials. */
   readonly location: string
+  /** What its operator should put right, in sentences; empty as a rule. */
+  readonly warnings: readonly string[]
   /** Proves that a write commits. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>

@@ -1,0 +1,91 @@
+/** One agent, its tokens and its account, in one transaction, within the births an hour. */
+import type { Birth, BirthAnswer, BirthCount, BirthLimits } from '../port.ts'
+import { type Ask, type Connections, statement } from './connections.ts'
+import { isDuplicate } from './faults.ts'
+import { homeReads } from './reads.ts'
+
+const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
+  (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
+
+/** Births are counted one after the other: two at once could both be the last that is allowed. */
+const passGate = statement('pass_gate', "SELECT name FROM gates WHERE name = 'births' FOR UPDATE")
+
+const forgetAddresses = statement(
+  'forget_addresses',
+  'UPDATE births SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= $1',
+)
+
+const addAccount = statement<{ id: string }>(
+  'add_account',
+  `INSERT INTO accounts (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (email) DO NOTHING RETURNING id`,
+)
+
+const addBirth = statement(
+  'add_birth',
+  `INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
+)
+
+const addAgent = statement(
+  'add_agent',
+  `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
+)
+
+const addCredentials = statement(
+  'add_credentials',
+  `INSERT INTO credentials (agent_id, token_hash, kind, status)
+   VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`,
+)
+
+/** The account's id; null without one; undefined when it exists already. */
+async function accountId(ask: Ask, { account }: Birth, now: number) {
+  if (!account) return null
+  if ('join' in account) return account.join
+  const { id, email, passwordHash } = account.create
+  const [added] = await ask(addAccount, id, email, passwordHash, now)
+  return added?.id
+}
+
+async function insert(ask: Ask, birth: Birth, account: string | null, now: number): Promise<void> {
+  const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
+  await ask(addBirth, keyHash, agentId, fingerprint, salt, bornFrom, now)
+  await ask(addAgent, agentId, name, purpose, symbol, account, now)
+  await ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
+}
+
+async function bear(
+  ask: Ask,
+  birth: Birth,
+  limits: BirthLimits,
+  now: number,
+): Promise<BirthAnswer> {
+  const reads = homeReads(ask)
+  if (limits.perAddress > 0 || limits.inAll > 0) await ask(passGate)
+  const known = await reads.findBirth(birth.keyHash)
+  if (known) return { outcome: 'known', birth: known }
+  const since = now - limits.windowMs
+  const count = await reads.countBirths(birth.bornFrom, since)
+  if (over(count, limits)) return { outcome: 'over_limit', count }
+  const account = await accountId(ask, birth, now)
+  if (account === undefined) return { outcome: 'account_exists' }
+  await ask(forgetAddresses, since)
+  await insert(ask, birth, account, now)
+  return { outcome: 'born' }
+}
+
+/** A concurrent birth with the same key makes this one fail as a whole; then it is known. */
+export const bearIn =
+  (connections: Connections) =>
+  async (birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer> => {
+    try {
+      return await connections.transact((ask) => bear(ask, birth, limits, now))
+    } catch (error) {
+      const known = isDuplicate(error)
+        ? await homeReads(connections.read).findBirth(birth.keyHash)
+        : undefined
+      if (!known) throw error
+      return { outcome: 'known', birth: known }
+    }
+  }

@@ -1,0 +1,95 @@
+/** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
+import type { ExportAnswer, Identity, Memory } from '../port.ts'
+import { type Ask, askOn, type Connections, statement } from './connections.ts'
+import { translate } from './faults.ts'
+import {
+  type AdmittedRow,
+  type AgentRow,
+  MEMORY_COLUMNS,
+  type MemoryRow,
+  memoryOf,
+  profileOf,
+  refusedBy,
+} from './rows.ts'
+
+/** At 20 KB each, a page is at most 160 KB. */
+const PAGE = 8
+
+const begin = statement('begin_snapshot', 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+const end = statement('end_snapshot', 'COMMIT')
+
+const readHead = statement<AdmittedRow & AgentRow>(
+  'export_head',
+  `SELECT c.kind, c.status AS credential_status, a.agent_id, a.name, a.purpose, a.symbol,
+     a.status, a.memory_count, a.created_at, a.updated_at
+   FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
+   WHERE c.agent_id = $1 AND c.token_hash = $2`,
+)
+
+const readPage = statement<MemoryRow>(
+  'export_page',
+  `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = $1 AND key > $2
+   ORDER BY key LIMIT ${PAGE}`,
+)
+
+async function* pages(ask: Ask, agentId: string): AsyncGenerator<readonly Memory[]> {
+  let last = ''
+  for (;;) {
+    const rows = await ask(readPage, agentId, last)
+    if (rows.length > 0) yield rows.map(memoryOf)
+    if (rows.length < PAGE) return
+    last = rows.at(-1)?.key ?? last
+  }
+}
+
+/** Lets the connection go, once: back to the pool only when its snapshot was read to the end. */
+function releasing(client: Awaited<ReturnType<Connections['acquire']>>) {
+  let held = true
+  return (broken: boolean): void => {
+    if (held) client.release(broken)
+    held = false
+  }
+}
+
+async function* read(
+  ask: Ask,
+  agentId: string,
+  release: (broken: boolean) => void,
+): AsyncGenerator<readonly Memory[]> {
+  try {
+    yield* pages(ask, agentId)
+    await ask(end)
+    release(false)
+  } catch (error) {
+    release(true)
+    throw translate(error, false)
+  }
+}
+
+export async function openExport(
+  connections: Connections,
+  { agentId, tokenHash }: Identity,
+): Promise<ExportAnswer> {
+  const client = await connections.acquire()
+  const release = releasing(client)
+  const ask = askOn(client)
+  try {
+    await ask(begin)
+    const [head] = await ask(readHead, agentId, tokenHash)
+    const refused = refusedBy(head)
+    if (!head || refused) {
+      release(true)
+      return refused ?? { outcome: 'revoked' }
+    }
+    return {
+      outcome: 'export',
+      profile: profileOf(head),
+      memoryCount: head.memory_count,
+      memories: read(ask, agentId, release),
+      close: () => release(true),
+    }
+  } catch (error) {
+    release(true)
+    throw translate(error, false)
+  }
+}

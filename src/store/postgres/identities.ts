@@ -1,0 +1,46 @@
+/**
+ * Who a token speaks for, remembered for a moment so that a warm request asks the database once.
+ * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
+ */
+import type { Identity } from '../port.ts'
+
+const MAX_REMEMBERED = 10_000
+const REMEMBERED_MS = 5_000
+
+interface Remembered {
+  readonly identity: Identity
+  readonly until: number
+}
+
+export interface Identities {
+  find(tokenHash: string): Identity | undefined
+  /** A paused agent is looked up each time, so that it learns at once that it may go on. */
+  remember(identity: Identity): void
+  forget(tokenHash: string): void
+  forgetAgent(agentId: string): void
+}
+
+export function rememberIdentities(stopwatch: () => number): Identities {
+  const known = new Map<string, Remembered>()
+  return {
+    find(tokenHash) {
+      const found = known.get(tokenHash)
+      return found && found.until > stopwatch() ? found.identity : undefined
+    },
+    remember(identity) {
+      if (identity.status === 'paused') return
+      known.delete(identity.tokenHash)
+      known.set(identity.tokenHash, { identity, until: stopwatch() + REMEMBERED_MS })
+      const [oldest] = known.size > MAX_REMEMBERED ? known.keys() : []
+      if (oldest !== undefined) known.delete(oldest)
+    },
+    forget(tokenHash) {
+      known.delete(tokenHash)
+    },
+    forgetAgent(agentId) {
+      for (const [tokenHash, { identity }] of known) {
+        if (identity.agentId === agentId) known.delete(tokenHash)
+      }
+    },
+  }
+}

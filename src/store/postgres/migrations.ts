@@ -1,0 +1,159 @@
+/** Forward-only steps of the schema. Append; never edit a step that was released. */
+import { StoreRefused } from '../port.ts'
+import { type Ask, type Connections, statement } from './connections.ts'
+
+/**
+ * Text that is compared or ordered is in byte order, whatever the database's locale.
+ * Nothing here needs an extension, a sequence or a trigger.
+ */
+const steps: readonly string[] = [
+  `CREATE TABLE accounts (
+     id TEXT PRIMARY KEY,
+     email TEXT NOT NULL UNIQUE,
+     password_hash TEXT NOT NULL,
+     created_at BIGINT NOT NULL
+   );
+
+   CREATE TABLE agents (
+     agent_id TEXT COLLATE "C" PRIMARY KEY,
+     name TEXT NOT NULL,
+     purpose TEXT NOT NULL,
+     symbol TEXT NOT NULL,
+     status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+     memory_count BIGINT NOT NULL DEFAULT 0,
+     account_id TEXT REFERENCES accounts (id),
+     rotated BOOLEAN NOT NULL DEFAULT false,
+     created_at BIGINT NOT NULL,
+     updated_at BIGINT NOT NULL
+   );
+   CREATE INDEX agents_by_account ON agents (account_id, agent_id);
+
+   CREATE TABLE credentials (
+     agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
+     token_hash TEXT NOT NULL,
+     kind TEXT NOT NULL CHECK (kind IN ('agent', 'operator')),
+     status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+     PRIMARY KEY (agent_id, token_hash)
+   );
+   CREATE INDEX credentials_by_token ON credentials (token_hash);
+
+   CREATE TABLE births (
+     key_hash TEXT PRIMARY KEY,
+     agent_id TEXT COLLATE "C" NOT NULL,
+     fingerprint TEXT NOT NULL,
+     salt TEXT NOT NULL,
+     born_from TEXT,
+     created_at BIGINT NOT NULL
+   );
+   CREATE INDEX births_by_time ON births (created_at);
+   CREATE INDEX births_by_address ON births (born_from, created_at) WHERE born_from IS NOT NULL;
+
+   CREATE TABLE memories (
+     agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
+     key TEXT COLLATE "C" NOT NULL,
+     id TEXT NOT NULL,
+     text TEXT NOT NULL,
+     metadata TEXT NOT NULL,
+     version BIGINT NOT NULL,
+     created_at BIGINT NOT NULL,
+     updated_at BIGINT NOT NULL,
+     PRIMARY KEY (agent_id, key)
+   );
+
+   CREATE TABLE daily_writes (
+     agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
+     day BIGINT NOT NULL,
+     slot TEXT NOT NULL,
+     writes BIGINT NOT NULL,
+     PRIMARY KEY (agent_id, day, slot)
+   );
+
+   CREATE TABLE sessions (
+     token_hash TEXT PRIMARY KEY,
+     id TEXT COLLATE "C" NOT NULL UNIQUE,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     user_agent TEXT NOT NULL,
+     created_at BIGINT NOT NULL,
+     seen_at BIGINT NOT NULL,
+     expires_at BIGINT NOT NULL
+   );
+   CREATE INDEX sessions_by_account ON sessions (account_id);
+   CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+   CREATE TABLE gates (name TEXT PRIMARY KEY);
+   INSERT INTO gates (name) VALUES ('births'), ('arrivals');
+
+   CREATE TABLE heartbeat (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     written_at BIGINT NOT NULL
+   );`,
+
+  `CREATE TABLE entries (
+     id TEXT COLLATE "C" PRIMARY KEY,
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     identity TEXT NOT NULL,
+     identity_type TEXT NOT NULL,
+     details TEXT NOT NULL,
+     created_at BIGINT NOT NULL,
+     text TEXT NOT NULL,
+     words TSVECTOR NOT NULL
+   );
+   CREATE INDEX entries_by_feed ON entries (feed, id);
+   CREATE INDEX entries_by_room ON entries (room, id);
+   CREATE INDEX entries_by_word ON entries USING GIN (words);
+
+   CREATE TABLE entry_labels (
+     feed TEXT NOT NULL,
+     label TEXT NOT NULL,
+     id TEXT COLLATE "C" NOT NULL,
+     PRIMARY KEY (feed, label, id)
+   );
+   CREATE INDEX entry_labels_by_entry ON entry_labels (feed, id);
+
+   CREATE TABLE room_counts (
+     feed TEXT NOT NULL,
+     room TEXT NOT NULL,
+     entries BIGINT NOT NULL,
+     PRIMARY KEY (feed, room)
+   );`,
+]
+
+/** Any number will do, as long as nothing else in the database takes the same lock. */
+const LOCK = 4_821_907
+
+const lock = statement('lock_schema', `SELECT pg_advisory_xact_lock(${LOCK})`)
+
+const createVersion = statement(
+  'create_version',
+  'CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)',
+)
+
+const readVersion = statement<{ version: number }>(
+  'read_version',
+  'SELECT version FROM schema_version WHERE id = 1',
+)
+
+const writeVersion = statement(
+  'write_version',
+  `INSERT INTO schema_version (id, version) VALUES (1, $1)
+   ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
+)
+
+async function step(ask: Ask): Promise<void> {
+  await ask(lock)
+  await ask(createVersion)
+  const [found] = await ask(readVersion)
+  const version = found?.version ?? 0
+  if (version > steps.length) {
+    throw new StoreRefused(
+      `The database has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
+    )
+  }
+  if (version === steps.length) return
+  for (const text of steps.slice(version)) await ask({ name: '', text })
+  await ask(writeVersion, steps.length)
+}
+
+/** Safe with several starters. Throws StoreRefused when a newer program wrote the database. */
+export const migrate = (connections: Connections): Promise<void> => connections.transact(step)

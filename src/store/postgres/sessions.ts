@@ -1,0 +1,188 @@
+/** The console's verbs. */
+import type {
+  ActivityAnswer,
+  AgentStatus,
+  AttachAnswer,
+  DayOfWrites,
+  Identity,
+  MemoriesAnswer,
+  MemorySummary,
+  NewSession,
+  OwnedAgent,
+  Page,
+  Refused,
+  Session,
+} from '../port.ts'
+import { type Connections, statement } from './connections.ts'
+import { type AdmittedRow, AGENT_COLUMNS, type AgentRow, profileOf, refusedBy } from './rows.ts'
+
+const SELECT_SESSION = `
+  SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent",
+    s.created_at AS "createdAt", s.seen_at AS "seenAt", s.expires_at AS "expiresAt"
+  FROM sessions s JOIN accounts a ON a.id = s.account_id`
+
+const findSession = statement<Session>(
+  'find_session',
+  `${SELECT_SESSION} WHERE s.token_hash = $1 AND s.expires_at > $2`,
+)
+
+const listSessions = statement<Session>(
+  'list_sessions',
+  `${SELECT_SESSION} WHERE s.account_id = $1 AND s.expires_at > $2
+   ORDER BY s.created_at DESC, s.id DESC`,
+)
+
+const forgetExpired = statement('forget_expired', 'DELETE FROM sessions WHERE expires_at <= $1')
+
+const forgetReplaced = statement('forget_replaced', 'DELETE FROM sessions WHERE token_hash = $1')
+
+const addSession = statement(
+  'add_session',
+  `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+)
+
+const touchSession = statement(
+  'touch_session',
+  'UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3',
+)
+
+const revokeSession = statement<{ id: string }>(
+  'revoke_session',
+  'DELETE FROM sessions WHERE account_id = $1 AND id = $2 RETURNING id',
+)
+
+const listAgents = statement<AgentRow>(
+  'list_agents',
+  `SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = $1 AND agent_id > $2
+   ORDER BY agent_id LIMIT $3`,
+)
+
+const identifyOwner = statement<{ tokenHash: string; status: AgentStatus }>(
+  'identify_owner',
+  `SELECT c.token_hash AS "tokenHash", a.status FROM agents a
+   JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
+   WHERE a.agent_id = $1 AND a.account_id = $2`,
+)
+
+const attachAgent = statement<AdmittedRow & { attached: boolean }>(
+  'attach_agent',
+  `WITH admitted AS (
+     SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2 FOR SHARE
+   ),
+   attached AS (
+     UPDATE agents SET account_id = $3
+     WHERE agent_id = $1 AND (account_id IS NULL OR account_id = $3)
+       AND EXISTS (SELECT 1 FROM admitted WHERE kind = 'operator' OR status = 'active')
+     RETURNING agent_id
+   )
+   SELECT kind, status AS credential_status, EXISTS (SELECT 1 FROM attached) AS attached
+   FROM admitted`,
+)
+
+const SUMMARY = `m.key, octet_length(m.text) AS bytes, m.version,
+  m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
+
+/** Greater than every key with the prefix: no key holds DEL. */
+const end = (prefix: string): string => `${prefix}\u007f`
+
+type SummaryRow = AdmittedRow & (MemorySummary | { key: null })
+
+const listMemories = statement<SummaryRow>(
+  'list_memories',
+  `SELECT c.kind, c.status AS credential_status, ${SUMMARY}
+   FROM credentials c LEFT JOIN memories m
+     ON m.agent_id = c.agent_id AND m.key >= $3 AND m.key < $4 AND m.key > $5
+   WHERE c.agent_id = $1 AND c.token_hash = $2
+   ORDER BY m.key LIMIT $6`,
+)
+
+const largestMemories = statement<SummaryRow>(
+  'largest_memories',
+  `SELECT c.kind, c.status AS credential_status, ${SUMMARY}
+   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id
+   WHERE c.agent_id = $1 AND c.token_hash = $2
+   ORDER BY bytes DESC, m.key LIMIT $3`,
+)
+
+const writesByDay = statement<DayOfWrites>(
+  'writes_by_day',
+  `SELECT day, sum(writes)::BIGINT AS writes FROM daily_writes
+   WHERE agent_id = $1 AND day >= $2 GROUP BY day ORDER BY day`,
+)
+
+const totalBytes = statement<{ bytes: number }>(
+  'total_bytes',
+  `SELECT coalesce(sum(octet_length(text)), 0)::BIGINT AS bytes
+   FROM memories WHERE agent_id = $1`,
+)
+
+const summaryOf = ({ key, ...row }: SummaryRow): MemorySummary[] => {
+  if (key === null || !('bytes' in row)) return []
+  const { bytes, version, createdAt, updatedAt } = row
+  return [{ key, bytes, version, createdAt, updatedAt }]
+}
+
+export function sessionVerbs({ read, write, transact }: Connections) {
+  async function readActivity(
+    { agentId, tokenHash }: Identity,
+    sinceDay: number,
+    limit: number,
+  ): Promise<ActivityAnswer> {
+    const largest = await read(largestMemories, agentId, tokenHash, limit)
+    const refused: Refused | undefined = refusedBy(largest[0])
+    if (refused) return refused
+    const days = await read(writesByDay, agentId, sinceDay)
+    const [total] = await read(totalBytes, agentId)
+    return {
+      outcome: 'activity',
+      days,
+      largest: largest.flatMap(summaryOf),
+      totalBytes: total?.bytes ?? 0,
+    }
+  }
+
+  return {
+    readActivity,
+    createSession: (session: NewSession, replaced: string | undefined, now: number) =>
+      transact(async (ask) => {
+        const { tokenHash, id, accountId, userAgent, expiresAt } = session
+        await ask(forgetExpired, now)
+        if (replaced !== undefined) await ask(forgetReplaced, replaced)
+        await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
+      }),
+    async findSession(tokenHash: string, now: number): Promise<Session | undefined> {
+      const [found] = await read(findSession, tokenHash, now)
+      return found
+    },
+    listSessions: (accountId: string, now: number) => read(listSessions, accountId, now),
+    async touchSession(sessionId: string, expiresAt: number, now: number): Promise<void> {
+      await write(touchSession, now, expiresAt, sessionId)
+    },
+    async revokeSession(accountId: string, sessionId: string): Promise<boolean> {
+      return (await write(revokeSession, accountId, sessionId)).length > 0
+    },
+    async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
+      const rows = await read(listAgents, accountId, after, limit)
+      return rows.map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count }))
+    },
+    async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
+      const [row] = await read(identifyOwner, agentId, accountId)
+      return row && { agentId, kind: 'operator', ...row }
+    },
+    async attachAgent({ agentId, tokenHash }: Identity, accountId: string): Promise<AttachAnswer> {
+      const [row] = await write(attachAgent, agentId, tokenHash, accountId)
+      if (refusedBy(row)) return { outcome: 'revoked' }
+      return { outcome: row?.attached ? 'attached' : 'attached_elsewhere' }
+    },
+    async listMemories(
+      { agentId, tokenHash }: Identity,
+      prefix: string,
+      { after = '', limit }: Page,
+    ): Promise<MemoriesAnswer> {
+      const range = [prefix, end(prefix), after]
+      const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
+      return refusedBy(rows[0]) ?? { outcome: 'memories', memories: rows.flatMap(summaryOf) }
+    },
+  }
+}

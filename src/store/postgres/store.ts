@@ -1,0 +1,116 @@
+/** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
+import {
+  type GatewayStore,
+  type Identity,
+  type Store,
+  StoreRefused,
+  StoreUnavailable,
+} from '../port.ts'
+import { bearIn } from './births.ts'
+import { checkServer } from './checks.ts'
+import { type Connections, openConnections } from './connections.ts'
+import { openExport } from './export.ts'
+import { gatewayVerbs } from './gateway.ts'
+import { hostsOf, locationOf } from './hosts.ts'
+import { rememberIdentities } from './identities.ts'
+import { migrate } from './migrations.ts'
+import { homeReads } from './reads.ts'
+import { sessionVerbs } from './sessions.ts'
+import { homeWrites } from './writes.ts'
+
+/** Connections of one node, unless DATABASE_URL says `?pool_max=…`. */
+const CONNECTIONS = 10
+/** A snapshot holds its connection as long as its reader reads: it must not take a hot one. */
+const EXPORT_CONNECTIONS = 4
+/** The open half waits among itself, never in front of the home. */
+const GATEWAY_CONNECTIONS = 4
+
+const poolMax = (databaseUrl: string): number =>
+  Number(URL.parse(databaseUrl)?.searchParams.get('pool_max') ?? CONNECTIONS)
+
+/** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
+export async function openPostgres(databaseUrl: string): Promise<Store> {
+  const location = locationOf(databaseUrl)
+  const hosts = hostsOf(databaseUrl)
+  const hot = openConnections(hosts, poolMax(databaseUrl), 'agent-home')
+  const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
+  const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
+  const close = async () => {
+    await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
+  }
+  try {
+    const warnings = await checkServer(hot.read)
+    await migrate(hot)
+    return { location, warnings, ...verbs(hot, exports), ...gatewayVerbs(gateway), close }
+  } catch (error) {
+    await close()
+    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
+  }
+}
+
+function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
+}
+
+function verbs(
+  hot: Connections,
+  exports: Connections,
+): Omit<Store, 'location' | 'warnings' | 'close' | keyof GatewayStore> {
+  const reads = homeReads(hot.read)
+  const writes = homeWrites(hot, reads)
+  const bear = bearIn(hot)
+  const identities = rememberIdentities(() => performance.now())
+  let commits = 0
+
+  const committed = async <T>(work: Promise<T>): Promise<T> => {
+    const result = await work
+    commits++
+    return result
+  }
+
+  /** A refusal means that what was remembered of this token no longer holds. */
+  const heed = async <T extends { outcome: string }>(
+    { tokenHash }: Identity,
+    work: Promise<T>,
+  ): Promise<T> => {
+    const answer = await work
+    if (answer.outcome === 'revoked' || answer.outcome === 'paused') identities.forget(tokenHash)
+    return answer
+  }
+
+  return {
+    async identify(tokenHash) {
+      const known = identities.find(tokenHash)
+      if (known) return known
+      const found = await reads.identify(tokenHash)
+      if (found) identities.remember(found)
+      return found
+    },
+    findBirth: reads.findBirth,
+    countBirths: reads.countBirths,
+    findAccount: reads.findAccount,
+    bear: (birth, limits, now) => committed(bear(birth, limits, now)),
+    readProfile: (identity) => heed(identity, reads.readProfile(identity)),
+    async setStatus(identity, status, now) {
+      const answer = await heed(identity, committed(writes.setStatus(identity, status, now)))
+      identities.forgetAgent(identity.agentId)
+      return answer
+    },
+    readMemory: (identity, key) => heed(identity, reads.readMemory(identity, key)),
+    writeMemory: (identity, write, max, now) =>
+      heed(identity, committed(writes.writeMemory(identity, write, max, now))),
+    exportMemories: (identity) => heed(identity, openExport(exports, identity)),
+    async rotateAgentToken(identity, newTokenHash) {
+      const answer = await heed(
+        identity,
+        committed(writes.rotateAgentToken(identity, newTokenHash)),
+      )
+      identities.forgetAgent(identity.agentId)
+      return answer
+    },
+    ...sessionVerbs(hot),
+    checkWritable: (now) => committed(writes.checkWritable(now)),
+    status: async () => ({ ...(await reads.totals()), commits }),
+  }
+}
