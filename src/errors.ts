@@ -31,6 +31,11 @@ export const catalogue = {
     title: 'A query parameter is not valid',
     detail: 'Correct the parameters named in errors and send the request again.',
   },
+  body_incomplete: {
+    status: 400,
+    title: 'The body ended before it was whole',
+    detail: 'Send the whole body on a connection that stays open until the answer.',
+  },
   malformed_json: {
     status: 400,
     title: 'The body is not acceptable JSON',

@@ -39,6 +39,7 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   'invalid_body',
   'unsupported_media_type',
   'body_too_large',
+  'body_incomplete',
 ]
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_query', 'overloaded', 'storage_unavailable']

@@ -88,6 +88,7 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   'invalid_body',
   'unsupported_media_type',
   'body_too_large',
+  'body_incomplete',
 ]
 
 const WRITE_ERRORS: readonly ErrorCode[] = ['overloaded', 'outcome_unknown']

@@ -1,5 +1,5 @@
 /** Request body -> JSON value, bounded while it is read. */
-import { problem } from '../errors.ts'
+import { Problem, problem } from '../errors.ts'
 import type { Call } from './call.ts'
 import { parseStrictJson } from './json.ts'
 
@@ -34,7 +34,7 @@ async function readChunks(stream: ReadableStream<Uint8Array>, capBytes: number):
   return Buffer.concat(chunks)
 }
 
-async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
+async function readWhole(request: Request, capBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared !== null) {
     // Node's parser ends a body at its Content-Length, so the declared size is the real one.
@@ -44,12 +44,21 @@ async function readBytes(request: Request, capBytes: number): Promise<Uint8Array
   return request.body ? readChunks(request.body, capBytes) : new Uint8Array()
 }
 
-/** Throws `unsupported_media_type` or `body_too_large`. */
+/** What breaks while a body arrives broke on its sender's side. */
+async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
+  try {
+    return await readWhole(request, capBytes)
+  } catch (cause) {
+    throw cause instanceof Problem ? cause : problem('body_incomplete', { cause })
+  }
+}
+
+/** Throws `unsupported_media_type`, `body_too_large` or `body_incomplete`. */
 export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   requireJson(call)
   return readBytes(call.request, capBytes)
 }
 
-/** Throws `unsupported_media_type`, `body_too_large` or `malformed_json`. */
+/** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_json`. */
 export const readJson = async (call: Call, capBytes: number): Promise<unknown> =>
   parseStrictJson(await readJsonBytes(call, capBytes))

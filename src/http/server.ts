@@ -1,17 +1,21 @@
 /** The web-standard app on a real socket: Node's limits, parser errors, and draining. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { catalogue, type ErrorCode } from '../errors.ts'
 import { problemBody } from './problem.ts'
 
-const SERVER_OPTIONS = {
+/** How long a client may take, in milliseconds. */
+const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
+  connectionsCheckingInterval: 2_000,
+}
+
+const SERVER_OPTIONS = {
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
-  connectionsCheckingInterval: 2_000,
   // A request without Host gets our problem body instead of Node's bare 400.
   requireHostHeader: false,
 }
@@ -22,6 +26,9 @@ const MAX_CONNECTIONS = 10_000
 const DRAIN_LIMIT_MS = 8_000
 
 const DRAIN_SWEEP_MS = 50
+
+/** For the client to read its refusal. */
+const LINGER_MS = 1_000
 
 const parserErrors: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'header_too_large',
@@ -35,15 +42,22 @@ const statusLines: Partial<Record<ErrorCode, string>> = {
 }
 
 /** What never became a request is refused on the raw socket, in the same words as elsewhere. */
-function refuseOnSocket(error: NodeJS.ErrnoException, socket: Socket, instance: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const code = parserErrors[error.code ?? ''] ?? 'malformed_request'
+function refuseOnSocket(socket: Socket, code: ErrorCode, instance: string): void {
+  // Node no longer looks after this socket: an error would end the process, a client that stays
+  // would hold the connection for ever.
+  socket.on('error', () => socket.destroy())
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
   const body = JSON.stringify(problemBody(code, catalogue[code].detail, instance))
   socket.end(
     `HTTP/1.1 ${statusLines[code]}\r\nConnection: close\r\nX-Request-Id: ${instance}\r\n` +
       `X-Content-Type-Options: nosniff\r\nContent-Type: application/problem+json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+}
+
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  refuseOnSocket(socket, parserErrors[error.code ?? ''] ?? 'malformed_request', instance)
 }
 
 /** A request line or Host that makes no address never reaches the app. */
@@ -86,17 +100,22 @@ export async function listen(
   host: string,
   port: number,
   newRequestId: () => string,
+  patience = PATIENCE,
 ): Promise<RunningServer> {
   const listener = getRequestListener(app.fetch, { errorHandler: () => malformed(newRequestId()) })
   // The listener settles every request itself; its promise carries nothing.
-  const server = createServer(SERVER_OPTIONS, (incoming, outgoing) => {
+  const serve: RequestListener = (incoming, outgoing) => {
     if (!server.listening) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
-  })
+  }
+  const server = createServer({ ...SERVER_OPTIONS, ...patience }, serve)
   server.maxConnections = MAX_CONNECTIONS
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    refuseOnSocket(error, socket, newRequestId()),
+  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, newRequestId()))
+  // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
+  server.on('connect', (_, socket: Socket) =>
+    refuseOnSocket(socket, 'malformed_request', newRequestId()),
   )
+  server.on('checkExpectation', serve)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
