@@ -11,7 +11,8 @@ import { type Store, StoreRefused } from './store/port.ts'
 const createLog = (level: Config['LOG_LEVEL']): Logger =>
   process.stdout.isTTY
     ? pino({ level, base: null }, pretty({ colorize: true, sync: true }))
-    : pino({ level })
+    : // Lines that wait to be written to a reader that is gone can hold up the exit for ever.
+      pino({ level }, pino.destination({ sync: true }))
 
 const urlOf = ({ PUBLIC_URL }: Config, { host, port }: RunningServer): string =>
   PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -61,14 +62,14 @@ async function start(): Promise<void> {
       throw error
     },
   )
-  announce(log, urlOf(config, server), store)
-  for (const warning of store.warnings) log.warn(warning)
   drainOn(['SIGTERM', 'SIGINT'], log, async () => {
     app.stopAccepting()
     await server.drain()
     await store.close()
     log.info('stopped')
   })
+  announce(log, urlOf(config, server), store)
+  for (const warning of store.warnings) log.warn(warning)
 }
 
 const advice = (error: unknown): string | undefined => {

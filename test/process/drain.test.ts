@@ -98,6 +98,13 @@ test('under load it stops at once, and every acknowledged write is kept', async 
   expect(faultsOf(record.history)).toEqual([])
 })
 
+test('it stops although the reader of its log is gone', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  server.stopListening()
+  expect((await fetch(`${server.url}/nowhere`)).status).toBe(404)
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+})
+
 test('a request that never ends is cut off at the limit, and the exit is clean', async () => {
   const server = await serve({ directory: freshDirectory() })
   const { token } = await birth(server.url)

@@ -24,6 +24,8 @@ export interface Program {
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
   readonly kill: (signal: NodeJS.Signals) => Promise<Ended>
+  /** Nobody reads what the process writes from now on. */
+  readonly stopListening: () => void
 }
 
 export interface Server extends Program {
@@ -84,6 +86,10 @@ export function launch(options: Launch): Program {
       if (detached && child.pid !== undefined) process.kill(-child.pid, signal)
       else child.kill(signal)
       return ended
+    },
+    stopListening() {
+      child.stdout.destroy()
+      child.stderr.destroy()
     },
   }
   running.add(launched)
