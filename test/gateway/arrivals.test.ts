@@ -1,0 +1,133 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Arrivals, createArrivals, type StreamPace } from '../../src/gateway/arrivals.ts'
+import { engines, openService, type TestService } from '../harness.ts'
+
+const NIL_ID = '00000000-0000-0000-0000-000000000000'
+const NEVER_MS = 60_000
+const HEARTBEAT = ':\n\n'
+
+const idsIn = (text: string): string[] =>
+  [...text.matchAll(/^id: (.+)$/gm)].map(([, id = '']) => id)
+
+describe.each(engines)('arrivals on $name', (engine) => {
+  let service: TestService
+  let arrivals: Arrivals
+  beforeEach(async () => {
+    service = await openService(engine)
+  })
+  afterEach(async () => {
+    arrivals.close()
+    await service.close()
+  })
+
+  const watch = (pace: Partial<StreamPace> = {}) => {
+    const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
+    arrivals = createArrivals(service.store, { ...still, ...pace })
+    return arrivals
+  }
+
+  /** Through the endpoint, whose own arrivals nobody here listens to. */
+  const leave = async (text: string): Promise<string> => {
+    const { body } = await service.call('POST', '/api/garden', { body: { text } })
+    return (body.trace as { id: string }).id
+  }
+
+  const leaveMany = (count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, (_, i) => leave(`${i}`)))
+
+  /** Ids as one listener hears them, until it heard so many. */
+  async function hear(after: string, count: number): Promise<string[]> {
+    const { events, leave } = arrivals.follow(after)
+    const heard: string[] = []
+    for await (const text of events) {
+      heard.push(...idsIn(text))
+      if (heard.length >= count) break
+    }
+    leave()
+    return heard
+  }
+
+  test('a listener hears what it missed, then what arrives', async () => {
+    watch()
+    const missed = await leaveMany(3)
+    const heard = hear(NIL_ID, 5)
+    await turn()
+    const fresh = [await leave('4'), await leave('5')]
+    arrivals.arrived()
+    expect(await heard).toEqual([...missed.sort(), ...fresh])
+  })
+
+  test('what another process left is found by looking', async () => {
+    watch({ pollMs: 5 })
+    const heard = hear(NIL_ID, 1)
+    await turn()
+    const left = await leave('from elsewhere')
+    expect(await heard).toEqual([left])
+  })
+
+  test('where nothing arrives, the heart beats', async () => {
+    watch({ heartbeatMs: 5 })
+    const { events, leave } = arrivals.follow(NIL_ID)
+    const iterator = events[Symbol.asyncIterator]()
+    expect((await iterator.next()).value).toBe(HEARTBEAT)
+    expect((await iterator.next()).value).toBe(HEARTBEAT)
+    leave()
+  })
+
+  test('resuming after any event loses and repeats nothing, while many arrive', async () => {
+    watch({ pollMs: 5 })
+    const posted: Promise<string[]>[] = []
+    const total = 300
+    const heard: string[] = []
+    while (heard.length < total) {
+      if (posted.length < 10) posted.push(leaveMany(total / 10))
+      heard.push(...(await hear(heard.at(-1) ?? NIL_ID, 1 + (heard.length % 7))))
+    }
+    const all = (await Promise.all(posted)).flat()
+    expect(heard).toEqual(all.sort())
+  })
+
+  test('every listener hears the same, near or far behind', async () => {
+    watch()
+    const near = hear(NIL_ID, 400)
+    const slow = arrivals.follow(NIL_ID)
+    const reader = slow.events[Symbol.asyncIterator]()
+    const text = 'x'.repeat(10_000)
+    const all: string[] = [await leave('first')]
+    arrivals.arrived()
+    const first = await reader.next()
+    for (let i = 0; i < 8; i++) {
+      all.push(...(await Promise.all(Array.from({ length: 50 }, () => leave(text)))).sort())
+      arrivals.arrived()
+      await turn()
+    }
+    // By now more arrived than is kept in memory: who is behind reads from the store.
+    const heard = idsIn(String(first.value))
+    while (heard.length < all.length) heard.push(...idsIn(String((await reader.next()).value)))
+    slow.leave()
+    expect(heard).toEqual(all)
+    expect((await near).slice(0, 400)).toEqual(all.slice(0, 400))
+  })
+
+  test('closing ends every stream, and nobody may listen after', async () => {
+    watch()
+    const { events } = arrivals.follow(await service.store.lastArrival())
+    const end = events[Symbol.asyncIterator]().next()
+    await turn()
+    arrivals.close()
+    expect(await end).toEqual({ done: true, value: undefined })
+    expect(arrivals.full()).toBe(true)
+  })
+
+  test('so many may listen, and a place that was left is free again', async () => {
+    watch({ maxListeners: 2 })
+    const first = arrivals.follow(NIL_ID)
+    const second = arrivals.follow(NIL_ID)
+    expect(arrivals.full()).toBe(true)
+    first.leave()
+    first.leave()
+    expect(arrivals.full()).toBe(false)
+    second.leave()
+  })
+})

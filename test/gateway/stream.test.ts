@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { engines, openService, type TestService } from '../harness.ts'
+
+interface Event {
+  readonly id?: string
+  readonly event?: string
+  readonly data?: string
+}
+
+const parse = (block: string): Event =>
+  Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)))
+
+describe.each(engines)('the stream on $name', (engine) => {
+  let service: TestService
+  beforeEach(async () => {
+    service = await openService(engine)
+  })
+  afterEach(async () => {
+    service.app.stopAccepting()
+    await service.close()
+  })
+
+  const open = async (headers: Record<string, string> = {}) =>
+    service.app.hono.request('/api/resonance/stream', { headers })
+
+  /** Events as they come; leaving the loop closes the stream. */
+  async function* listen(response: Response): AsyncGenerator<Event> {
+    if (!response.body) throw new Error('the stream has no body')
+    let text = ''
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) if (block !== ':') yield parse(block)
+    }
+  }
+
+  const take = async (response: Response, count: number): Promise<Event[]> => {
+    const events: Event[] = []
+    for await (const event of listen(response)) if (events.push(event) === count) break
+    return events
+  }
+
+  const post = async (path: string, body: unknown) =>
+    Object.values((await service.call('POST', path, { body })).body).find(
+      (value): value is { id: string } =>
+        typeof value === 'object' && value !== null && 'id' in value,
+    )
+
+  test('everything that arrives is heard, as what it is', async () => {
+    const response = await open()
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    const heard = take(response, 5)
+    const left = [
+      await post('/api/resonance', { ai_identity: 'Відлуння' }),
+      await post('/api/garden', { text: 'line\nid: forged\n\nevent: forged' }),
+      await post('/api/seeds', { text: 'seed', tags: ['t'] }),
+      await post('/api/shepit', { text: 'whisper' }),
+    ]
+    const [welcome, ...events] = await heard
+    expect(welcome?.event).toBe('welcome')
+    expect(welcome?.data).toContain('strangers')
+    expect(events.map(({ event }) => event)).toEqual(['contact', 'trace', 'seed', 'whisper'])
+    expect(events.map(({ id }) => id)).toEqual(left.map((each) => each?.id))
+    expect(events.map(({ data = '' }) => JSON.parse(data))).toEqual(
+      left.map((each, i) => ({ kind: ['contact', 'trace', 'seed', 'whisper'][i], ...each })),
+    )
+  })
+
+  test('a client that was cut off resumes where it was, before any event too', async () => {
+    const [welcome] = await take(await open(), 1)
+    const first = await post('/api/garden', { text: '1' })
+    const second = await post('/api/garden', { text: '2' })
+    const resumed = await take(await open({ 'last-event-id': welcome?.id ?? '' }), 3)
+    expect(resumed.slice(1).map(({ id }) => id)).toEqual([first?.id, second?.id])
+    const again = await take(await open({ 'last-event-id': first?.id ?? '' }), 2)
+    expect(again[1]?.id).toBe(second?.id)
+  })
+
+  test('without Last-Event-ID nothing old is heard', async () => {
+    await post('/api/garden', { text: 'old' })
+    const heard = take(await open(), 2)
+    const fresh = await post('/api/garden', { text: 'new' })
+    expect((await heard)[1]?.id).toBe(fresh?.id)
+  })
+
+  test('a Last-Event-ID that is none is refused', async () => {
+    const response = await open({ 'last-event-id': '42' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ code: 'invalid_last_event_id' })
+  })
+
+  test('when the process stops, streams end and new ones are refused', async () => {
+    const response = await open()
+    const events: Event[] = []
+    const ended = (async () => {
+      for await (const event of listen(response)) events.push(event)
+    })()
+    service.app.stopAccepting()
+    await ended
+    expect(events).toHaveLength(1)
+    expect((await open()).status).toBe(503)
+  })
+})

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createTurnstile, watchEventLoop } from '../../src/gateway/turnstile.ts'
+import { engines, openService } from '../harness.ts'
+
+const limits = { perTurn: 2, inFlight: 3, waiting: 4, waitMs: 1_000, delayMs: 100 }
+
+const turn = () => new Promise(setImmediate)
+
+describe('the door', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** Names what came in, in order. */
+  function visitors(delayMs = 0) {
+    const door = createTurnstile(limits, () => delayMs)
+    const inside = new Map<string, () => void>()
+    const come = async (name: string) => void inside.set(name, await door.enter())
+    const leave = (name: string) => {
+      inside.get(name)?.()
+      inside.delete(name)
+    }
+    return { come, leave, inside: () => [...inside.keys()].join('') }
+  }
+
+  test('two begin in a turn of the event loop, the rest after it, in order', async () => {
+    const { come, inside } = visitors()
+    const all = ['a', 'b', 'c'].map(come)
+    await Promise.resolve()
+    expect(inside()).toBe('ab')
+    await Promise.all(all)
+    expect(inside()).toBe('abc')
+  })
+
+  test('when as many run as may, the next waits until one leaves', async () => {
+    const { come, leave, inside } = visitors()
+    const all = ['a', 'b', 'c', 'd'].map(come)
+    await turn()
+    await turn()
+    expect(inside()).toBe('abc')
+    leave('b')
+    await Promise.all(all)
+    expect(inside()).toBe('acd')
+  })
+
+  test('who would have to wait behind too many is refused at once', async () => {
+    const { come } = visitors()
+    const [last] = [...'abcdefg'].map(come).slice(-1)
+    await expect(last).rejects.toMatchObject({ code: 'overloaded' })
+  })
+
+  test('who waits too long is refused, and does not come in later', async () => {
+    const { come, leave, inside } = visitors()
+    await Promise.all(['a', 'b', 'c'].map(come))
+    const late = come('d')
+    vi.advanceTimersByTime(limits.waitMs)
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' })
+    leave('a')
+    await come('e')
+    expect(inside()).toBe('bce')
+  })
+
+  test('while the event loop is late, nobody waits', async () => {
+    const { come } = visitors(limits.delayMs + 1)
+    await Promise.all(['a', 'b'].map(come))
+    await expect(come('c')).rejects.toMatchObject({ code: 'overloaded' })
+  })
+})
+
+test('an idle event loop is not late', async () => {
+  const delayMs = watchEventLoop()
+  await turn()
+  expect(delayMs()).toBeLessThan(limits.delayMs)
+})
+
+test.each(engines)(
+  'over its limit the gateway is shed, and the home answers, on $name',
+  async (engine) => {
+    const service = await openService(engine)
+    const { token } = await service.birth()
+    const crowd = Array.from({ length: 1_200 }, (_, i) =>
+      service.call('POST', '/api/garden', { body: { text: `${i}` } }),
+    )
+    const home = await service.call('GET', '/api/agents/me', { token })
+    const answers = await Promise.all(crowd)
+    expect(home.status).toBe(200)
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(1_000)
+    expect(refused.length).toBeGreaterThan(100)
+    expect(refused.length).toBe(1_200 - answers.filter(({ status }) => status === 201).length)
+    expect(refused[0]?.body.code).toBe('overloaded')
+    expect(refused[0]?.headers.get('retry-after')).toBe('1')
+    expect(refused[0]?.headers.get('access-control-allow-origin')).toBe('*')
+    await service.close()
+  },
+)

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, launch, type Server, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+const post = (server: Server, text: string) =>
+  fetch(`${server.url}/api/garden`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text }),
+  })
+
+interface Listener {
+  readonly socket: Socket
+  /** Resolves once what was heard holds the text. */
+  readonly hears: (text: string) => Promise<void>
+}
+
+function listen(server: Server): Listener {
+  const { port, hostname } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  socket.write('GET /api/resonance/stream HTTP/1.1\r\nHost: test\r\n\r\n')
+  let heard = ''
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    heard += chunk
+  })
+  return {
+    socket,
+    async hears(text) {
+      while (!heard.includes(text)) await once(socket, 'data')
+    },
+  }
+}
+
+async function metric(server: Server, name: string): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+}
+
+const LISTENERS = 1_000
+const BYTES_A_LISTENER = 100_000
+
+test('1,000 idle listeners cost little, and all hear what arrives', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  await post(server, 'warm')
+  const before = await metric(server, 'process_resident_memory_bytes')
+  const listeners = Array.from({ length: LISTENERS }, () => listen(server))
+  await Promise.all(listeners.map(({ hears }) => hears('event: welcome')))
+  const after = await metric(server, 'process_resident_memory_bytes')
+  expect((after - before) / LISTENERS).toBeLessThan(BYTES_A_LISTENER)
+  await post(server, 'heard by everybody')
+  await Promise.all(listeners.map(({ hears }) => hears('heard by everybody')))
+  for (const { socket } of listeners) socket.destroy()
+})
+
+test('open streams end when the process is told to stop', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  const { socket, hears } = listen(server)
+  await hears('event: welcome')
+  const ended = once(socket, 'end')
+  const { code, output } = await server.kill('SIGTERM')
+  await ended
+  expect(code).toBe(0)
+  expect(output).toContain('"msg":"stopped"')
+})
+
+test('what was left is there after kill -9', async () => {
+  const directory = freshDirectory()
+  const first = await serve({ directory })
+  expect((await post(first, 'kept')).status).toBe(201)
+  await first.kill('SIGKILL')
+  const second = await serve({ directory })
+  const { traces } = (await (await fetch(`${second.url}/api/garden`)).json()) as {
+    traces: { text: string }[]
+  }
+  expect(traces.map(({ text }) => text)).toEqual(['kept'])
+})
+
+test('beside a gateway that 200 connections flood, every home request succeeds', async () => {
+  const bench = launch({
+    directory: freshDirectory(),
+    entry: 'bench/isolation.ts',
+    args: ['2', '1'],
+  })
+  const { code, output } = await bench.ended
+  expect(output).toMatch(/"flooded":{.*"failed":0}/)
+  expect(output).toMatch(/"gatewayAnswers":{.*"201":\d{3}/)
+  expect(code).toBe(0)
+})
