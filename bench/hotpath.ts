@@ -111,6 +111,7 @@ interface Sample {
   /** The server's processor time for one request, all threads: steadier than a busy machine's clock. */
   readonly cpuMicros: number
   readonly p99: string
+  readonly requests: number
   readonly refused: number
 }
 
@@ -127,8 +128,10 @@ function load({ url, process }: Contestant, script: string, connections: number)
   const before = cpuMicrosOf(process.pid)
   const report = execFileSync('taskset', ['-c', '1', 'wrk', ...args], { encoding: 'utf8' })
   const find = (pattern: RegExp) => pattern.exec(report)?.[1] ?? '0'
+  const requests = Number(find(/(\d+) requests in/))
   return {
-    cpuMicros: (cpuMicrosOf(process.pid) - before) / Number(find(/(\d+) requests in/)),
+    requests,
+    cpuMicros: (cpuMicrosOf(process.pid) - before) / requests,
     perSecond: Number(find(/Requests\/sec:\s+([\d.]+)/)),
     p99: find(/99%\s+(\S+)/),
     refused: Number(find(/Non-2xx or 3xx responses: (\d+)/)),
@@ -148,6 +151,7 @@ function compete(contestants: readonly Contestant[], tokens: readonly string[]):
   for (const { name, connections } of scenarios) {
     if (only && only !== name) continue
     const samples = contestants.map(() => [] as Sample[])
+    const committed = commitsOf(contestants[1]?.url)
     for (let round = 0; round < rounds; round++) {
       contestants.forEach((contestant, i) => {
         samples[i]?.push(load(contestant, scripts[name](round), connections))
@@ -157,12 +161,21 @@ function compete(contestants: readonly Contestant[], tokens: readonly string[]):
     const [bareCpu = 0, oursCpu = 0] = samples.map((s) => median(s.map((each) => each.cpuMicros)))
     const p99 = samples[1]?.map((sample) => sample.p99).join(' ')
     const refused = samples[1]?.reduce((sum, sample) => sum + sample.refused, 0)
+    const requests = samples[1]?.reduce((sum, { requests }) => sum + requests, 0) ?? 0
+    const commits = commitsOf(contestants[1]?.url) - committed
     process.stdout.write(
       `${name.padEnd(6)} bare ${Math.round(bare)}/s  ours ${Math.round(ours)}/s  ` +
         `ratio ${(ours / bare).toFixed(3)}  cpu/request ${bareCpu.toFixed(1)} and ${oursCpu.toFixed(1)} µs, ` +
-        `ratio ${(bareCpu / oursCpu).toFixed(3)}  p99 ${p99}  refused ${refused}\n`,
+        `ratio ${(bareCpu / oursCpu).toFixed(3)}  p99 ${p99}  refused ${refused}` +
+        `${commits > 0 ? `  writes/commit ${(requests / commits).toFixed(1)}` : ''}\n`,
     )
   }
+}
+
+/** Commits so far, to tell how many writes share one. */
+function commitsOf(url = ''): number {
+  const text = execFileSync('curl', ['-s', `${url}/metrics`], { encoding: 'utf8' })
+  return Number(/^agent_home_commits (\d+)/m.exec(text)?.[1])
 }
 
 const profile = process.env.PROFILE ? ['--cpu-prof', '--cpu-prof-interval=200'] : []
