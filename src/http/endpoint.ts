@@ -89,16 +89,19 @@ export function mount<Deps>(
   traffic: Traffic,
   options?: (call: Call, allow: string) => Response,
 ): void {
-  for (const { method, path, operationId, handle } of endpoints) {
-    app.on(
-      method,
-      path,
-      serve(operationId, (call) => handle(call, deps), traffic),
-    )
-  }
+  // One handler for each path: with two that match, Hono composes them anew for every request.
   for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const allow = allowed(group.map((endpoint) => endpoint.method))
-    app.all(path, serve('other', otherMethods(allow, options), traffic))
+    const other = serve('other', otherMethods(allow, options), traffic)
+    const byMethod = new Map<string, ReturnType<typeof serve>>(
+      group.map(({ method, operationId, handle }) => [
+        method,
+        serve(operationId, (call) => handle(call, deps), traffic),
+      ]),
+    )
+    const get = byMethod.get('GET')
+    if (get) byMethod.set('HEAD', get)
+    app.all(path, (c) => (byMethod.get(c.req.method) ?? other)(c))
   }
 }
 
