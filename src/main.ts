@@ -5,6 +5,7 @@ import pretty from 'pino-pretty'
 import { createApp } from './app.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { listen, type RunningServer } from './http/server.ts'
+import { pooled } from './random.ts'
 import { openStore } from './store/open.ts'
 import { type Store, StoreRefused } from './store/port.ts'
 
@@ -55,7 +56,7 @@ async function start(): Promise<void> {
   const log = createLog(config.LOG_LEVEL)
   const clock = Date.now
   const store = await openStore(config.DATABASE_URL, clock())
-  const app = createApp({ config, store, clock, random: randomBytes, log })
+  const app = createApp({ config, store, clock, random: pooled(randomBytes), log })
   const server = await listen(app.hono, config.HOST, config.PORT, app.newRequestId).catch(
     async (error: unknown) => {
       await store.close()

@@ -24,7 +24,14 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
-const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_CHARS)
+/** In plain numbers, for every request computes one. */
+function checksum(text: string): string {
+  let digits = ''
+  for (let rest = crc32(text); digits.length < CHECKSUM_CHARS; rest = Math.trunc(rest / 62)) {
+    digits = ALPHABET.charAt(rest % 62) + digits
+  }
+  return digits
+}
 
 /** `aha_` or `aho_`, 43 base62 characters of the 32 secret bytes, 6 of checksum. */
 export function tokenFrom(kind: TokenKind, secret: Uint8Array): string {

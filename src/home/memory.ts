@@ -13,11 +13,15 @@ import { memoryExample, memoryKey, memoryResult } from './schemas.ts'
 const path = '/api/agents/me/memory'
 
 /** The Memory as JSON; its metadata goes out as the very text that was stored. */
-export const memoryJson = (memory: Memory): string =>
-  `{"id":"${memory.id}","key":"${memory.key}","text":${JSON.stringify(memory.text)},` +
-  `"metadata":${memory.metadata},"version":${memory.version},` +
-  `"createdAt":"${new Date(memory.createdAt).toISOString()}",` +
-  `"updatedAt":"${new Date(memory.updatedAt).toISOString()}"}`
+export function memoryJson(memory: Memory): string {
+  const { id, key, text, metadata, version, createdAt, updatedAt } = memory
+  const created = new Date(createdAt).toISOString()
+  const updated = updatedAt === createdAt ? created : new Date(updatedAt).toISOString()
+  return (
+    `{"id":"${id}","key":"${key}","text":${JSON.stringify(text)},"metadata":${metadata},` +
+    `"version":${version},"createdAt":"${created}","updatedAt":"${updated}"}`
+  )
+}
 
 function show(call: Call, memory: Memory): Response {
   const etag = etagOf(memory.version)

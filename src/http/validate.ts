@@ -27,9 +27,18 @@ export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.
   throw problem('invalid_body', { errors: faults(parsed.error) })
 }
 
+/** One plain pair, as a memory's key mostly is, needs no decoding. */
+function pairsOf(search: string): Iterable<readonly [string, string]> {
+  if (search === '') return []
+  const mark = search.indexOf('=')
+  return mark > 0 && !/[&%+]/.test(search)
+    ? [[search.slice(0, mark), search.slice(mark + 1)]]
+    : new URLSearchParams(search)
+}
+
 function queryOf(call: Call): Record<string, string> {
   const query: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(call.search)) {
+  for (const [name, value] of pairsOf(call.search)) {
     if (Object.hasOwn(query, name)) {
       const errors = [{ pointer: `?${name}`, message: 'was sent twice; send it once' }]
       throw problem('invalid_query', { errors })
