@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/totals.ts'],
     globalSetup: ['test/postgres/setup.ts'],
     pool: 'forks',
     execArgv: ['--disable-warning=ExperimentalWarning'],

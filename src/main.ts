@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** The process: config, store, listen, and drain on SIGTERM. Only this file exits it. */
 import { randomBytes } from 'node:crypto'
 import { type Logger, pino } from 'pino'

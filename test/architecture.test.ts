@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { measure, readTree, violations } from './architecture.ts'
+import packageJson from '../package.json' with { type: 'json' }
+import { measure, packagesOf, readTree, violations } from './architecture.ts'
 
 const tree = readTree(fileURLToPath(new URL('../src', import.meta.url)))
 
@@ -47,6 +48,10 @@ describe('the shape of the code', () => {
       { path: 'main.ts', text: 'process.exit(0)' },
     ]
     expect(violations(allowed)).toEqual([])
+  })
+
+  test('it imports its dependencies, all of them and no others', () => {
+    expect([...packagesOf(tree)].toSorted()).toEqual(Object.keys(packageJson.dependencies))
   })
 
   // A report, not a gate: what it names is asking to be split by meaning.

@@ -114,6 +114,15 @@ function refusedImport(path: string, target: string): string | undefined {
     : `${path} belongs to no known part: give ${from} a row in test/architecture.ts`
 }
 
+/** The packages that files import: their names alone, without Node's own modules. */
+export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
+  new Set(
+    files
+      .flatMap(({ text }) => importsOf(text))
+      .filter((target) => !/^(\.|node:)/.test(target))
+      .map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')),
+  )
+
 const engines = /^(node:sqlite|pg|pg-.*)$/
 
 const importFaults = ({ path, text }: SourceFile): string[] =>

@@ -1,0 +1,18 @@
+import { afterEach, expect, test } from 'vitest'
+import { birth, readMemory, writeMemory } from './calls.ts'
+import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+test('npm run build gives a program that serves and keeps memories', async () => {
+  const build = await launch({ directory: root, command: ['npm', 'run', 'build'] }).ended
+  expect(build.output).not.toMatch(/error/i)
+  expect(build.code).toBe(0)
+
+  const server = await serve({ directory: freshDirectory(), entry: 'dist/main.js' })
+  const { token } = await birth(server.url)
+  await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
+  expect((await readMemory(server.url, token, 'plan')).memory.text).toBe('Step 1')
+  expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+}, 60_000)
