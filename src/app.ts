@@ -9,7 +9,7 @@ import type { Home } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { homeLimits } from './home/limits.ts'
 import { createPasswords } from './home/passwords.ts'
-import { memoryBudgets } from './http/budgets.ts'
+import { type BudgetPolicy, type Budgets, memoryBudgets } from './http/budgets.ts'
 import { openPreflight } from './http/cors.ts'
 import { type Endpoint, mount, mountFallbacks, type Traffic } from './http/endpoint.ts'
 import { logFailure, logRequest } from './http/log.ts'
@@ -17,6 +17,7 @@ import { createMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { type Operations, operationsEndpoints } from './http/operations.ts'
 import { preflight } from './http/origin.ts'
+import { sharedBudgets } from './http/shared-budgets.ts'
 import { OutcomeUnknown, type Store, StoreOverloaded, StoreUnavailable } from './store/port.ts'
 
 export interface Parts {
@@ -51,6 +52,11 @@ function explain(error: unknown): Problem {
   return problem('internal', { cause: error })
 }
 
+const budgetsOf = (store: Store, policies: readonly BudgetPolicy[]): Budgets =>
+  store.leasePermits
+    ? sharedBudgets(policies, store.leasePermits, () => performance.now())
+    : memoryBudgets(policies)
+
 function homeOf({ config, store, clock, random }: Parts): Home {
   const limits = homeLimits(config)
   return {
@@ -58,7 +64,7 @@ function homeOf({ config, store, clock, random }: Parts): Home {
     limits,
     clock,
     random,
-    budgets: memoryBudgets(Object.values(limits.rates)),
+    budgets: budgetsOf(store, Object.values(limits.rates)),
     passwords: createPasswords(random),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,

@@ -350,6 +350,21 @@ export interface GatewayStore {
   lastArrival(): Promise<string>
 }
 
+export interface PermitPolicy {
+  readonly name: string
+  /** Permits in a window. */
+  readonly quota: number
+  readonly windowMs: number
+}
+
+/** A share of a budget that a process may spend within its window. */
+export interface PermitLease {
+  readonly granted: number
+  /** What nobody has leased yet. */
+  readonly unleased: number
+  readonly endsInMs: number
+}
+
 export interface StoreStatus {
   readonly agents: number
   readonly memories: number
@@ -362,6 +377,13 @@ export interface Store extends HomeStore, SessionStore, GatewayStore {
   readonly location: string
   /** What its operator should put right, in sentences; empty as a rule. */
   readonly warnings: readonly string[]
+  /**
+   * Takes up to `wanted` permits from a count that all processes on this data share. Undefined
+   * where there is but one process: it counts in its own memory.
+   */
+  readonly leasePermits:
+    | ((policy: PermitPolicy, key: string, wanted: number) => Promise<PermitLease>)
+    | undefined
   /** Proves that a write commits. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>

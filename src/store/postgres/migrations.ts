@@ -117,6 +117,15 @@ const steps: readonly string[] = [
      entries BIGINT NOT NULL,
      PRIMARY KEY (feed, room)
    );`,
+
+  `CREATE UNLOGGED TABLE permits (
+     budget TEXT NOT NULL,
+     key TEXT NOT NULL,
+     granted BIGINT NOT NULL,
+     taken BIGINT NOT NULL,
+     ends_at BIGINT NOT NULL,
+     PRIMARY KEY (budget, key)
+   );`,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

@@ -14,6 +14,7 @@ import { gatewayVerbs } from './gateway.ts'
 import { hostsOf, locationOf } from './hosts.ts'
 import { rememberIdentities } from './identities.ts'
 import { migrate } from './migrations.ts'
+import { permitVerbs } from './permits.ts'
 import { homeReads } from './reads.ts'
 import { sessionVerbs } from './sessions.ts'
 import { homeWrites } from './writes.ts'
@@ -110,6 +111,7 @@ function verbs(
       return answer
     },
     ...sessionVerbs(hot),
+    leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => committed(writes.checkWritable(now)),
     status: async () => ({ ...(await reads.totals()), commits }),
   }

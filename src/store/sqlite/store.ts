@@ -25,6 +25,7 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
   return {
     location: path,
     warnings: [],
+    leasePermits: undefined,
     identify: async (tokenHash) =>
       identities.known(tokenHash) ?? read(() => reads.identify(tokenHash)),
     findBirth: (keyHash) => read(() => reads.findBirth(keyHash)),

@@ -1,0 +1,37 @@
+/**
+ * Budgets counted over all nodes, by the database's clock. The table is unlogged: counting costs no
+ * sync of the disk, and after a crash of the server or a fail-over the minute starts anew.
+ */
+import type { PermitLease, PermitPolicy } from '../port.ts'
+import { type Ask, statement } from './connections.ts'
+
+const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
+
+/** What may be taken from a count whose window still runs. */
+const REST = 'greatest(0, least($3::BIGINT, $4::BIGINT - permits.taken))'
+
+const leasePermits = statement<PermitLease>(
+  'lease_permits',
+  `INSERT INTO permits (budget, key, granted, taken, ends_at)
+   VALUES ($1, $2, least($3::BIGINT, $4::BIGINT), least($3::BIGINT, $4::BIGINT),
+     ${NOW} + $5::BIGINT)
+   ON CONFLICT (budget, key) DO UPDATE SET
+     granted = CASE WHEN permits.ends_at > ${NOW} THEN ${REST} ELSE excluded.granted END,
+     taken = CASE WHEN permits.ends_at > ${NOW} THEN permits.taken + ${REST} ELSE excluded.taken END,
+     ends_at = CASE WHEN permits.ends_at > ${NOW} THEN permits.ends_at ELSE excluded.ends_at END
+   RETURNING granted, greatest(0, $4::BIGINT - taken) AS unleased, ends_at - ${NOW} AS "endsInMs"`,
+)
+
+const forgetEnded = statement('forget_ended', `DELETE FROM permits WHERE ends_at <= ${NOW}`)
+
+/** One in this many questions also clears away the counts whose window is over. */
+const QUESTIONS_PER_SWEEP = 1_000
+
+export function permitVerbs(write: Ask) {
+  let questions = 0
+  return async ({ name, quota, windowMs }: PermitPolicy, key: string, wanted: number) => {
+    if (++questions % QUESTIONS_PER_SWEEP === 0) await write(forgetEnded)
+    const [lease] = await write(leasePermits, name, key, wanted, quota, windowMs)
+    return lease ?? { granted: 0, unleased: 0, endsInMs: windowMs }
+  }
+}
