@@ -1,0 +1,244 @@
+/** Two nodes on one PostgreSQL are one service. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshKey } from '../harness.ts'
+import { faultsOf } from '../history/linearizable.ts'
+import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
+import { dropDatabases, historyOf, recorders, startNodes, writeUntil } from './nodes.ts'
+import { cleanUp, type Server } from './program.ts'
+
+const WRITERS = 64
+const ROUNDS = 100
+
+type Pair = readonly [Server, Server]
+
+const start = async (env?: Record<string, string>): Promise<Pair> => {
+  const [a, b] = await startNodes(2, env)
+  if (!a || !b) throw new Error('two nodes did not start')
+  return [a, b]
+}
+
+/** For tests that leave both nodes as they were. */
+let nodes: Pair
+beforeAll(async () => {
+  nodes = await start()
+})
+afterAll(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+async function statusOf(node: Server, path: string, token: string, body?: unknown) {
+  const method = body === undefined ? 'GET' : 'POST'
+  const headers = { ...bearer(token), 'content-type': 'application/json' }
+  const answer = await fetch(node.url + path, { method, headers, body: JSON.stringify(body) })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+const memory = '/api/agents/me/memory'
+
+test(`${WRITERS} writers over two nodes on one key: one winner at each of ${ROUNDS} versions`, async () => {
+  const { token } = await birth(nodes[0].url)
+  const records = recorders(
+    nodes.map((node) => () => node.url),
+    token,
+  )
+  for (let version = 0; version < ROUNDS; version++) {
+    const writes = Array.from({ length: WRITERS }, (_, i) =>
+      records[i % 2]?.write('one', version, `${version}/${i}`),
+    )
+    const outcomes = (await Promise.all(writes)).map((write) => write?.outcome.is)
+    expect(outcomes.filter((is) => is === 'saved')).toHaveLength(1)
+    expect(outcomes.filter((is) => is === 'conflict')).toHaveLength(WRITERS - 1)
+    await records[version % 2]?.read('one')
+  }
+  expect(faultsOf(historyOf(records))).toEqual([])
+}, 120_000)
+
+test('reads and writes over both nodes are linearizable', async () => {
+  const { token } = await birth(nodes[0].url)
+  const records = recorders(
+    nodes.map((node) => () => node.url),
+    token,
+  )
+  const enough = () => historyOf(records).length > 2_000
+  const keys = ['a', 'b', 'c', 'd']
+  await Promise.all(
+    records.flatMap((record, node) =>
+      Array.from({ length: 8 }, (_, i) => writeUntil(enough, record, keys, `${node}.${i}`)),
+    ),
+  )
+  expect(faultsOf(historyOf(records))).toEqual([])
+}, 60_000)
+
+describe('a credential', () => {
+  const warm = async (node: Server, token: string) => {
+    for (let n = 0; n < 3; n++) expect(await statusOf(node, `${memory}?key=k`, token)).toBe(200)
+  }
+
+  test('rotated on one node is void on the other for the very next request', async () => {
+    const [a, b] = nodes
+    const { token: first, operator_token: operator } = await birth(a.url)
+    await writeMemory(a.url, first, { key: 'k', text: 'x', expectedVersion: 0 })
+    let token = first
+    for (let round = 0; round < 50; round++) {
+      const [here, there] = round % 2 === 0 ? [a, b] : [b, a]
+      await warm(there, token)
+      const headers = bearer(operator)
+      const answer = await fetch(`${here.url}/api/agents/me/keys`, { method: 'POST', headers })
+      const rotated = (await answer.json()) as { token: string }
+      const write = { key: 'k', text: 'stale', expectedVersion: 1 }
+      expect(await statusOf(there, memory, token, write)).toBe(401)
+      expect(await statusOf(there, `${memory}?key=k`, token)).toBe(401)
+      expect(await statusOf(there, '/api/agents/me', token)).toBe(401)
+      expect(await statusOf(there, '/api/agents/me/export', token)).toBe(401)
+      token = rotated.token
+    }
+    expect((await readMemory(b.url, token, 'k')).memory.text).toBe('x')
+  }, 60_000)
+
+  test('of a paused agent is refused on the other node at once, and works at once again', async () => {
+    const [a, b] = nodes
+    const { token, operator_token: operator } = await birth(a.url)
+    await writeMemory(a.url, token, { key: 'k', text: 'x', expectedVersion: 0 })
+    const set = async (status: string) => {
+      const headers = { ...bearer(operator), 'content-type': 'application/json' }
+      const body = JSON.stringify({ status })
+      await fetch(`${a.url}/api/agents/me`, { method: 'PATCH', headers, body })
+    }
+    for (let round = 0; round < 20; round++) {
+      await warm(b, token)
+      await set('paused')
+      expect(await statusOf(b, `${memory}?key=k`, token)).toBe(403)
+      await set('active')
+      expect(await statusOf(b, `${memory}?key=k`, token)).toBe(200)
+    }
+  }, 60_000)
+
+  test('that writes without pause on one node writes nothing after its rotation was answered', async () => {
+    const [a, b] = nodes
+    for (let round = 0; round < 10; round++) {
+      const { token, operator_token: operator }: Tokens = await birth(a.url)
+      let rotated = false
+      const writers = Array.from({ length: 16 }, async (_, i) => {
+        for (let version = 0; ; version++) {
+          const asked = rotated
+          const key = `k${i}`
+          const write = { key, text: 'x', expectedVersion: version }
+          const status = await statusOf(b, memory, token, write)
+          if (asked) expect(status).toBe(401)
+          if (status === 401) return
+        }
+      })
+      const headers = bearer(operator)
+      const answer = await fetch(`${a.url}/api/agents/me/keys`, { method: 'POST', headers })
+      expect(answer.status).toBe(200)
+      const before = await exported(a, operator)
+      rotated = true
+      await Promise.all(writers)
+      expect(await exported(a, operator)).toEqual(before)
+    }
+  }, 60_000)
+})
+
+async function exported(node: Server, operator: string): Promise<unknown> {
+  const answer = await fetch(`${node.url}/api/agents/me/export`, { headers: bearer(operator) })
+  return ((await answer.json()) as { memories: unknown }).memories
+}
+
+describe('limits hold in sum', () => {
+  test('reads a minute', async () => {
+    const strict = await start({ READS_PER_MINUTE: '60' })
+    const { token } = await birth(strict[0].url)
+    const reads = Array.from({ length: 160 }, (_, i) =>
+      statusOf(strict[i % 2] ?? strict[0], `${memory}?key=k`, token),
+    )
+    const statuses = await Promise.all(reads)
+    expect(statuses.filter((status) => status === 404)).toHaveLength(60)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(100)
+  })
+
+  test('births an hour', async () => {
+    const strict = await start({ BIRTHS_PER_HOUR_PER_ADDRESS: '5' })
+    const births = Array.from({ length: 24 }, (_, i) => {
+      const url = strict[i % 2]?.url
+      return fetch(`${url}/api/agents/birth`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': freshKey() },
+        body: JSON.stringify({ name: 'A', purpose: 'B', symbol: 'zerno', operatorConsent: true }),
+      })
+    })
+    const statuses = (await Promise.all(births)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(19)
+  })
+
+  test('one birth of many with one key, sent to both nodes at once', async () => {
+    const key = freshKey()
+    const births = Array.from({ length: 64 }, (_, i) =>
+      fetch(`${nodes[i % 2]?.url}/api/agents/birth`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({ name: 'A', purpose: 'B', symbol: 'zerno', operatorConsent: true }),
+      }),
+    )
+    const answers = await Promise.all(births)
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(63)
+    const tokens = await Promise.all(answers.map(async (a) => ((await a.json()) as Tokens).token))
+    expect(new Set(tokens).size).toBe(1)
+  })
+})
+
+test('the stream of one node shows what was left through the other', async () => {
+  const [a, b] = nodes
+  const stream = await fetch(`${a.url}/api/resonance/stream`)
+  const text = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
+  if (!text) throw new Error('the stream has no body')
+  const until = async (pattern: RegExp) => {
+    for (let heard = ''; !pattern.test(heard); ) {
+      const { value, done } = await text.read()
+      if (done) throw new Error(`the stream ended before ${pattern}`)
+      heard += value
+    }
+  }
+  await until(/event: welcome/)
+  const startedAt = performance.now()
+  await fetch(`${b.url}/api/garden`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'a trace from the other node' }),
+  })
+  await until(/a trace from the other node/)
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  await text.cancel()
+})
+
+test('kill -9 of a node in mid-load loses nothing that was answered', async () => {
+  const killed = await start()
+  const { token } = await birth(killed[0].url)
+  const records = recorders(
+    killed.map((node) => () => node.url),
+    token,
+  )
+  const over = [false, false]
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+  const writers = records.flatMap((record, node) =>
+    Array.from({ length: 8 }, (_, i) =>
+      writeUntil(() => over[node] === true, record, keys, `${node}.${i}`),
+    ),
+  )
+  const reached = async (count: number, record = records[0]) => {
+    while ((record?.history.length ?? 0) < count) await new Promise(setImmediate)
+  }
+  await reached(500, records[1])
+  await killed[1].kill('SIGKILL')
+  over[1] = true
+  await reached((records[0]?.history.length ?? 0) + 500)
+  over[0] = true
+  await Promise.all(writers)
+  for (const key of keys) await records[0]?.read(key)
+  expect(faultsOf(historyOf(records))).toEqual([])
+}, 60_000)
