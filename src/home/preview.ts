@@ -55,6 +55,14 @@ export const preview = openEndpoint({
     200: {
       description: 'What a birth offers and asks.',
       schema: previewSchema,
+      example: {
+        available: true,
+        status: 'open',
+        limits: { memoriesPerAgent: 1_000 },
+        symbols: shownSymbols.slice(0, 2),
+        consent: CONSENT,
+        interface: INTERFACE,
+      },
       headers: {
         RateLimit: 'The births left to this address.',
         'RateLimit-Policy': 'The budget of births for each address.',

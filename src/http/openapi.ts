@@ -60,10 +60,12 @@ function failure(codes: readonly ErrorCode[]) {
   }
 }
 
+/** What any operation may answer, whatever it declares. */
+const ANYWHERE = ['malformed_request', 'internal'] as const
+
 function responsesOf(docs: EndpointDocs): Responses {
-  const byStatus = Map.groupBy(new Set([...docs.errors, 'internal' as const]), (code) =>
-    String(catalogue[code].status),
-  )
+  const codes = new Set<ErrorCode>([...docs.errors, ...ANYWHERE])
+  const byStatus = Map.groupBy(codes, (code) => String(catalogue[code].status))
   return Object.fromEntries([
     ...Object.entries(docs.responses).map(([status, shown]) => [status, success(shown)]),
     ...[...byStatus].map(([status, codes]) => [status, failure(codes)]),

@@ -101,6 +101,7 @@ const problemPage: Endpoint<Operations> = {
       200: {
         description: 'The code, its status, and what to do.',
         schema: z.object({
+          type: z.string(),
           code: z.string(),
           status: z.int(),
           title: z.string(),

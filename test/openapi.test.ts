@@ -1,0 +1,190 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogue } from '../src/errors.ts'
+import { homeEndpoints } from '../src/home/index.ts'
+import { engines, openService, type TestService } from './harness.ts'
+import { proves } from './requirements.ts'
+
+interface Content {
+  readonly schema?: object
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+interface Described {
+  readonly operationId: string
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly content?: Readonly<Record<string, Content>>; readonly headers?: object }
+    >
+  >
+}
+
+interface Description {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+}
+
+/** The interface's table of status codes, which the description must list at least. */
+const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
+  previewAgent: [200],
+  birthAgent: [200, 201, 400, 401, 403, 409, 429, 503],
+  readProfile: [200, 400, 401, 403, 429, 503],
+  setStatus: [200, 400, 401, 403, 429, 503],
+  readMemory: [200, 400, 401, 403, 404, 429, 503],
+  writeMemory: [200, 400, 401, 403, 409, 413, 429, 503],
+  exportMemories: [200, 400, 401, 403, 429, 503],
+  rotateAgentKey: [200, 400, 401, 403, 429, 503],
+}
+
+describe('the OpenAPI description', () => {
+  let service: TestService
+  let source: string
+  let description: Description
+  beforeAll(async () => {
+    const [engine] = engines
+    if (!engine) throw new Error('no engine')
+    service = await openService(engine)
+    const answer = await service.call('GET', '/openapi.json')
+    source = answer.text
+    description = JSON.parse(source) as Description
+  })
+  afterAll(() => service.close())
+
+  const operations = () =>
+    Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+    )
+
+  const named = (operationId: string) => {
+    const found = operations().find((operation) => operation.operationId === operationId)
+    if (!found) throw new Error(`${operationId} is not described`)
+    return found
+  }
+
+  test('is OpenAPI 3.1, for version 1.0.0 of the interface', proves('versioning.interface'), () => {
+    expect(description.openapi).toBe('3.1.0')
+    expect(description.info.version).toBe('1.0.0')
+  })
+
+  test('lints clean with the recommended rules, its examples among them', async () => {
+    const config = await createConfig({
+      extends: ['recommended'],
+      rules: {
+        'no-invalid-media-type-examples': 'error',
+        'no-invalid-schema-examples': 'error',
+        'no-invalid-parameter-examples': 'error',
+      },
+    })
+    const problems = await lintFromString({ source, config, absoluteRef: 'openapi.json' })
+    expect(
+      problems.map(({ ruleId, message, location }) => {
+        return `${ruleId}: ${message} (${location.map(({ pointer }) => pointer).join()})`
+      }),
+    ).toEqual([])
+  })
+
+  test('the linter finds a fault where there is one', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const broken = source.replace('"operationId":"birthAgent"', '"operationId":"readProfile"')
+    const problems = await lintFromString({ source: broken, config, absoluteRef: 'openapi.json' })
+    expect(problems.map(({ ruleId }) => ruleId)).toContain('operation-operationId-unique')
+  })
+
+  test(
+    'the home is its eight operations: no payment, model, e-mail inbox or heartbeat',
+    proves('service.nothing-else', 'versioning.paths'),
+    () => {
+      const home = operations().filter(({ path }) => path.startsWith('/api/agents'))
+      const lines = home.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+      expect(lines.toSorted()).toEqual([
+        'GET /api/agents/me',
+        'GET /api/agents/me/export',
+        'GET /api/agents/me/memory',
+        'GET /api/agents/preview',
+        'PATCH /api/agents/me',
+        'POST /api/agents/birth',
+        'POST /api/agents/me/keys',
+        'POST /api/agents/me/memory',
+      ])
+      expect(lines.filter((line) => /\/v\d/.test(line))).toEqual([])
+    },
+  )
+
+  test.each(homeEndpoints)('$operationId lists every status code of the interface', (endpoint) => {
+    const listed = Object.keys(named(endpoint.operationId).responses).map(Number)
+    expect(listed).toEqual(
+      expect.arrayContaining([...(interfaceCodes[endpoint.operationId] ?? [])]),
+    )
+    expect(interfaceCodes[endpoint.operationId]).toBeDefined()
+  })
+
+  test('every refusal is a problem with an example for each of its codes', () => {
+    const seen = new Set<string>()
+    for (const { operationId, responses } of operations()) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue
+        const { schema, examples = {} } = content?.['application/problem+json'] ?? {}
+        expect(schema, operationId).toEqual({ $ref: '#/components/schemas/Problem' })
+        expect(Object.keys(examples), operationId).not.toHaveLength(0)
+        for (const [code, { value }] of Object.entries(examples)) {
+          expect(value).toMatchObject({ code, status: Number(status), type: `/problems/${code}` })
+          expect(catalogue).toHaveProperty(code)
+          seen.add(code)
+        }
+      }
+    }
+    expect(seen.size).toBeGreaterThan(25)
+  })
+
+  test('every body of a request and of a success has a schema and an example', () => {
+    for (const { path, operationId, requestBody, responses } of operations()) {
+      if (!path.startsWith('/api/agents')) continue
+      for (const content of Object.values(requestBody?.content ?? {})) {
+        expect(content, operationId).toMatchObject({ schema: expect.anything() })
+        expect(content.example, operationId).toBeDefined()
+      }
+      for (const [status, { content }] of Object.entries(responses)) {
+        if (!status.startsWith('2')) continue
+        const [shown] = Object.values(content ?? {})
+        expect(shown?.schema, operationId).toBeDefined()
+        expect(shown?.example, operationId).toBeDefined()
+      }
+    }
+  })
+
+  test('refusals that say when to come again, or how to prove oneself, describe the header', () => {
+    const required: Readonly<Record<string, string>> = {
+      401: 'WWW-Authenticate',
+      429: 'Retry-After',
+      503: 'Retry-After',
+    }
+    for (const { operationId, responses } of operations()) {
+      for (const [status, name] of Object.entries(required)) {
+        if (responses[status]) {
+          expect(responses[status].headers, `${operationId} ${status}`).toHaveProperty(name)
+        }
+      }
+    }
+  })
+
+  test('operations that take a token say which, and the others say none', () => {
+    expect(named('rotateAgentKey').security).toEqual([{ operatorKey: [] }])
+    expect(named('setStatus').security).toEqual([{ operatorKey: [] }])
+    expect(named('readMemory').security).toEqual([{ agentKey: [] }, { operatorKey: [] }])
+    expect(named('birthAgent').security).toEqual([])
+  })
+
+  test('every problem has a page at its type', async () => {
+    for (const [code, { status, title }] of Object.entries(catalogue)) {
+      const page = await service.call('GET', `/problems/${code}`)
+      expect(page.status).toBe(200)
+      expect(page.body).toMatchObject({ code, status, title })
+    }
+    expect((await service.call('GET', '/problems/toString')).status).toBe(404)
+  })
+})
