@@ -14,6 +14,8 @@ import { cloneDatabase } from './postgres/databases.ts'
 
 export interface TestDatabase {
   readonly url: string
+  /** The directory of its files, whatever else lies there. */
+  readonly directory: () => Promise<string>
   readonly drop: () => Promise<void>
 }
 
@@ -30,6 +32,7 @@ const sqlite: Engine = {
     const directory = temporaryDirectory()
     return {
       url: `sqlite:${join(directory, 'home.db')}`,
+      directory: async () => directory,
       drop: async () => rmSync(directory, { recursive: true, force: true }),
     }
   },

@@ -5,18 +5,34 @@ import pg from 'pg'
 export interface Database {
   readonly name: string
   readonly url: string
+  /** The server's, brought up to date with what was committed. */
+  readonly directory: () => Promise<string>
   readonly drop: () => Promise<void>
 }
 
-async function administer(serverUrl: string, sql: string): Promise<void> {
+async function connected<T>(
+  serverUrl: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({ connectionString: serverUrl })
   await client.connect()
   try {
-    await client.query(sql)
+    return await work(client)
   } finally {
     await client.end()
   }
 }
+
+const administer = async (serverUrl: string, sql: string): Promise<void> => {
+  await connected(serverUrl, (client) => client.query(sql))
+}
+
+const flushedDirectory = (serverUrl: string): Promise<string> =>
+  connected(serverUrl, async (client) => {
+    await client.query('CHECKPOINT')
+    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
+    return rows[0]?.data_directory ?? ''
+  })
 
 function at(serverUrl: string, database: string): string {
   const url = new URL(serverUrl)
@@ -30,6 +46,7 @@ async function create(serverUrl: string, clause: string): Promise<Database> {
   return {
     name,
     url: at(serverUrl, name),
+    directory: () => flushedDirectory(serverUrl),
     drop: () => administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   }
 }

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, openService, type TestService } from '../harness.ts'
+import { proves } from '../requirements.ts'
+import {
+  begin,
+  birth,
+  exportAll,
+  profile,
+  read,
+  rotate,
+  SLOTS,
+  setStatus,
+  type Who,
+  write,
+} from './model.ts'
+
+/** Long enough for some hundred histories; a longer hunt is a larger number here. */
+const TIME_LIMIT_MS = 2_500
+
+/** In the test's name; a failure repeats it with the shortest history that fails. */
+const seed = Date.now() & 0x7fffffff
+
+const slot = fc.nat(SLOTS - 1)
+const who: fc.Arbitrary<Who> = fc.constantFrom('agent', 'agent', 'operator', 'operator', 'revoked')
+const key = fc.constantFrom('plan', 'Plan', 'notes.1')
+const text = fc.constantFrom('a', 'b', '🌱', 'Крок')
+
+const commands = fc.commands(
+  [
+    fc.tuple(slot, fc.constantFrom('Atlas', 'Atlas', 'Atlas', 'Мрія')).map((a) => birth(...a)),
+    fc.tuple(slot, who, key, text, fc.constantFrom(0, 0, 0, 0, 1, 2, -1)).map((a) => write(...a)),
+    fc.tuple(slot, who, key).map((a) => read(...a)),
+    fc.tuple(slot, who).map((a) => profile(...a)),
+    fc.tuple(slot, who, fc.constantFrom('active', 'active', 'paused')).map((a) => setStatus(...a)),
+    fc.tuple(slot, who).map((a) => rotate(...a)),
+    fc.tuple(slot, who).map((a) => exportAll(...a)),
+  ],
+  { maxCommands: 60, size: 'max' },
+)
+
+describe.each(engines)('the home on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine, {
+      ...{ BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: '0', READS_PER_MINUTE: '0' },
+      ...{ WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' },
+    })
+  })
+  afterAll(() => service.close())
+
+  test(
+    `does what its model does, in any order of births, writes, reads, pauses, rotations and exports (seed ${seed})`,
+    proves('service.memories', 'service.controls', 'replay.same', 'replay.rotated', 'keys.revoke'),
+    async () => {
+      let histories = 0
+      const property = fc.asyncProperty(commands, async (history) => {
+        histories++
+        await fc.asyncModelRun(() => begin(service), history)
+      })
+      await fc.assert(property, {
+        seed,
+        numRuns: 100_000,
+        interruptAfterTimeLimit: TIME_LIMIT_MS,
+      })
+      expect(histories).toBeGreaterThan(5)
+    },
+  )
+})
