@@ -67,7 +67,10 @@ describe.each(engines)('the language of dream on $name', (engine) => {
     }
   })
 
-  test('any symbol of the file is good for a birth', async () => {
+  test('any symbol of the file is good for a birth, as the preview says', async () => {
+    const preview = (await service.call('GET', '/api/agents/preview')).body
+    const offered = preview.symbols as readonly { id: string }[]
+    expect(offered.map(({ id }) => id)).toEqual(symbolIds)
     const { status } = await service.call('POST', '/api/agents/birth', {
       headers: { 'idempotency-key': freshKey() },
       body: { name: 'A', purpose: 'p', symbol: symbolIds.at(-1), operatorConsent: true },

@@ -16,3 +16,15 @@ test('examples/checkpoint.ts: two runs meet in conflicts and lose nothing', asyn
   )
   expect(code).toBe(0)
 })
+
+test('examples/first-contact.ts: from one address to a home, in six requests', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  const example = launch({
+    directory: root,
+    entry: 'examples/first-contact.ts',
+    args: [server.url],
+  })
+  const { code, output } = await example.ended
+  expect(output).toMatch(/6 requests and \d{5} bytes read: .* a home, a first memory/)
+  expect(code).toBe(0)
+})

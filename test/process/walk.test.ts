@@ -10,6 +10,7 @@ import { cleanUp, freshDirectory, launch, root } from './program.ts'
 afterEach(cleanUp)
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
+const sections = ['A walk', 'The gateway', 'Where the data lives']
 const BLOCK_ENDED = '\n--- block ended with'
 
 /** What a clone and `npm ci` give. Installing anew would take away what this test runs on. */
@@ -31,13 +32,13 @@ async function run(directory: string, steps: readonly Step[]): Promise<string[]>
   return output.split(`${BLOCK_ENDED.trim()} 0`).slice(0, -1)
 }
 
-test('npm start, the walk and the backup do what the README says', async () => {
+test('npm start, the walk, the gateway and the backup do what the README says', async () => {
   const directory = checkout()
   const server = launch({ directory, command: ['npm', 'start'] })
   const [, url = ''] = await server.says(/"url":"([^"]+)"/)
-  const steps = [...stepsOf(section('A walk')), ...stepsOf(section('Where the data lives'))].map(
-    (step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }),
-  )
+  const steps = sections
+    .flatMap((title) => stepsOf(section(title)))
+    .map((step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }))
 
   const printed = await run(directory, steps)
   expect(printed).toHaveLength(steps.length)
@@ -52,9 +53,9 @@ test('npm start, the walk and the backup do what the README says', async () => {
   backup.close()
 })
 
-test('every shell block is in the walk, is the backup, or is one of the two commands', () => {
+test('every shell block is in the walk or the gateway, is the backup, or is one of the two commands', () => {
   const shown = stepsOf(readme).map(({ shell }) => shell)
-  const run = ['A walk', 'Where the data lives'].flatMap((title) => stepsOf(section(title)))
+  const run = sections.flatMap((title) => stepsOf(section(title)))
   expect(shown.slice(0, 2)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n'])
   expect(shown.slice(2)).toEqual(run.map(({ shell }) => shell))
   expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/npm ci[\s\S]+npm test/)
