@@ -2,6 +2,9 @@
 import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { Console } from './console/console.ts'
+import { consoleRoutes } from './console/index.ts'
+import { refuseWithPage, showProblem } from './console/problem-page.ts'
 import { Problem, problem } from './errors.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { gatewayEndpoints } from './gateway/index.ts'
@@ -14,9 +17,11 @@ import { openPreflight } from './http/cors.ts'
 import { type Endpoint, mount, mountFallbacks, type Traffic } from './http/endpoint.ts'
 import { logFailure, logRequest } from './http/log.ts'
 import { createMetrics } from './http/metrics.ts'
+import { prefersHtml } from './http/negotiate.ts'
 import { describeApi } from './http/openapi.ts'
 import { type Operations, operationsEndpoints } from './http/operations.ts'
 import { preflight } from './http/origin.ts'
+import { refuse } from './http/problem.ts'
 import { sharedBudgets } from './http/shared-budgets.ts'
 import { OutcomeUnknown, type Store, StoreOverloaded, StoreUnavailable } from './store/port.ts'
 
@@ -115,7 +120,14 @@ export function createApp(parts: Parts): App {
       metrics.observe(route, call.request.method, status, durationMs)
       logRequest(log, call, route, status, durationMs)
     },
+    refuse,
     failed: (call, error) => logFailure(log, call, error),
+  }
+  const secure = config.PUBLIC_URL?.startsWith('https:') ?? false
+  const forPeople: Traffic = {
+    ...traffic,
+    refuse: (call, refusal) =>
+      prefersHtml(call) ? refuseWithPage(call, refusal, secure) : refuse(call, refusal),
   }
   let accepting = true
   let openapi: string | undefined
@@ -124,6 +136,7 @@ export function createApp(parts: Parts): App {
     checkWritable: () => store.checkWritable(clock()),
     metrics,
     metricsFrom: config.METRICS_FROM,
+    problemPage: (call, code) => showProblem(call, code, secure),
     openapi: () => {
       openapi ??= describe(config, [...homeEndpoints, ...gatewayEndpoints, ...operationsEndpoints])
       return openapi
@@ -135,7 +148,9 @@ export function createApp(parts: Parts): App {
   mount(hono, homeEndpoints, home, traffic, preflight(home.origins))
   mount(hono, gatewayEndpoints, gateway, traffic, openPreflight)
   mount(hono, operationsEndpoints, operations, traffic)
-  mountFallbacks(hono, traffic)
+  const console: Console = { home, store, secure }
+  mount(hono, consoleRoutes, console, forPeople)
+  mountFallbacks(hono, forPeople)
   return {
     hono,
     newRequestId: traffic.newRequestId,

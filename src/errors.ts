@@ -42,6 +42,11 @@ export const catalogue = {
     detail:
       'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep.',
   },
+  malformed_form: {
+    status: 400,
+    title: 'The form is not readable',
+    detail: 'Open the page again and send its form as it is.',
+  },
   invalid_body: {
     status: 400,
     title: 'The body does not fit the schema',
@@ -96,6 +101,12 @@ export const catalogue = {
     detail:
       'Call from the service’s own origin or from a program without an Origin header, or have the operator of the service add the origin to ALLOWED_ORIGINS.',
   },
+  signed_out: {
+    status: 403,
+    title: 'You are signed out',
+    detail:
+      'Nothing was changed. Sign in, go back to the page you came from, and send its form again.',
+  },
   address_denied: {
     status: 403,
     title: 'This address may not read the metrics',
@@ -136,6 +147,11 @@ export const catalogue = {
     status: 409,
     title: 'The credentials of this birth were rotated',
     detail: 'Use the token that the rotation returned; this birth can no longer be replayed.',
+  },
+  attached_elsewhere: {
+    status: 409,
+    title: 'The agent belongs to another account',
+    detail: 'Sign in to the account that holds the agent. An agent is in one account at most.',
   },
   body_too_large: {
     status: 413,

@@ -29,7 +29,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['errors'],
   home: ['config', 'errors', 'symbols', 'http', 'store/port'],
   gateway: ['config', 'errors', 'symbols', 'http', 'store/port'],
-  console: ['config', 'errors', 'symbols', 'http', 'store/port', 'client'],
+  console: ['errors', 'symbols', 'http', 'home', 'gateway', 'store/port'],
+  'console/browser': ['client'],
   client: [],
   cli: ['client'],
   mcp: ['client'],
@@ -71,7 +72,8 @@ const rules: readonly Rule[] = [
 /** The part of the tree that a file belongs to. */
 function partOf(path: string): string {
   const [first = '', second] = path.replace(/\.[cm]?tsx?$/, '').split('/')
-  return first === 'store' && second ? `store/${second}` : first
+  const apart = first === 'store' || (first === 'console' && second === 'browser')
+  return apart && second ? `${first}/${second}` : first
 }
 
 interface Node {

@@ -45,7 +45,7 @@ export const readProfile = bearerEndpoint({
   handle: async ({ call, identity }, { store }) => show(call, await store.readProfile(identity)),
 })
 
-const statusChange = z.strictObject({ status: agentStatus }).openapi('StatusChange')
+export const statusChange = z.strictObject({ status: agentStatus }).openapi('StatusChange')
 
 export const setStatus = bearerEndpoint({
   operationId: 'setStatus',

@@ -44,8 +44,11 @@ async function readWhole(request: Request, capBytes: number): Promise<Uint8Array
   return request.body ? readChunks(request.body, capBytes) : new Uint8Array()
 }
 
-/** What breaks while a body arrives broke on its sender's side. */
-async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
+/**
+ * Throws `body_too_large` or `body_incomplete`: what breaks while a body arrives broke on its
+ * sender's side.
+ */
+export async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
   try {
     return await readWhole(request, capBytes)
   } catch (cause) {

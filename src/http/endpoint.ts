@@ -3,7 +3,6 @@ import type { z } from '@hono/zod-openapi'
 import type { Context, Hono } from 'hono'
 import { type ErrorCode, type Problem, problem } from '../errors.ts'
 import { type Bindings, beginCall, type Call } from './call.ts'
-import { refuse } from './problem.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH'
 
@@ -29,13 +28,17 @@ export interface EndpointDocs {
   readonly errors: readonly ErrorCode[]
 }
 
-export interface Endpoint<Deps> {
-  /** The OpenAPI operationId, and the route's name in metrics and logs. */
+export interface Route<Deps> {
+  /** The route's name in metrics and logs. */
   readonly operationId: string
   readonly method: Method
   readonly path: string
-  readonly docs: EndpointDocs
   readonly handle: (call: Call, deps: Deps) => Response | Promise<Response>
+}
+
+/** A route that programs call: its operationId is the one in the OpenAPI document. */
+export interface Endpoint<Deps> extends Route<Deps> {
+  readonly docs: EndpointDocs
 }
 
 export interface Traffic {
@@ -45,6 +48,8 @@ export interface Traffic {
   readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
   /** The problem that something thrown stands for. */
   readonly explain: (error: unknown) => Problem
+  /** A problem as the caller gets it. */
+  readonly refuse: (call: Call, refusal: Problem) => Response | Promise<Response>
   readonly failed: (call: Call, error: unknown) => void
 }
 
@@ -64,7 +69,7 @@ async function attempt(call: Call, handle: Handle, traffic: Traffic): Promise<Re
   try {
     return await handle(call)
   } catch (error) {
-    const response = refuse(call, traffic.explain(error))
+    const response = await traffic.refuse(call, traffic.explain(error))
     if (response.status >= 500) traffic.failed(call, error)
     return response
   }
@@ -84,7 +89,7 @@ const otherMethods =
 
 export function mount<Deps>(
   app: Hono,
-  endpoints: readonly Endpoint<Deps>[],
+  endpoints: readonly Route<Deps>[],
   deps: Deps,
   traffic: Traffic,
   options?: (call: Call, allow: string) => Response,

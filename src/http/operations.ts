@@ -6,6 +6,7 @@ import { peerIsListed } from './address.ts'
 import { answer, type Call, json } from './call.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Metrics } from './metrics.ts'
+import { prefersHtml } from './negotiate.ts'
 import { problemBody } from './problem.ts'
 
 export interface Operations {
@@ -17,6 +18,8 @@ export interface Operations {
   readonly metricsFrom: BlockList
   /** The OpenAPI document, as JSON text. */
   readonly openapi: () => string
+  /** What a browser, which names text/html, gets at /problems/<code>. */
+  readonly problemPage: (call: Call, code: ErrorCode) => Response | Promise<Response>
 }
 
 const tag = 'Operations'
@@ -112,14 +115,18 @@ const problemPage: Endpoint<Operations> = {
     },
     errors: ['not_found'],
   },
-  handle(call) {
+  handle(call, { problemPage: showPage }) {
     const code = codeOf(call)
-    if (!Object.hasOwn(catalogue, code)) throw problem('not_found')
-    return json(call, 200, describe(code as ErrorCode))
+    call.headers.Vary = 'Accept'
+    return prefersHtml(call) ? showPage(call, code) : json(call, 200, describe(code))
   },
 }
 
-const codeOf = (call: Call): string => call.path.slice('/problems/'.length)
+function codeOf(call: Call): ErrorCode {
+  const code = call.path.slice('/problems/'.length)
+  if (!Object.hasOwn(catalogue, code)) throw problem('not_found')
+  return code as ErrorCode
+}
 
 function describe(code: ErrorCode) {
   const { instance: _, ...description } = problemBody(code, catalogue[code].detail, '')

@@ -31,10 +31,15 @@ export const problemBody = (code: ErrorCode, detail: string, instance: string) =
   code,
 })
 
+/** What a refusal adds to the answer's headers and to the log, in whatever form it is shown. */
+export function noteRefusal(call: Call, refusal: Problem): void {
+  Object.assign(call.headers, headersOf(refusal))
+  call.notes.code = refusal.code
+}
+
 export function refuse(call: Call, refusal: Problem): Response {
   const { code, status, extras, message } = refusal
-  Object.assign(call.headers, headersOf(refusal))
-  call.notes.code = code
+  noteRefusal(call, refusal)
   const body = {
     ...problemBody(code, message, call.id),
     ...(extras.errors && { errors: extras.errors }),

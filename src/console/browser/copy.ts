@@ -1,0 +1,16 @@
+/** Copy buttons: each names the field that it copies. Without a clipboard they stay hidden. */
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
+  const field = document.getElementById(button.dataset.copies ?? '')
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLElement)) continue
+  if (!navigator.clipboard) continue
+  button.hidden = false
+  button.addEventListener('click', () => copy(button, field))
+}
+
+const textOf = (field: HTMLElement): string =>
+  field instanceof HTMLInputElement ? field.value : (field.textContent ?? '')
+
+async function copy(button: HTMLButtonElement, field: HTMLElement): Promise<void> {
+  await navigator.clipboard.writeText(textOf(field))
+  button.textContent = 'Copied'
+}

@@ -1,0 +1,2 @@
+/** Entries as they arrive. */
+export {}

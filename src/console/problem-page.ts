@@ -1,0 +1,45 @@
+/** Refusals as pages, for people. Programs get problem+json. */
+import { html } from 'hono/html'
+import { catalogue, type ErrorCode, type Problem } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import { noteRefusal } from '../http/problem.ts'
+import { type Html, nothing, showPage } from './page.ts'
+
+const faults = ({ extras }: Problem): Html =>
+  extras.errors
+    ? html`<ul>${extras.errors.map(
+        ({ pointer, message }) => html`<li><code>${pointer}</code> ${message}</li>`,
+      )}</ul>`
+    : nothing
+
+/** What was refused, and what to do next. */
+export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Response> {
+  noteRefusal(call, refusal)
+  const { title } = catalogue[refusal.code]
+  return showPage(call, secure, {
+    title,
+    status: refusal.status,
+    body: html`<div class="narrow">
+<p class="trail">${refusal.status}</p>
+<h1>${title}</h1>
+<p class="lead">${refusal.message}</p>
+${faults(refusal)}
+${refusal.code === 'signed_out' ? html`<p><a class="button" href="/console/sign-in">Sign in</a></p>` : nothing}
+<p class="dim">Request <code>${call.id}</code> · <a href="/problems/${refusal.code}">about this problem</a></p>
+</div>`,
+  })
+}
+
+/** /problems/<code> for a browser: what the code means wherever it is met. */
+export function showProblem(call: Call, code: ErrorCode, secure: boolean): Promise<Response> {
+  const { status, title, detail } = catalogue[code]
+  return showPage(call, secure, {
+    title,
+    body: html`<div class="narrow">
+<p class="trail"><code>${code}</code></p>
+<h1>${title}</h1>
+<p class="lead">${detail}</p>
+<p>It is answered with HTTP status ${status}, as <code>application/problem+json</code> to programs. The code never changes its meaning.</p>
+</div>`,
+  })
+}

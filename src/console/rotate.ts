@@ -1,0 +1,42 @@
+/** POST /console/agents/<id>/key: a new agent token, shown once. */
+import { html } from 'hono/html'
+import { problem } from '../errors.ts'
+import { rotateAgentKey } from '../home/keys.ts'
+import { showAgent } from './agent.ts'
+import { orAgain } from './fields.ts'
+import { showPage } from './page.ts'
+import { type AgentVisit, agentForm } from './route.ts'
+import { admitControl } from './switch.ts'
+import { credentials } from './token.ts'
+
+const notUnderstood = () =>
+  problem('invalid_body', {
+    errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
+  })
+
+async function showKey({ call, console, session, agent }: AgentVisit): Promise<Response> {
+  const value = await rotateAgentKey(console.home, agent)
+  const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
+  return showPage(call, console.secure, {
+    title: 'The new agent key',
+    session,
+    scripts: ['copy'],
+    body: html`<div class="narrow">
+<h1>The new agent key</h1>
+${credentials([{ name: 'agent-token', label: 'Agent token', value, meaning }])}
+<p><a class="button" href="/console/agents/${agent.agentId}">I have kept it</a></p>
+</div>`,
+  })
+}
+
+export const keyForm = agentForm('consoleRotate', '/key', (sent, visit) =>
+  orAgain(
+    visit.call,
+    async () => {
+      if (sent.understood !== 'yes') throw notUnderstood()
+      await admitControl(visit)
+      return showKey(visit)
+    },
+    (refused) => showAgent(visit, { values: sent, refusal: refused }),
+  ),
+)

@@ -1,0 +1,34 @@
+/** Numbers, sizes and times as people read them. */
+import { html } from 'hono/html'
+import type { Html } from './page.ts'
+
+const numbers = new Intl.NumberFormat('en')
+
+export const number = (value: number): string => numbers.format(value)
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`
+
+export const size = (bytes: number): string =>
+  bytes < 1024 ? plural(bytes, 'byte') : `${number(Math.round(bytes / 102.4) / 10)} KiB`
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+const steps = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+
+const relation = (seconds: number): string => {
+  const step = steps.find(([, length]) => Math.abs(seconds) >= length)
+  return step ? relative.format(Math.round(seconds / step[1]), step[0]) : 'just now'
+}
+
+/** How long ago, or how soon; the exact time is in the title. */
+export function when(at: number, now: number): Html {
+  const iso = new Date(at).toISOString()
+  return html`<time datetime="${iso}" title="${iso}">${relation((at - now) / 1000)}</time>`
+}

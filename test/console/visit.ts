@@ -1,0 +1,88 @@
+/** A browser at the real service, whose every complaint is kept. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { listen } from '../../src/http/server.ts'
+import { engines, openService, type TestService } from '../harness.ts'
+
+export interface OpenHouse extends TestService {
+  /** Where it is reached, without a slash at the end. */
+  readonly base: string
+}
+
+/** What a browser sees does not depend on the engine; the store's contract holds those alike. */
+const [embedded] = engines
+
+/** The whole service on a socket. */
+export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<OpenHouse> {
+  if (!embedded) throw new Error('no engine to open')
+  const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
+  const { hono, newRequestId } = service.app
+  const server = await listen(hono, '127.0.0.1', 0, newRequestId)
+  return {
+    ...service,
+    base: `http://127.0.0.1:${server.port}`,
+    async close() {
+      service.app.stopAccepting()
+      await server.drain()
+      await service.close()
+    },
+  }
+}
+
+export interface Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Console errors, script errors, policy reports and requests to anybody else: none is fine. */
+  readonly faults: string[]
+}
+
+/** Chromium calls every page that is answered with 4xx a failed resource; that much is expected. */
+const isRefusedPage = (text: string, url: string, pages: ReadonlySet<string>): boolean =>
+  text.startsWith('Failed to load resource') && pages.has(url)
+
+export async function visit(
+  browser: Browser,
+  base: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ baseURL: base, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const faults: string[] = []
+  const pages = new Set<string>()
+  page.on('request', (request) => {
+    const url = request.url()
+    if (request.isNavigationRequest()) pages.add(url)
+    if (!url.startsWith(`${base}/`)) faults.push(`foreign request: ${url}`)
+  })
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`))
+  page.on('console', (message) => {
+    const { url } = message.location()
+    const worthNothing = message.type() !== 'error' && message.type() !== 'warning'
+    if (worthNothing || isRefusedPage(message.text(), url, pages)) return
+    faults.push(`${message.type()}: ${message.text()}`)
+  })
+  return { page, context, faults }
+}
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
+}
+
+/** What axe-core finds wrong with the page as it stands, one line for each element. */
+export async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found = await page.evaluate<AxeResult>('axe.run()')
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${page.url()} ${id}: ${html} ${failureSummary}`),
+  )
+}
+
+/** True when something is wider than the window. */
+export const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')

@@ -1,0 +1,193 @@
+/** The ceremony by keyboard, without JavaScript, on a small screen and in the dark. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { write } from '../harness.ts'
+import { launchChromium } from './chromium.ts'
+import { barriers, type OpenHouse, openHouse, overflows, visit } from './visit.ts'
+
+const PASSWORD = 'correct horse battery'
+
+describe('other ways into the console', () => {
+  let house: OpenHouse
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+    house = await openHouse()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await house.close()
+  })
+
+  const signIn = async (page: Page, email: string): Promise<void> => {
+    await page.goto('/console')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Your agents' }).waitFor()
+  }
+
+  /** Tabs on until the focus is on what has this name. */
+  const tabTo = async (page: Page, name: RegExp): Promise<void> => {
+    for (let i = 0; i < 80; i++) {
+      await page.keyboard.press('Tab')
+      const focused = await page.evaluate<string>(
+        `(({ labels, textContent }) => labels?.[0]?.textContent ?? textContent)(document.activeElement)`,
+      )
+      if (name.test(focused)) return
+    }
+    throw new Error(`the keyboard does not reach ${name}`)
+  }
+
+  test('by keyboard alone: birth, edit, pause, sign out', async () => {
+    const { page, faults } = await visit(browser, house.base)
+    const type = async (name: RegExp, text: string) => {
+      await tabTo(page, name)
+      await page.keyboard.type(text)
+    }
+    const press = async (name: RegExp, key: string) => {
+      await tabTo(page, name)
+      await page.keyboard.press(key)
+    }
+    /** Enter on a link or a button, and the page that it leads to. */
+    const enter = async (name: RegExp) => {
+      const loaded = page.waitForEvent('load')
+      await press(name, 'Enter')
+      await loaded
+    }
+    await page.goto('/console')
+    await enter(/^Give birth to an agent$/)
+    await page.getByRole('heading', { name: 'Give birth' }).waitFor()
+    await type(/^Name$/, 'Atlas')
+    await type(/^Purpose$/, 'Keeps a plan.')
+    await press(/Origin/, 'ArrowRight')
+    await type(/^E-mail$/, 'keyboard@example.org')
+    await type(/^Password$/, PASSWORD)
+    await press(/operator/, 'Space')
+    await enter(/^Give birth$/)
+    const token = await page.getByLabel('Agent token').inputValue()
+    await write(house, token, 'plan', 'one')
+    await enter(/^I have kept them/)
+    await enter(/^See the memories$/)
+    await enter(/^plan$/)
+    await enter(/^Edit$/)
+    await type(/^Text$/, 'and two ')
+    await enter(/^Save$/)
+    await page.getByText('Saved as version 2.').waitFor()
+    await enter(/^Agent$/)
+    await enter(/^Pause the agent$/)
+    await page.getByRole('button', { name: 'Set it active' }).waitFor()
+    await page.goto('/console')
+    await enter(/^\s*Sign out\s*$/)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('the way past the navigation is the first that the keyboard finds', async () => {
+    const { page } = await visit(browser, house.base)
+    await page.goto('/console/sign-in')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.name')).toBe('email')
+  })
+
+  test('without JavaScript: birth, edit, conflict, rotation', async () => {
+    const { page, faults } = await visit(browser, house.base, { javaScriptEnabled: false })
+    await page.goto('/console/birth')
+    await page.getByLabel('Name').fill('Atlas')
+    await page.getByLabel('Purpose').fill('Keeps a plan.')
+    await page.getByLabel('Dream').check()
+    await page.getByLabel('E-mail').fill('scriptless@example.org')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByLabel('I am this agent’s operator.').check()
+    await page.getByRole('button', { name: 'Give birth' }).click()
+    const token = await page.getByLabel('Agent token').inputValue()
+    expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'I have kept them' }).click()
+    const agent = new URL(page.url()).pathname
+    await write(house, token, 'plan', 'one')
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByLabel('Text').fill('two')
+    await write(house, token, 'plan', 'three', 1)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save this over version 2' }).click()
+    await page.getByText('Saved as version 3.').waitFor()
+    await page.goto(agent)
+    await page.getByLabel('stops working at once').check()
+    await page.getByRole('button', { name: 'Rotate the key' }).click()
+    expect(await page.getByLabel('Agent token').inputValue()).not.toBe(token)
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    { width: 360, colorScheme: 'light' as const },
+    { width: 360, colorScheme: 'dark' as const },
+    { width: 1600, colorScheme: 'dark' as const },
+  ])(
+    'every page fits $width px and can be read in $colorScheme',
+    async ({ width, colorScheme }) => {
+      const email = `fits${width}${colorScheme}@example.org`
+      const born = await house.birth({ email, password: PASSWORD, name: 'W'.repeat(80) })
+      const longKey = 'k'.repeat(100)
+      await write(house, born.token, longKey, 'long'.repeat(1000))
+      const viewport = { width, height: 800 }
+      const { page, faults } = await visit(browser, house.base, { viewport, colorScheme })
+      await signIn(page, email)
+      const agent = `/console/agents/${born.agentId}`
+      const pages = [
+        '/console',
+        '/console/birth',
+        '/console/attach',
+        '/console/sessions',
+        agent,
+        `${agent}/memories`,
+        `${agent}/memory?key=${longKey}`,
+        `${agent}/memory/edit?key=${longKey}`,
+        `${agent}/print`,
+        '/problems/version_conflict',
+        '/nowhere',
+      ]
+      for (const path of pages) {
+        await page.goto(path)
+        expect(await barriers(page)).toEqual([])
+        expect([path, await overflows(page)]).toEqual([path, false])
+      }
+      expect(faults).toEqual([])
+    },
+  )
+
+  test('a page that axe-core should complain of is complained of', async () => {
+    const { page } = await visit(browser, house.base)
+    await page.goto('/console/sign-in')
+    await page.evaluate(`document.querySelector('label').remove()`)
+    expect((await barriers(page)).join()).toContain('label')
+  })
+
+  test('a form on another site’s page pauses nobody', async () => {
+    const email = 'forged@example.org'
+    const born = await house.birth({ email, password: PASSWORD })
+    const { page } = await visit(browser, house.base)
+    await signIn(page, email)
+    const evil = createServer((_, response) => {
+      const action = `${house.base}/console/agents/${born.agentId}/status`
+      response.setHeader('content-type', 'text/html')
+      response.end(
+        `<form method="post" action="${action}"><input name="status" value="paused"></form>
+         <script>document.forms[0].submit()</script>`,
+      )
+    })
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve))
+    const { port } = evil.address() as AddressInfo
+    // The same address with another port is another origin; another name is another site.
+    for (const host of ['127.0.0.1', 'localhost']) {
+      await page.goto(`http://${host}:${port}/`)
+      await page.getByText('This origin is not allowed').first().waitFor()
+    }
+    await new Promise((resolve) => evil.close(resolve))
+    const { body } = await house.call('GET', '/api/agents/me', { token: born.token })
+    expect(body.profile).toMatchObject({ status: 'active' })
+  })
+})
