@@ -1,8 +1,12 @@
 /** DATABASE_URL -> the engine it names. */
 import type { Store } from './port.ts'
-import { openPostgres } from './postgres/store.ts'
-import { openSqlite } from './sqlite/store.ts'
 
-/** Throws StoreRefused when the database may not be used. */
-export const openStore = (databaseUrl: string, now: number): Promise<Store> =>
-  /^postgres(ql)?:/.test(databaseUrl) ? openPostgres(databaseUrl) : openSqlite(databaseUrl, now)
+/** Throws StoreRefused when the database may not be used. An engine is loaded when it is named. */
+export async function openStore(databaseUrl: string, now: number): Promise<Store> {
+  if (/^postgres(ql)?:/.test(databaseUrl)) {
+    const { openPostgres } = await import('./postgres/store.ts')
+    return openPostgres(databaseUrl)
+  }
+  const { openSqlite } = await import('./sqlite/store.ts')
+  return openSqlite(databaseUrl, now)
+}

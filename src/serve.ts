@@ -1,0 +1,75 @@
+/** The service: config, store, app and server, put together. */
+import { type Logger, pino } from 'pino'
+import { createApp, type Parts } from './app.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
+import { listen, type RunningServer } from './http/server.ts'
+import { openStore } from './store/open.ts'
+import { type Store, StoreRefused } from './store/port.ts'
+
+export interface Service {
+  readonly log: Logger
+  /** Says where it is, and what to try next. */
+  readonly announce: () => void
+  /** Readiness off, stop accepting, finish what runs, the database last. */
+  readonly stop: () => Promise<void>
+}
+
+async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
+  // Lines that wait to be written to a reader that is gone can hold up the exit for ever.
+  if (!process.stdout.isTTY) return pino({ level }, pino.destination({ sync: true }))
+  const { default: pretty } = await import('pino-pretty')
+  return pino({ level, base: null }, pretty({ colorize: true, sync: true }))
+}
+
+const urlOf = ({ PUBLIC_URL }: Config, { host, port }: RunningServer): string =>
+  PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+function announce(log: Logger, url: string, store: Store): void {
+  const next = `curl -s ${url}/api/agents/preview`
+  if (!process.stdout.isTTY) {
+    log.info({ url, data: store.location, next }, 'listening')
+    return
+  }
+  process.stdout.write(
+    `\n  Agent Home is open at ${url}\n  Its data is in ${store.location}\n\n` +
+      `  See what a birth offers:   ${next}\n` +
+      `  Then follow the README's walk, or read ${url}/openapi.json\n` +
+      `  Stop with Ctrl+C.\n\n`,
+  )
+}
+
+/** Rejects when it cannot serve; `advice` says what a person can do about it. */
+export async function serve({ clock, random }: Pick<Parts, 'clock' | 'random'>): Promise<Service> {
+  const config = loadConfig()
+  const log = await createLog(config.LOG_LEVEL)
+  const store = await openStore(config.DATABASE_URL, clock())
+  const app = createApp({ config, store, clock, random, log })
+  const server = await listen(app.hono, config.HOST, config.PORT, app.newRequestId).catch(
+    async (error: unknown) => {
+      await store.close()
+      throw error
+    },
+  )
+  return {
+    log,
+    announce() {
+      announce(log, urlOf(config, server), store)
+      for (const warning of store.warnings) log.warn(warning)
+    },
+    async stop() {
+      app.stopAccepting()
+      await server.drain()
+      await store.close()
+      log.info('stopped')
+    },
+  }
+}
+
+export const advice = (error: unknown): string | undefined => {
+  if (error instanceof ConfigError || error instanceof StoreRefused) return error.message
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Set PORT to another, or to 0 for any free one.`
+  if (code === 'EACCES') return `Not allowed: ${(error as Error).message}`
+  return undefined
+}
