@@ -1,0 +1,51 @@
+/** The newest arrivals as events, up to a bound, shared by all who listen closely. */
+import type { Entry } from '../store/port.ts'
+import { showAny } from './view.ts'
+
+const MAX_CHARS = 1_048_576
+
+export interface Event {
+  readonly id: string
+  readonly text: string
+}
+
+export const eventOf = (entry: Entry): Event => {
+  const shown = showAny(entry)
+  const { id } = entry
+  return { id, text: `id: ${id}\nevent: ${shown.kind}\ndata: ${JSON.stringify(shown)}\n\n` }
+}
+
+export interface Recent {
+  /** Every event after this id is here; earlier ones are not. */
+  readonly floor: () => string
+  readonly newest: () => string
+  readonly beginAt: (id: string) => void
+  readonly add: (events: readonly Event[]) => void
+  readonly since: (id: string) => readonly Event[]
+}
+
+export function createRecent(): Recent {
+  let events: Event[] = []
+  let chars = 0
+  let floor = ''
+  return {
+    floor: () => floor,
+    newest: () => events.at(-1)?.id ?? floor,
+    beginAt(id) {
+      events = []
+      chars = 0
+      floor = id
+    },
+    add(found) {
+      events.push(...found)
+      for (const { text } of found) chars += text.length
+      while (chars > MAX_CHARS) {
+        const oldest = events.shift()
+        if (!oldest) return
+        chars -= oldest.text.length
+        floor = oldest.id
+      }
+    },
+    since: (id) => events.slice(events.findLastIndex((event) => event.id <= id) + 1),
+  }
+}
