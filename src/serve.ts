@@ -1,5 +1,6 @@
 /** The service: config, store, app and server, put together. */
 import { type Logger, pino } from 'pino'
+import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { listen, type RunningServer } from './http/server.ts'
@@ -14,11 +15,20 @@ export interface Service {
   readonly stop: () => Promise<void>
 }
 
+/** For a terminal, each on one line. */
+const READABLE: PrettyOptions = {
+  translateTime: 'SYS:HH:MM:ss',
+  messageFormat: '{msg}{if route} {method} {route} {status}{end}{if code} {code}{end}',
+  ignore: 'method,route,status,code',
+  singleLine: true,
+  sync: true,
+}
+
 async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
   // Lines that wait to be written to a reader that is gone can hold up the exit for ever.
   if (!process.stdout.isTTY) return pino({ level }, pino.destination({ sync: true }))
   const { default: pretty } = await import('pino-pretty')
-  return pino({ level, base: null }, pretty({ colorize: true, sync: true }))
+  return pino({ level, base: null }, pretty(READABLE))
 }
 
 const urlOf = ({ PUBLIC_URL }: Config, { host, port }: RunningServer): string =>
@@ -32,9 +42,8 @@ function announce(log: Logger, url: string, store: Store): void {
   }
   process.stdout.write(
     `\n  Agent Home is open at ${url}\n  Its data is in ${store.location}\n\n` +
-      `  See what a birth offers:   ${next}\n` +
-      `  Then follow the README's walk, or read ${url}/openapi.json\n` +
-      `  Stop with Ctrl+C.\n\n`,
+      `  Open it in a browser, or see what a birth offers:\n    ${next}\n` +
+      `  Then take the walk in the README. Stop with Ctrl+C.\n\n`,
   )
 }
 

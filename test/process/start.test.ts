@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -29,6 +29,14 @@ test('it starts again on the data it left, and the tokens and memories are there
   const second = await serve({ directory })
   const found = await readMemory(second.url, born.token, 'plan')
   expect(found.memory).toMatchObject({ text: 'Step 1', version: 1 })
+})
+
+test('after a clean stop all data is in the one database file', async () => {
+  const directory = freshDirectory()
+  const server = await serve({ directory })
+  await birth(server.url)
+  await server.kill('SIGTERM')
+  expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
 })
 
 test('a wrong setting stops the start, and each is named with what it must be', async () => {

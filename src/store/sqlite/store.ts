@@ -60,8 +60,9 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     checkWritable: (at) => writer.submit('checkWritable', at),
     status: () => read(() => ({ ...reads.totals(), commits: writer.commits() })),
     async close() {
-      await writer.close()
+      // The last to close may write: it folds the log into the database, which is one file again.
       reader.close()
+      await writer.close()
       lock.release()
     },
   }
