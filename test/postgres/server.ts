@@ -2,13 +2,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import pg from 'pg'
 
 const run = promisify(execFile)
 
@@ -36,16 +37,17 @@ export interface PostgresServer {
   readonly port: number
   /** Of a database on it, for its superuser. */
   readonly url: (database: string) => string
+  readonly query: (sql: string) => Promise<unknown[]>
   readonly start: () => Promise<void>
-  /** Ends it as an operator would. */
-  readonly stop: () => Promise<void>
-  /** Ends it as a power cut would: the server and all its sessions at once. */
+  /** kill -9. Its sessions end with it, whatever they were doing. */
   readonly kill: () => Promise<void>
+  /** A running copy that follows it, and that its commits wait for from now on. */
+  readonly standby: (port: number) => Promise<PostgresServer>
   /** Stops it and leaves nothing behind. */
   readonly remove: () => Promise<void>
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
@@ -58,27 +60,38 @@ function own(path: string, account: Account | undefined): void {
   if (account) chownSync(path, account.uid, account.gid)
 }
 
+function leave(path: string, text: string, account: Account | undefined): void {
+  writeFileSync(path, text, { mode: 0o600 })
+  own(path, account)
+}
+
+/** Keeps owners and modes, and takes symbolic links as they are. */
+const copy = (from: string, to: string) => run('cp', ['-a', from, to])
+
+interface Place {
+  readonly account: Account | undefined
+  readonly home: string
+  readonly bin: string
+}
+
 /** A directory that the server's account can reach, with the binaries in it where it cannot. */
-function prepareHome(account: Account | undefined): { home: string; bin: string } {
+async function prepare(account: Account | undefined): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), 'agent-home-postgres-'))
   own(home, account)
-  if (!account) return { home, bin: join(installed(), 'bin') }
+  if (!account) return { account, home, bin: join(installed(), 'bin') }
   // The clone may lie where only root can look.
-  cpSync(installed(), join(home, 'native'), { recursive: true, verbatimSymlinks: true })
-  for (const directory of ['native', 'native/bin', 'native/lib', 'native/share']) {
-    chmodSync(join(home, directory), 0o755)
-  }
-  return { home, bin: join(home, 'native', 'bin') }
+  await copy(installed(), join(home, 'native'))
+  await run('chmod', ['-R', 'a+rX', join(home, 'native')])
+  return { account, home, bin: join(home, 'native', 'bin') }
 }
 
 /** Another collation than that of bytes: what relies on the database's own is found out. */
 const LOCALE = ['--locale=C', '--locale-provider=icu', '--icu-locale=en', '--encoding=UTF8']
 
-async function initialize(home: string, bin: string, account: Account | undefined) {
+async function initialize({ account, home, bin }: Place): Promise<string> {
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(home, 'password')
-  writeFileSync(passwordFile, password, { mode: 0o600 })
-  own(passwordFile, account)
+  leave(passwordFile, password, account)
   const auth = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   await run(join(bin, 'initdb'), ['-D', join(home, 'data'), '--no-sync', ...LOCALE, ...auth], {
     ...account,
@@ -102,14 +115,20 @@ async function ready(server: ChildProcess): Promise<void> {
   })
 }
 
-const MINE = ['-c', 'unix_socket_directories=', '-c', 'max_connections=300']
+const SETTINGS = ['unix_socket_directories=', 'max_connections=300', 'wal_keep_size=256']
 
-/** An initialized server that is not started yet. */
-export async function createPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
-  const account = await accountBesideRoot()
-  const { home, bin } = prepareHome(account)
-  const password = await initialize(home, bin, account)
-  const port = await freePort()
+/** After kill -9 the sessions of the old server hold its memory until they notice. */
+const HELD_BY_SESSIONS = /pre-existing shared memory block/
+
+/** A server on a data directory that exists, not started yet. */
+function serverIn(
+  { account, home, bin }: Place,
+  password: string,
+  port: number,
+  settings: readonly string[],
+): PostgresServer {
+  const data = join(home, 'data')
+  const url = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`
   let server: ChildProcess | undefined
 
   const end = async (signal: NodeJS.Signals) => {
@@ -118,24 +137,77 @@ export async function createPostgres(settings: readonly string[] = []): Promise<
     server.kill(signal)
     await exited
   }
-  const start = async () => {
-    const options = ['-D', join(home, 'data'), '-p', String(port), '-h', '127.0.0.1']
-    server = spawn(join(bin, 'postgres'), [...options, ...MINE, ...settings], {
-      ...account,
-      cwd: home,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    await ready(server)
+
+  const start = async (): Promise<void> => {
+    const options = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])
+    const command = ['-D', data, '-p', String(port), '-h', '127.0.0.1', ...options]
+    const stdio = ['ignore', 'ignore', 'pipe'] as const
+    server = spawn(join(bin, 'postgres'), command, { ...account, cwd: home, stdio: [...stdio] })
+    try {
+      await ready(server)
+    } catch (error) {
+      if (!HELD_BY_SESSIONS.test(String(error))) throw error
+      await start()
+    }
   }
+
+  const query = async (sql: string): Promise<unknown[]> => {
+    const client = new pg.Client({ connectionString: url('postgres') })
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
   return {
     port,
-    url: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
+    url,
+    query,
     start,
-    stop: () => end('SIGINT'),
     kill: () => end('SIGKILL'),
+    async standby(itsPort) {
+      const place = await prepare(account)
+      const copied = join(place.home, 'data')
+      const label = await backUp(url('postgres'), data, copied)
+      leave(join(copied, 'backup_label'), label, account)
+      leave(join(copied, 'standby.signal'), '', account)
+      // What it waits for once it is a primary is decided then.
+      leave(join(copied, 'postgresql.auto.conf'), '', account)
+      const source = `host=127.0.0.1 port=${port} user=postgres password=${password}`
+      const follower = serverIn(place, password, itsPort, [`primary_conninfo=${source}`])
+      await follower.start()
+      await query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      await query('SELECT pg_reload_conf()')
+      const inStep = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+      while ((await query(inStep)).length === 0);
+      return follower
+    },
     async remove() {
       await end('SIGINT')
       rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+/** Copies the files of a running server, as its manual's low-level backup does; their label. */
+async function backUp(url: string, from: string, to: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query("SELECT pg_backup_start('copy', true)")
+    await copy(from, to)
+    const { rows } = await client.query<{ labelfile: string }>('SELECT * FROM pg_backup_stop()')
+    rmSync(join(to, 'postmaster.pid'))
+    return rows[0]?.labelfile ?? ''
+  } finally {
+    await client.end()
+  }
+}
+
+/** An initialized server that is not started yet. */
+export async function createPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const place = await prepare(await accountBesideRoot())
+  return serverIn(place, await initialize(place), await freePort(), settings)
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshKey } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
-import { dropDatabases, historyOf, recorders, startNodes, writeUntil } from './nodes.ts'
+import { dropDatabases, loadOn, readEach, startNodes } from './nodes.ts'
 import { cleanUp, type Server } from './program.ts'
 
 const WRITERS = 64
@@ -41,36 +41,26 @@ const memory = '/api/agents/me/memory'
 
 test(`${WRITERS} writers over two nodes on one key: one winner at each of ${ROUNDS} versions`, async () => {
   const { token } = await birth(nodes[0].url)
-  const records = recorders(
-    nodes.map((node) => () => node.url),
-    token,
-  )
+  const load = loadOn(nodes, token, ['one'])
   for (let version = 0; version < ROUNDS; version++) {
     const writes = Array.from({ length: WRITERS }, (_, i) =>
-      records[i % 2]?.write('one', version, `${version}/${i}`),
+      load.records[i % 2]?.write('one', version, `${version}/${i}`),
     )
     const outcomes = (await Promise.all(writes)).map((write) => write?.outcome.is)
     expect(outcomes.filter((is) => is === 'saved')).toHaveLength(1)
     expect(outcomes.filter((is) => is === 'conflict')).toHaveLength(WRITERS - 1)
-    await records[version % 2]?.read('one')
+    await load.records[version % 2]?.read('one')
   }
-  expect(faultsOf(historyOf(records))).toEqual([])
+  expect(faultsOf(load.history())).toEqual([])
 }, 120_000)
 
 test('reads and writes over both nodes are linearizable', async () => {
   const { token } = await birth(nodes[0].url)
-  const records = recorders(
-    nodes.map((node) => () => node.url),
-    token,
-  )
-  const enough = () => historyOf(records).length > 2_000
-  const keys = ['a', 'b', 'c', 'd']
-  await Promise.all(
-    records.flatMap((record, node) =>
-      Array.from({ length: 8 }, (_, i) => writeUntil(enough, record, keys, `${node}.${i}`)),
-    ),
-  )
-  expect(faultsOf(historyOf(records))).toEqual([])
+  const load = loadOn(nodes, token, ['a', 'b', 'c', 'd'])
+  const stops = nodes.map((_, node) => load.start(node, 8))
+  await load.until(() => load.history().length > 2_000)
+  await Promise.all(stops.map((stop) => stop()))
+  expect(faultsOf(load.history())).toEqual([])
 }, 60_000)
 
 describe('a credential', () => {
@@ -219,26 +209,16 @@ test('the stream of one node shows what was left through the other', async () =>
 test('kill -9 of a node in mid-load loses nothing that was answered', async () => {
   const killed = await start()
   const { token } = await birth(killed[0].url)
-  const records = recorders(
-    killed.map((node) => () => node.url),
-    token,
-  )
-  const over = [false, false]
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
-  const writers = records.flatMap((record, node) =>
-    Array.from({ length: 8 }, (_, i) =>
-      writeUntil(() => over[node] === true, record, keys, `${node}.${i}`),
-    ),
-  )
-  const reached = async (count: number, record = records[0]) => {
-    while ((record?.history.length ?? 0) < count) await new Promise(setImmediate)
-  }
-  await reached(500, records[1])
-  await killed[1].kill('SIGKILL')
-  over[1] = true
-  await reached((records[0]?.history.length ?? 0) + 500)
-  over[0] = true
-  await Promise.all(writers)
-  for (const key of keys) await records[0]?.read(key)
-  expect(faultsOf(historyOf(records))).toEqual([])
+  const load = loadOn(killed, token, keys)
+  const [stopFirst, stopSecond] = [load.start(0, 8), load.start(1, 8)]
+  await load.until(() => load.saved() > 300)
+  const ending = killed[1].kill('SIGKILL')
+  await stopSecond()
+  await ending
+  const before = load.saved()
+  await load.until(() => load.saved() > before + 100)
+  await stopFirst()
+  await readEach(load, keys)
+  expect(faultsOf(load.history())).toEqual([])
 }, 60_000)

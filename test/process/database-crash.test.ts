@@ -1,0 +1,41 @@
+/**
+ * kill -9 of PostgreSQL under load: nothing that was answered is lost, and the nodes heal without a
+ * restart.
+ */
+import { afterEach, expect, test } from 'vitest'
+import { faultsOf } from '../history/linearizable.ts'
+import { createPostgres, type PostgresServer } from '../postgres/server.ts'
+import { birth } from './calls.ts'
+import { loadOn, readEach, startNode } from './nodes.ts'
+import { cleanUp } from './program.ts'
+
+const BACK_WITHIN_MS = 10_000
+const KEYS = ['a', 'b', 'c', 'd']
+
+let server: PostgresServer | undefined
+afterEach(async () => {
+  await cleanUp()
+  await server?.remove()
+})
+
+test('kill -9 and restart of PostgreSQL under load, three times', async () => {
+  server = await createPostgres()
+  await server.start()
+  const nodes = [await startNode(server.url('postgres')), await startNode(server.url('postgres'))]
+  const { token } = await birth(nodes[0]?.url ?? '')
+  const load = loadOn(nodes, token, KEYS)
+  const stops = nodes.map((_, node) => load.start(node, 8))
+  for (let cycle = 0; cycle < 3; cycle++) {
+    const before = load.saved()
+    await load.until(() => load.saved() > before + 200)
+    await server.kill()
+    const atKill = load.saved()
+    await server.start()
+    const startedAt = performance.now()
+    await load.until(() => load.saved() > atKill + 16)
+    expect(performance.now() - startedAt).toBeLessThan(BACK_WITHIN_MS)
+  }
+  await Promise.all(stops.map((stop) => stop()))
+  await readEach(load, KEYS)
+  expect(faultsOf(load.history())).toEqual([])
+}, 90_000)

@@ -1,0 +1,61 @@
+/**
+ * Primary and synchronous standby: the primary is killed under load, the standby promoted, and the
+ * nodes, whose URL names both, go on. Nothing that was answered is lost. `FAIL_OVER_CYCLES` sets
+ * how often (5); each time the new primary gets a standby of its own.
+ */
+import { afterEach, expect, test } from 'vitest'
+import { faultsOf } from '../history/linearizable.ts'
+import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
+import { birth } from './calls.ts'
+import { loadOn, readEach, startNode } from './nodes.ts'
+import { cleanUp } from './program.ts'
+
+const CYCLES = Number(process.env.FAIL_OVER_CYCLES ?? 5)
+const BACK_WITHIN_MS = 10_000
+const KEYS = ['a', 'b', 'c', 'd']
+
+const servers: PostgresServer[] = []
+afterEach(async () => {
+  await cleanUp()
+  await Promise.all(servers.splice(0).map((server) => server.remove()))
+})
+
+const kept = (server: PostgresServer): PostgresServer => {
+  servers.push(server)
+  return server
+}
+
+test(
+  `fail-over to a synchronous standby, ${CYCLES} times`,
+  async () => {
+    let primary = kept(await createPostgres())
+    await primary.start()
+    let standby = kept(await primary.standby(await freePort()))
+    const both = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`
+    const url = primary.url('postgres').replace(`127.0.0.1:${primary.port}`, both)
+    const nodes = [await startNode(url), await startNode(url)]
+    const { token } = await birth(nodes[0]?.url ?? '')
+    const load = loadOn(nodes, token, KEYS)
+    const stops = nodes.map((_, node) => load.start(node, 8))
+    const outages: number[] = []
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const before = load.saved()
+      await load.until(() => load.saved() > before + 200)
+      await primary.kill()
+      const [killedAt, atKill] = [performance.now(), load.saved()]
+      await standby.query('SELECT pg_promote()')
+      await load.until(() => load.saved() > atKill + 16)
+      outages.push(Math.round(performance.now() - killedAt))
+      const { port } = primary
+      await primary.remove()
+      primary = standby
+      if (cycle + 1 < CYCLES) standby = kept(await primary.standby(port))
+    }
+    await Promise.all(stops.map((stop) => stop()))
+    await readEach(load, KEYS)
+    expect(faultsOf(load.history())).toEqual([])
+    expect(Math.max(...outages)).toBeLessThan(BACK_WITHIN_MS)
+    console.info(`fail-over: ${load.saved()} writes answered, outages of ${outages.join(', ')} ms`)
+  },
+  60_000 + CYCLES * 30_000,
+)
