@@ -1,0 +1,86 @@
+/** What becomes of a statement when the server retries, breaks off or is the wrong one. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port.ts'
+import {
+  type Ask,
+  type Connections,
+  openConnections,
+  statement,
+} from '../../src/store/postgres/connections.ts'
+import { hostsOf, locationOf } from '../../src/store/postgres/hosts.ts'
+
+let connections: Connections
+beforeAll(() => {
+  connections = openConnections(hostsOf(inject('postgresUrl')), 4, 'agent-home test')
+})
+afterAll(() => connections.close())
+
+const raise = (code: string) =>
+  statement('', `DO $$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '${code}'; END $$`)
+
+const endSession = statement('', 'SELECT pg_terminate_backend(pg_backend_pid())')
+
+const one = statement<{ one: number }>('', 'SELECT 1 AS one')
+
+test.each(['40001', '40P01'])('a transaction that fails with %s runs again', async (code) => {
+  let runs = 0
+  const result = await connections.transact(async (ask) => {
+    if (++runs < 3) await ask(raise(code))
+    return ask(one)
+  })
+  expect({ runs, result }).toEqual({ runs: 3, result: [{ one: 1 }] })
+})
+
+test('it does not run again for ever', async () => {
+  let runs = 0
+  const always = async (ask: Ask) => {
+    runs++
+    await ask(raise('40001'))
+  }
+  await expect(connections.transact(always)).rejects.toThrow(StoreUnavailable)
+  expect(runs).toBe(5)
+})
+
+test('a write whose session ends is of unknown outcome, and is not sent again', async () => {
+  await expect(connections.write(endSession)).rejects.toThrow(OutcomeUnknown)
+})
+
+test('a read whose session ends changed nothing', async () => {
+  const failed = connections.read(endSession)
+  await expect(failed).rejects.toThrow(StoreUnavailable)
+  await expect(failed).rejects.not.toThrow(OutcomeUnknown)
+})
+
+test('a transaction whose session ends before its commit changed nothing', async () => {
+  const failed = connections.transact((ask) => ask(endSession))
+  await expect(failed).rejects.toThrow(StoreUnavailable)
+  await expect(failed).rejects.not.toThrow(OutcomeUnknown)
+})
+
+test.each(['57014', '53300', '25006'])('%s is the server’s trouble, and passes', async (code) => {
+  await expect(connections.write(raise(code))).rejects.toThrow(StoreUnavailable)
+  expect(await connections.read(one)).toEqual([{ one: 1 }])
+})
+
+test('any other error is our own', async () => {
+  await expect(connections.write(raise('22012'))).rejects.not.toThrow(StoreUnavailable)
+})
+
+test('of several servers the first that answers as a primary is used', async () => {
+  const url = new URL(inject('postgresUrl'))
+  const several = url.href.replace(url.host, `127.0.0.1:1,${url.host}`)
+  const reachable = openConnections(hostsOf(several), 2, 'agent-home test')
+  expect(await reachable.read(one)).toEqual([{ one: 1 }])
+  await reachable.close()
+})
+
+test('where none answers the store is unavailable', async () => {
+  const none = openConnections(hostsOf('postgres://u:p@127.0.0.1:1,127.0.0.1:2/x'), 2, 'none')
+  await expect(none.read(one)).rejects.toThrow(StoreUnavailable)
+  await none.close()
+})
+
+test('a location shows servers and database, never a password or an option', () => {
+  const url = 'postgresql://home:s%40cret@a:5432,b:5433/home?sslmode=require&password=x'
+  expect(locationOf(url)).toBe('postgres://a:5432,b:5433/home')
+})

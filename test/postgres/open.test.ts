@@ -1,0 +1,74 @@
+/** Which databases are opened, which are refused, and in what words. */
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { StoreRefused } from '../../src/store/port.ts'
+import { openConnections, statement } from '../../src/store/postgres/connections.ts'
+import { hostsOf } from '../../src/store/postgres/hosts.ts'
+import { createTemplate, type Database } from './databases.ts'
+import { createPostgres } from './server.ts'
+
+const databases: Database[] = []
+let database: Database
+beforeEach(async () => {
+  database = await createTemplate(inject('postgresUrl'))
+  databases.push(database)
+})
+afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
+
+const open = () => openStore(database.url, Date.now())
+
+async function run(sql: string): Promise<void> {
+  const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+  await connections.write(statement('', sql))
+  await connections.close()
+}
+
+const alter = (setting: string) => run(`ALTER DATABASE ${database.name} SET ${setting}`)
+
+test('eight nodes that start at once on an empty database all get the one schema', async () => {
+  const stores = await Promise.all(Array.from({ length: 8 }, open))
+  for (const store of stores) {
+    await store.checkWritable(Date.now())
+    await store.close()
+  }
+})
+
+test('a schema of a newer program is refused, and left as it is', async () => {
+  await (await open()).close()
+  await run('UPDATE schema_version SET version = 1000')
+  await expect(open()).rejects.toThrow(/schema 1000, and this program knows \d+\. Run the newer/)
+})
+
+describe('a server that would lose answered writes', () => {
+  test('is refused with synchronous_commit = off', async () => {
+    await alter('synchronous_commit = off')
+    await expect(open()).rejects.toThrow(/synchronous_commit is off: .* ALTER ROLE/)
+  })
+
+  test('is warned of with synchronous_commit = local', async () => {
+    await alter('synchronous_commit = local')
+    const store = await open()
+    expect(store.warnings).toEqual([expect.stringMatching(/synchronous_commit is local/)])
+    await store.close()
+  })
+
+  test('is refused with fsync = off', async () => {
+    const server = await createPostgres(['fsync=off'])
+    await server.start()
+    const opening = openStore(server.url('postgres'), Date.now())
+    await expect(opening).rejects.toThrow(/fsync = off: .* Set fsync = on/)
+    await server.remove()
+  })
+})
+
+test('a server out of reach is refused in words, without its password', async () => {
+  const opening = openStore('postgres://home:secret@127.0.0.1:1/home', Date.now())
+  await expect(opening).rejects.toThrow(StoreRefused)
+  await expect(opening).rejects.toThrow(/^postgres:\/\/127\.0\.0\.1:1\/home cannot be used: /)
+  await expect(opening).rejects.not.toThrow(/secret/)
+})
+
+test('a database that does not exist is refused with the server’s own word', async () => {
+  const opening = openStore(database.url.replace(database.name, 'nowhere'), Date.now())
+  await expect(opening).rejects.toThrow(/cannot be used: .*"nowhere" does not exist/)
+})
