@@ -76,9 +76,10 @@ export async function serve({ clock, random }: Pick<Parts, 'clock' | 'random'>):
 
 export const advice = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof StoreRefused) return error.message
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  const { code, syscall, port, message } = error as NodeJS.ErrnoException & { port?: number }
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Set PORT to another, or to 0 for any free one.`
-  if (code === 'EACCES') return `Not allowed: ${(error as Error).message}`
-  return undefined
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST is not an address of this machine (${message}). Set it to 127.0.0.1, or to 0.0.0.0 for all.`
+  return syscall && `The system does not allow it: ${message}`
 }

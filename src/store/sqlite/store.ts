@@ -1,5 +1,5 @@
 /** The embedded engine behind the port. */
-import type { Store } from '../port.ts'
+import { type Store, StoreRefused } from '../port.ts'
 import { openReader, openWriter, pathOf } from './connection.ts'
 import { openExport } from './export.ts'
 import { rememberIdentities } from './identities.ts'
@@ -12,7 +12,7 @@ import { startWriter } from './writer.ts'
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
 export async function openSqlite(databaseUrl: string, now: number): Promise<Store> {
   const path = pathOf(databaseUrl)
-  const lock = openLocked(path, now)
+  const lock = explaining(path, () => openLocked(path, now))
   const reader = openReader(path)
   const identities = rememberIdentities()
   const reads = prepareReads(reader, identities.remember)
@@ -65,6 +65,19 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
       await writer.close()
       lock.release()
     },
+  }
+}
+
+/** What SQLite says of a file that it cannot use, for the person who named the file. */
+function explaining<T>(path: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_SQLITE_ERROR') throw error
+    throw new StoreRefused(`${path} cannot be used: ${message}. Check DATABASE_URL.`, {
+      cause: error,
+    })
   }
 }
 
