@@ -77,14 +77,23 @@ const querySchema = (filters: Filters) =>
 
 const named = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
+/** What is kept has every property that what is left may leave out. */
+const kept = (shape: z.ZodRawShape): z.ZodRawShape =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, schema]) => [
+      name,
+      schema instanceof z.ZodDefault ? schema.unwrap() : schema,
+    ]),
+  )
+
 function schemasOf({ one, many, room, own }: FeedSpec) {
   const left = z.object({ text, ...own, identity, identityType, room: roomId.default(room) })
-  const entry = left
-    .extend({ id: entryId('is not an id'), createdAt: dateTime })
+  const entry = z
+    .object({ id: entryId('is not an id'), ...kept(left.shape), createdAt: dateTime })
     .openapi(named(one))
   return {
     left: left.openapi(`${named(one)}Left`),
-    kept: z.object({ [one]: entry }),
+    answer: z.object({ [one]: entry }),
     page: z.object({
       [many]: z.array(entry),
       next: z.string().nullable().openapi({ description: '`before` of the next page.' }),
@@ -105,6 +114,14 @@ function bounded({ entries, next }: FeedPage): FeedPage {
     : { entries: entries.slice(0, cut), next: entries[cut - 1]?.id }
 }
 
+interface Left {
+  readonly text: string
+  readonly identity: string
+  readonly identityType: string
+  readonly room: string
+  readonly [own: string]: unknown
+}
+
 function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gateway): NewEntry {
   const { text, identity, identityType, room, ...own } = body
   const createdAt = gateway.clock()
@@ -114,24 +131,17 @@ function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gat
   return { id, feed, room, text, identity, identityType, details, labels, createdAt }
 }
 
-interface Left {
-  readonly text: string
-  readonly identity: string
-  readonly identityType: string
-  readonly room: string
-  readonly [own: string]: unknown
-}
+type Schemas = ReturnType<typeof schemasOf>
 
-function leaveEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
-  const { left, kept } = schemasOf(spec)
+function leaveEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpoint<Gateway> {
   return gatewayEndpoint({
     operationId: `leave${named(spec.one)}`,
     method: 'POST',
     path: spec.path,
     summary: spec.summary.leave,
     description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
-    body: { schema: left, example: spec.example },
-    responses: { 201: { description: `The ${spec.one}, as it is kept.`, schema: kept } },
+    body: { schema: schemas.left, example: spec.example },
+    responses: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
     async handle({ call, body }, gateway) {
       const entry = newEntry(spec, filters, body as Left, gateway)
       const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
@@ -141,8 +151,7 @@ function leaveEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
   })
 }
 
-function readEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
-  const { page } = schemasOf(spec)
+function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpoint<Gateway> {
   return gatewayEndpoint({
     operationId: `read${named(spec.many)}`,
     method: 'GET',
@@ -151,7 +160,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
     description:
       'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
     query: querySchema(filters),
-    responses: { 200: { description: 'A page.', schema: page } },
+    responses: { 200: { description: 'A page.', schema: schemas.page } },
     async handle({ call, query }, { store }) {
       const { limit = DEFAULT_LIMIT, before, ...wanted } = query
       const labels = Object.entries(wanted).map(([name, value]) => `${name}:${value}`)
@@ -164,5 +173,6 @@ function readEndpoint(spec: FeedSpec, filters: Filters): Endpoint<Gateway> {
 
 export function feed(spec: FeedSpec): readonly Endpoint<Gateway>[] {
   const filters = { room: inRoom, ...spec.filters }
-  return [leaveEndpoint(spec, filters), readEndpoint(spec, filters)]
+  const schemas = schemasOf(spec)
+  return [leaveEndpoint(spec, filters, schemas), readEndpoint(spec, filters, schemas)]
 }
