@@ -1,0 +1,99 @@
+/** The service under test: the real process, without rates and quotas, and its agents. */
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { textOf } from './load/dialect.ts'
+import { SERVER_CORE, saidUrl, spawnPinned, stop } from './process.ts'
+
+export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+const unlimited = {
+  MEMORIES_PER_AGENT: '0',
+  READS_PER_MINUTE: '0',
+  WRITES_PER_MINUTE: '0',
+  EXPORTS_PER_MINUTE: '0',
+  CONTROLS_PER_MINUTE: '0',
+  BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+  BIRTHS_PER_HOUR: '0',
+}
+
+export const homeEnv = (directory: string) => ({
+  ...process.env,
+  ...unlimited,
+  PORT: '0',
+  DATABASE_URL: `sqlite:${join(directory, 'home.db')}`,
+})
+
+interface Born {
+  readonly agent_id: string
+  readonly token: string
+}
+
+export interface RunningHome {
+  readonly child: ChildProcess
+  readonly url: URL
+}
+
+export async function startHome(
+  directory: string,
+  nodeOptions: readonly string[] = [],
+): Promise<RunningHome> {
+  const child = spawnPinned(SERVER_CORE, [process.execPath, ...nodeOptions, MAIN], {
+    env: homeEnv(directory),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return { child, url: await saidUrl(child) }
+}
+
+async function bear(url: URL): Promise<Born> {
+  const response = await fetch(new URL('/api/agents/birth', url), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': randomBytes(32).toString('hex'),
+    },
+    body: JSON.stringify({
+      name: 'Bench',
+      purpose: 'Measures.',
+      symbol: 'zerno',
+      operatorConsent: true,
+    }),
+  })
+  if (!response.ok) throw new Error(`birth: ${await response.text()}`)
+  return (await response.json()) as Born
+}
+
+export const bearAll = (url: URL, count: number): Promise<Born[]> =>
+  Promise.all(Array.from({ length: count }, () => bear(url)))
+
+/**
+ * A home that holds this many memories of 1 KB, all at version 1: key n belongs to agent n modulo
+ * their number. Its rows are written straight into the file, or it would take minutes.
+ */
+export async function fullHome(directory: string, agents: number, memories: number) {
+  const first = await startHome(directory)
+  const born = await bearAll(first.url, agents)
+  await stop(first.child)
+  insertMemories(join(directory, 'home.db'), born, memories)
+  return { ...(await startHome(directory)), tokens: born.map(({ token }) => token) }
+}
+
+function insertMemories(path: string, born: readonly Born[], memories: number): void {
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA synchronous = OFF; BEGIN')
+  const insert = db.prepare(
+    `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, '{}', 1, ?, ?)`,
+  )
+  const now = Date.now()
+  for (let n = 0; n < memories; n++) {
+    const agentId = born[n % born.length]?.agent_id ?? ''
+    insert.run(agentId, `k${n}`, randomUUID(), textOf(n), now, now)
+  }
+  db.exec(`
+    UPDATE agents SET memory_count = (SELECT count(*) FROM memories WHERE agent_id = agents.id);
+    COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
+  db.close()
+}

@@ -1,0 +1,164 @@
+/**
+ * Ours beside a bare server, SQLite alone and the peers that are installed: one table, and the
+ * goals with their measured ratios.
+ *
+ *   npm run bench -- [--quick] [--only name,name] [--operations read,update]
+ *                    [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
+ */
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Contestant, contestants, type Running } from './contestants/index.ts'
+import { exportPlan, exports } from './export.ts'
+import { READ_CONNECTIONS, tableGoals, WRITE_CONNECTIONS } from './goals.ts'
+import { growth, growthPlan } from './growth.ts'
+import type { Operation } from './load/dialect.ts'
+import { type Generator, startGenerator } from './load/handle.ts'
+import { describeMachine, onDisk } from './machine.ts'
+import { pinSelf } from './process.ts'
+import { type Finding, goalsTable, publish } from './result.ts'
+import { startup } from './startup.ts'
+import { type Measured, medians, tables } from './table.ts'
+
+const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
+
+/** Where the goals are set. */
+const goalConnections = (operation: Operation): readonly number[] =>
+  operation === 'read' ? [READ_CONNECTIONS] : [WRITE_CONNECTIONS]
+
+const allConnections = (operation: Operation): readonly number[] =>
+  [...new Set([1, 16, 64, 256, ...goalConnections(operation)])].toSorted((a, b) => a - b)
+
+interface Plan {
+  readonly quick: boolean
+  /** Where the result is written; bench/results unless told. */
+  readonly results: string | undefined
+  /** Nothing was left out. */
+  readonly whole: boolean
+  readonly competing: readonly Contestant[]
+  readonly operations: readonly Operation[]
+  readonly connectionsFor: (operation: Operation) => readonly number[]
+  readonly rounds: number
+  readonly seconds: number
+}
+
+const list = (text: string | undefined): string[] | undefined => text?.split(',')
+
+function planOf(args: string[]): Plan {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      operations: { type: 'string' },
+      connections: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      results: { type: 'string' },
+    },
+  })
+  const { quick } = values
+  const only = list(values.only)
+  const wanted = list(values.operations)
+  return {
+    quick,
+    results: values.results,
+    whole: !(values.only || values.operations || values.connections),
+    competing: contestants.filter(({ name }) => only?.some((o) => name.startsWith(o)) ?? true),
+    operations: OPERATIONS.filter((operation) => wanted?.includes(operation) ?? true),
+    connectionsFor: (operation) =>
+      list(values.connections)?.map(Number) ??
+      (quick ? goalConnections : allConnections)(operation),
+    rounds: Number(values.rounds ?? (quick ? 1 : 3)),
+    seconds: Number(values.seconds ?? (quick ? 0.5 : 2)),
+  }
+}
+
+interface Standing {
+  readonly contestant: Contestant
+  readonly running: Running
+}
+
+const say = (text: string): void => {
+  process.stderr.write(`${text}\n`)
+}
+
+async function startAll({ competing }: Plan, generator: Generator, directory: string) {
+  const standing: Standing[] = []
+  for (const contestant of competing) {
+    const missing = contestant.missing()
+    if (missing) {
+      say(`without ${contestant.name}: ${missing} is not installed`)
+      continue
+    }
+    say(`starting ${contestant.name}`)
+    const own = mkdtempSync(join(directory, 'contestant-'))
+    standing.push({ contestant, running: await contestant.start(own, generator) })
+  }
+  return standing
+}
+
+/** Everyone's turn at one cell comes before anyone's turn at the next. */
+async function compete(plan: Plan, standing: readonly Standing[]): Promise<Measured[]> {
+  const measured: Measured[] = []
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const operation of plan.operations) {
+      for (const connections of plan.connectionsFor(operation)) {
+        say(`round ${round} of ${plan.rounds}: ${operation}, ${connections} connections`)
+        for (const { contestant, running } of standing) {
+          if (!(contestant.operations?.includes(operation) ?? true)) continue
+          const cell = { operation, connections, seconds: plan.seconds }
+          // Compilers and caches warm up first.
+          await running.measure({ ...cell, seconds: plan.seconds / 4 })
+          const sample = await running.measure(cell)
+          measured.push({ contestant: contestant.name, operation, connections, sample })
+        }
+      }
+    }
+  }
+  return measured
+}
+
+async function measureAll(plan: Plan): Promise<Measured[]> {
+  const generator = startGenerator()
+  try {
+    return await onDisk(async (directory) => {
+      const standing = await startAll(plan, generator, directory)
+      try {
+        return medians(await compete(plan, standing))
+      } finally {
+        for (const { running } of standing) await running.stop()
+      }
+    })
+  } finally {
+    generator.stop()
+  }
+}
+
+/** What the table cannot show; left out where the table was narrowed. */
+async function others(quick: boolean): Promise<Finding[]> {
+  say('starting and stopping')
+  const started = await startup(quick ? 3 : 10)
+  say('exporting')
+  const exported = await exports(exportPlan(quick))
+  say('growing')
+  return [started, exported, await growth(growthPlan(quick))]
+}
+
+pinSelf()
+const plan = planOf(process.argv.slice(2))
+const machine = await describeMachine()
+const measured = await measureAll(plan)
+const findings = plan.whole ? await others(plan.quick) : []
+const goals = [...tableGoals(measured), ...findings.flatMap((finding) => finding.goals)]
+publish({
+  name: plan.quick ? 'quick' : 'full',
+  title: 'Ours beside the others',
+  directory: plan.results,
+  machine: [
+    ...machine,
+    `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
+  ],
+  parts: [tables(measured), ...findings.map(({ part }) => part), goalsTable(goals)],
+})
+process.exit(0)

@@ -1,0 +1,102 @@
+/** Samples of all rounds -> medians -> the one table. */
+import type { Cell, Operation, Sample } from './load/dialect.ts'
+import { median } from './load/sample.ts'
+import { markdownTable } from './result.ts'
+
+export interface Measured extends Omit<Cell, 'seconds'> {
+  readonly contestant: string
+  readonly sample: Sample
+}
+
+export const BARE = 'bare node:http'
+
+const titles: Readonly<Record<Operation, string>> = {
+  create: 'create',
+  update: 'compare-and-swap update, random keys',
+  hot: 'compare-and-swap update, one hot key',
+  read: 'read',
+}
+
+const medianSample = (samples: readonly Sample[]): Sample => {
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick))
+  const known = samples.every((sample) => sample.serverMicros !== undefined)
+  return {
+    perSecond: of((s) => s.perSecond),
+    savedPerSecond: of((s) => s.savedPerSecond),
+    p50: of((s) => s.p50),
+    p99: of((s) => s.p99),
+    failed: Math.max(...samples.map((s) => s.failed)),
+    generator: of((s) => s.generator),
+    serverMicros: known ? of((s) => s.serverMicros ?? 0) : undefined,
+  }
+}
+
+/** One for each contestant, operation and number of connections. */
+export const medians = (measured: readonly Measured[]): Measured[] =>
+  [
+    ...Map.groupBy(measured, (m) => `${m.contestant}|${m.operation}|${m.connections}`).values(),
+  ].flatMap((group) => {
+    const [first] = group
+    return first ? [{ ...first, sample: medianSample(group.map(({ sample }) => sample)) }] : []
+  })
+
+export const find = (
+  all: readonly Measured[],
+  contestant: string,
+  operation: Operation,
+  connections: number,
+): Sample | undefined =>
+  all.find(
+    (m) =>
+      m.contestant === contestant && m.operation === operation && m.connections === connections,
+  )?.sample
+
+const figure = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(2)
+
+const ratio = (value: number, bar: number | undefined): string =>
+  bar ? (value / bar).toFixed(2) : '-'
+
+function row({ contestant, connections, operation, sample }: Measured, all: readonly Measured[]) {
+  const bar = find(all, BARE, operation, connections)
+  return [
+    contestant + (sample.failed > 0 ? ` (${sample.failed} FAILED)` : ''),
+    `${connections}`,
+    figure(sample.perSecond),
+    operation === 'hot' ? figure(sample.savedPerSecond) : '',
+    figure(sample.p50),
+    figure(sample.p99),
+    ratio(sample.perSecond, bar?.perSecond),
+    sample.serverMicros === undefined ? '-' : figure(sample.serverMicros),
+    sample.generator === 0 ? '-' : `${Math.round(sample.generator * 100)}%`,
+  ]
+}
+
+const head = [
+  '',
+  'connections',
+  'requests/s',
+  'saved/s',
+  'p50 ms',
+  'p99 ms',
+  'of bare',
+  'CPU µs/request',
+  'generator',
+]
+
+/** A heading and a table for each operation. */
+export const tables = (all: readonly Measured[]): string =>
+  Object.entries(titles)
+    .map(([operation, title]) => {
+      const of = all
+        .filter((m) => m.operation === operation)
+        .toSorted((a, b) => a.connections - b.connections)
+      return of.length === 0
+        ? ''
+        : `### ${title}\n\n${markdownTable(
+            head,
+            of.map((m) => row(m, all)),
+          )}`
+    })
+    .filter(Boolean)
+    .join('\n\n')
