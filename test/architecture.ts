@@ -22,6 +22,7 @@ export interface Measured {
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['random', 'serve'],
   serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
+  move: ['store/move', 'store/port'],
   app: ['config', 'errors', 'symbols', 'http', 'home', 'gateway', 'console', 'mcp', 'store/port'],
   config: [],
   errors: [],
@@ -37,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   mcp: ['client'],
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
+  'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/sqlite': ['store/port'],
   'store/postgres': ['store/port'],
 }
@@ -60,12 +62,12 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomUUID)\b/,
-    allowedIn: /^(main\.ts|client\/|cli\/)/,
+    allowedIn: /^(main\.ts|move\.ts|client\/|cli\/)/,
     sentence: 'the clock and randomness are handed in by main.ts',
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,
-    allowedIn: /^(store\/|config\.ts$)/,
+    allowedIn: /^(store\/|config\.ts$|move\.ts$)/,
     sentence: 'nobody outside store/ names an engine',
   },
 ]

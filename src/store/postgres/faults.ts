@@ -19,22 +19,24 @@ export const mayRetry = (error: unknown): boolean => MAY_RETRY.has(codeOf(error)
 /** A primary that became a standby: it must be looked for again. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
-/** Errors that are not the server's answer come from the connection, which is of no more use. */
-export const breaksConnection = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return code === undefined || CUT_OFF.test(code) || isReadOnly(error)
-}
+/** The driver reports what befell a connection as bare errors; ours and the server's have a class. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error && Object.getPrototypeOf(error) === Error.prototype
+
+const isCutOff = (error: unknown): boolean =>
+  isOfConnection(error) || CUT_OFF.test(codeOf(error) ?? '')
+
+/** The connection is of no more use. */
+export const breaksConnection = (error: unknown): boolean => isCutOff(error) || isReadOnly(error)
 
 /** `changes`: what was sent may have been committed although its answer never came. */
 export function translate(error: unknown, changes: boolean): unknown {
-  if (error instanceof StoreUnavailable) return error
-  const code = codeOf(error)
-  if (code === undefined || CUT_OFF.test(code)) {
+  if (isCutOff(error)) {
     return changes
       ? new OutcomeUnknown('the connection broke before the commit was confirmed', { cause: error })
       : new StoreUnavailable('the database does not answer', { cause: error })
   }
-  return UNABLE.test(code) || MAY_RETRY.has(code)
+  return UNABLE.test(codeOf(error) ?? '') || mayRetry(error)
     ? new StoreUnavailable('the database cannot do this now', { cause: error })
     : error
 }

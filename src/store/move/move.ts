@@ -1,0 +1,204 @@
+/**
+ * Everything from the embedded engine to the scale-out engine, in one transaction: until it is all
+ * there, counted and compared, the target stays empty.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreRefused } from '../port.ts'
+import { checkServer } from '../postgres/checks.ts'
+import {
+  type Ask,
+  type Connections,
+  openConnections,
+  type Statement,
+  statement,
+} from '../postgres/connections.ts'
+import { hostsOf } from '../postgres/hosts.ts'
+import { migrate as migrateTarget } from '../postgres/migrations.ts'
+import { openReader, openWriter, pathOf } from '../sqlite/connection.ts'
+import { lockDatabase } from '../sqlite/lock.ts'
+import { migrate as migrateSource } from '../sqlite/migrations.ts'
+import { holdsNothing, type Table, tables } from './tables.ts'
+
+/** Rows on their way at once. */
+const BATCH_ROWS = 500
+const BATCH_CHARS = 1_000_000
+
+export interface Moved {
+  readonly table: string
+  readonly rows: number
+  /** Of the rows in any order. */
+  readonly digest: string
+}
+
+export type Progress = (table: string, rows: number, total: number) => void
+
+type Row = (string | number | boolean | null)[]
+
+/** The same for the same rows in any order, and for no others. */
+function digester() {
+  let sum = 0n
+  let rows = 0
+  return {
+    add(row: Row): void {
+      rows++
+      sum += BigInt(`0x${createHash('sha256').update(JSON.stringify(row)).digest('hex')}`)
+    },
+    result: () => ({ rows, digest: (sum & ((1n << 256n) - 1n)).toString(16).padStart(64, '0') }),
+  }
+}
+
+function* rowsOf(source: DatabaseSync, { source: sql, columns }: Table): Generator<Row> {
+  const query = source.prepare(sql)
+  query.setReturnArrays(true)
+  for (const found of query.iterate()) {
+    const row = Object.values(found) as Row
+    yield row.map((value, i) => (columns[i]?.type === 'BOOLEAN' ? value === 1 : value))
+  }
+}
+
+function* batches(rows: Iterable<Row>): Generator<Row[]> {
+  let batch: Row[] = []
+  let chars = 0
+  for (const row of rows) {
+    batch.push(row)
+    for (const value of row) chars += typeof value === 'string' ? value.length : 8
+    if (batch.length < BATCH_ROWS && chars < BATCH_CHARS) continue
+    yield batch
+    batch = []
+    chars = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** One array for each column: a batch is one statement, whatever its length. */
+function insertInto({ name, columns, derived }: Table): Statement<never> {
+  const all = [...columns, ...(derived ? [{ name: derived.name, type: 'TEXT' }] : [])]
+  const names = all.map((column) => column.name).join(', ')
+  const stored = [...columns.map((c) => c.name), ...(derived ? [derived.stored(derived.name)] : [])]
+  const arrays = all.map(({ type }, i) => `$${i + 1}::${type}[]`).join(', ')
+  return statement(
+    `move_${name}`,
+    `INSERT INTO ${name} (${names}) SELECT ${stored.join(', ')} FROM unnest(${arrays}) AS t (${names})`,
+  )
+}
+
+async function copyTable(
+  ask: Ask,
+  source: DatabaseSync,
+  table: Table,
+  progress: Progress,
+): Promise<Moved> {
+  const insert = insertInto(table)
+  const total = source.prepare(`SELECT count(*) AS rows FROM (${table.source})`).get()?.rows
+  const digest = digester()
+  for (const batch of batches(rowsOf(source, table))) {
+    for (const row of batch) digest.add(row)
+    const columns: unknown[] = table.columns.map((_, i) => batch.map((row) => row[i]))
+    if (table.derived) columns.push(batch.map(table.derived.of))
+    await ask(insert, ...columns)
+    progress(table.name, digest.result().rows, Number(total))
+  }
+  return { table: table.name, ...digest.result() }
+}
+
+async function digestOf(ask: Ask, { name, columns }: Table): Promise<Moved> {
+  const names = columns.map((column) => column.name)
+  const digest = digester()
+  await ask(
+    statement('', `DECLARE moved NO SCROLL CURSOR FOR SELECT ${names.join(', ')} FROM ${name}`),
+  )
+  const fetch = statement<Record<string, Row[number]>>('', `FETCH ${BATCH_ROWS} FROM moved`)
+  for (let rows = await ask(fetch); rows.length > 0; rows = await ask(fetch)) {
+    for (const row of rows) digest.add(names.map((column) => row[column] ?? null))
+  }
+  await ask(statement('', 'CLOSE moved'))
+  return { table: name, ...digest.result() }
+}
+
+async function refuseUnlessEmpty(ask: Ask): Promise<void> {
+  for (const { name } of tables) {
+    const rows = await ask(statement('', `SELECT 1 FROM ${name} LIMIT 1`))
+    if (rows.length > 0) {
+      throw new StoreRefused(
+        `The target is not empty: ${name} has rows. Move to an empty database.`,
+      )
+    }
+  }
+}
+
+function refuseUnknownTables(source: DatabaseSync): void {
+  const known = new Set(tables.map(({ name }) => name))
+  const found = source.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+  for (const { name } of found) {
+    if (known.has(String(name)) || holdsNothing.test(String(name))) continue
+    throw new StoreRefused(`The source has a table that this program cannot move: ${name}.`)
+  }
+}
+
+const copyAll = (source: DatabaseSync, progress: Progress) => async (ask: Ask) => {
+  await refuseUnlessEmpty(ask)
+  const moved: Moved[] = []
+  for (const table of tables) {
+    const copied = await copyTable(ask, source, table, progress)
+    const arrived = await digestOf(ask, table)
+    if (arrived.rows !== copied.rows || arrived.digest !== copied.digest) {
+      throw new StoreRefused(`${table.name} did not arrive as it left. Nothing was moved.`)
+    }
+    moved.push(copied)
+  }
+  return moved
+}
+
+/** Brings the schema of the source up to date, and holds its file for as long as it is read. */
+function openSource(databaseUrl: string, now: number) {
+  const path = pathOf(databaseUrl)
+  if (!existsSync(path)) throw new StoreRefused(`There is no database at ${path}.`)
+  const lock = lockDatabase(path, now)
+  const writer = openWriter(path)
+  try {
+    migrateSource(writer, path)
+  } finally {
+    writer.close()
+  }
+  const source = openReader(path)
+  return {
+    source,
+    close() {
+      source.close()
+      lock.release()
+    },
+  }
+}
+
+async function openTarget(databaseUrl: string): Promise<Connections> {
+  const target = openConnections(hostsOf(databaseUrl), 2, 'agent-home move')
+  await checkServer(target.read)
+  await migrateTarget(target)
+  return target
+}
+
+/**
+ * Throws StoreRefused: the source is in use, the target is not empty or may not be trusted, or
+ * something did not arrive as it left. Then nothing was moved.
+ */
+export async function move(
+  from: string,
+  to: string,
+  now: number,
+  progress: Progress,
+): Promise<Moved[]> {
+  const { source, close } = openSource(from, now)
+  try {
+    refuseUnknownTables(source)
+    const target = await openTarget(to)
+    try {
+      return await target.transact(copyAll(source, progress))
+    } finally {
+      await target.close()
+    }
+  } finally {
+    close()
+  }
+}

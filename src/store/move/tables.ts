@@ -1,0 +1,112 @@
+/**
+ * Every table, and how its rows read on the embedded engine: the columns are the target's, in its
+ * order. A table that is referred to stands before those that refer to it.
+ */
+import { plainWords } from '../postgres/words.ts'
+
+type Value = string | number | boolean | null
+
+export interface Column {
+  readonly name: string
+  readonly type: 'TEXT' | 'BIGINT' | 'BOOLEAN'
+}
+
+export interface Table {
+  readonly name: string
+  /** One row for each of the target's, its columns in the same order. */
+  readonly source: string
+  readonly columns: readonly Column[]
+  /** A column that the target derives from a row, with the expression that stores it. */
+  readonly derived?: {
+    readonly name: string
+    readonly of: (row: readonly Value[]) => string
+    readonly stored: (parameter: string) => string
+  }
+}
+
+const text = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'TEXT' }))
+const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BIGINT' }))
+
+export const tables: readonly Table[] = [
+  {
+    name: 'accounts',
+    source: 'SELECT id, email, password_hash, created_at FROM accounts',
+    columns: [...text('id', 'email', 'password_hash'), ...bigint('created_at')],
+  },
+  {
+    name: 'agents',
+    source: `SELECT id, name, purpose, symbol, status, account_id, memory_count, created_at,
+       updated_at, rotated FROM agents`,
+    columns: [
+      ...text('agent_id', 'name', 'purpose', 'symbol', 'status', 'account_id'),
+      ...bigint('memory_count', 'created_at', 'updated_at'),
+      { name: 'rotated', type: 'BOOLEAN' },
+    ],
+  },
+  {
+    name: 'credentials',
+    source: `SELECT c.agent_id, c.token_hash, c.kind,
+       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END
+     FROM credentials c JOIN agents a ON a.id = c.agent_id`,
+    columns: text('agent_id', 'token_hash', 'kind', 'status'),
+  },
+  {
+    name: 'births',
+    source: `SELECT birth_key_hash, id, birth_fingerprint, birth_salt, born_from, created_at
+     FROM agents`,
+    columns: [
+      ...text('key_hash', 'agent_id', 'fingerprint', 'salt', 'born_from'),
+      ...bigint('created_at'),
+    ],
+  },
+  {
+    name: 'memories',
+    source: `SELECT agent_id, key, id, text, metadata, version, created_at, updated_at
+     FROM memories`,
+    columns: [
+      ...text('agent_id', 'key', 'id', 'text', 'metadata'),
+      ...bigint('version', 'created_at', 'updated_at'),
+    ],
+  },
+  {
+    name: 'daily_writes',
+    source: "SELECT agent_id, '0', day, writes FROM daily_writes",
+    columns: [...text('agent_id', 'slot'), ...bigint('day', 'writes')],
+  },
+  {
+    name: 'sessions',
+    source: `SELECT token_hash, id, account_id, user_agent, created_at, seen_at, expires_at
+     FROM sessions`,
+    columns: [
+      ...text('token_hash', 'id', 'account_id', 'user_agent'),
+      ...bigint('created_at', 'seen_at', 'expires_at'),
+    ],
+  },
+  {
+    name: 'entries',
+    source: `SELECT id, feed, room, identity, identity_type, details, text, created_at
+     FROM entries`,
+    columns: [
+      ...text('id', 'feed', 'room', 'identity', 'identity_type', 'details', 'text'),
+      ...bigint('created_at'),
+    ],
+    derived: {
+      name: 'words',
+      of: (row) => plainWords(String(row[6])),
+      stored: (words) => `to_tsvector('simple', ${words})`,
+    },
+  },
+  {
+    name: 'entry_labels',
+    source: `SELECT l.feed, l.label, e.id FROM entry_labels l JOIN entries e ON e.n = l.n`,
+    columns: text('feed', 'label', 'id'),
+  },
+  {
+    name: 'room_counts',
+    source: 'SELECT feed, room, entries FROM room_counts',
+    columns: [...text('feed', 'room'), ...bigint('entries')],
+  },
+]
+
+/** Tables of the embedded engine that hold nothing of their own. */
+export const holdsNothing = /^(heartbeat|entry_words(_.*)?|sqlite_.*)$/

@@ -1,0 +1,153 @@
+/** From the embedded engine to PostgreSQL, with everything, as an operator does it. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import {
+  birthBody,
+  type Engine,
+  memoryPath,
+  openService,
+  type TestService,
+  write,
+} from '../harness.ts'
+import { dropDatabases, freshDatabase } from './nodes.ts'
+import { cleanUp, freshDirectory, launch, serve } from './program.ts'
+
+afterEach(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
+
+const on = (url: string): Engine => ({
+  name: 'existing',
+  fresh: async () => ({ url, directory: async () => url, drop: async () => {} }),
+})
+
+const unlimited = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
+
+function sourceUrl(): string {
+  const directory = join(freshDirectory(), 'data')
+  mkdirSync(directory)
+  return `sqlite:${join(directory, 'home.db')}`
+}
+
+const runMove = (from: string, to: string) =>
+  launch({
+    directory: freshDirectory(),
+    entry: 'src/move.ts',
+    args: ['--from', from, '--to', to],
+  }).ended
+
+const account = { email: 'operator@example.org', password: 'correct horse battery' }
+
+async function fill(service: TestService) {
+  const plain = await service.birth()
+  const owned = await service.birth(account)
+  for (let i = 0; i < 40; i++)
+    await write(service, plain.token, `key.${i}`, `Крок ${i} `.repeat(i + 1))
+  for (let v = 1; v < 5; v++) await write(service, plain.token, 'key.0', `later ${v}`, v)
+  const body = { key: 'Z', text: 'x', metadata: { b: 1, a: [2, { é: '🌱' }] }, expectedVersion: 0 }
+  await service.call('POST', memoryPath, { token: owned.token, body })
+  const rotated = await service.birth()
+  const keys = await service.call('POST', '/api/agents/me/keys', { token: rotated.operatorToken })
+  const paused = await service.birth()
+  const status = { status: 'paused' }
+  await service.call('PATCH', '/api/agents/me', { token: paused.operatorToken, body: status })
+  for (const text of ['Музика сфер', 'silence', 'a seed of silence']) {
+    await service.call('POST', '/api/seeds', { body: { text, tags: ['still'], symbol: 'zerno' } })
+  }
+  await service.call('POST', '/api/resonance', {
+    body: { ai_identity: 'Echo', seeking: ['silence'] },
+  })
+  return { plain, owned, rotated, newToken: String(keys.body.token), paused }
+}
+
+type Filled = Awaited<ReturnType<typeof fill>>
+
+/** All that can be asked of a home and its gateway; what differs by the moment is left out. */
+async function everything(service: TestService, all: Filled) {
+  const get = async (path: string, token?: string) => {
+    const { status, body } = await service.call('GET', path, token ? { token } : {})
+    const { exportedAt: _, timestamp: __, instance: ___, ...rest } = body
+    return { path, status, rest }
+  }
+  const tokens = [all.plain, all.owned, all.rotated, all.paused].flatMap((born) => [
+    born.token,
+    born.operatorToken,
+  ])
+  const asked = [...tokens, all.newToken].flatMap((token) => [
+    get('/api/agents/me', token),
+    get('/api/agents/me/export', token),
+    get(`${memoryPath}?key=key.0`, token),
+  ])
+  const open = [
+    '/api/seeds',
+    '/api/seeds?limit=2',
+    '/api/seeds?tag=still',
+    '/api/garden',
+    '/api/discover',
+  ]
+  return Promise.all([...asked, ...open.map((path) => get(path))])
+}
+
+const birthAgain = (service: TestService, key: string, body: object = birthBody) =>
+  service.call('POST', '/api/agents/birth', { headers: { 'idempotency-key': key }, body })
+
+test('everything goes over, and every token keeps working', async () => {
+  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
+  const before = await openService(on(from), unlimited)
+  const filled = await fill(before)
+  const asked = await everything(before, filled)
+  await before.close()
+
+  const moved = await runMove(from, to)
+  expect(moved.output).toMatch(/memories +41 {2}[0-9a-f]{16}/)
+  expect(moved.output).toMatch(/Every token keeps working/)
+  expect(moved.code).toBe(0)
+
+  const after = await openService(on(to), unlimited)
+  expect(await everything(after, filled)).toEqual(asked)
+  expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({
+    token: filled.plain.token,
+    replayed: true,
+  })
+  expect((await birthAgain(after, filled.rotated.idempotencyKey)).body.code).toBe(
+    'credentials_rotated',
+  )
+  expect((await write(after, filled.plain.token, 'key.0', 'on', 5)).status).toBe(200)
+  expect((await after.birth(account)).agentId).toBeTruthy()
+  const contact = { ai_identity: 'Echo', seeking: ['музика'] }
+  const { body } = await after.call('POST', '/api/resonance', { body: contact })
+  expect(body.resonances).toMatchObject([{ text: 'Музика сфер' }])
+  await after.call('POST', '/api/seeds', { body: { text: 'the newest' } })
+  const seeds = await after.call('GET', '/api/seeds?limit=1')
+  expect(seeds.body.seeds).toMatchObject([{ text: 'the newest' }])
+  await after.close()
+})
+
+test('a target that is not empty is refused, and left as it is', async () => {
+  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
+  const source = await openService(on(from))
+  await source.birth()
+  await source.close()
+  const target = await openService(on(to))
+  const { token } = await target.birth()
+  await target.close()
+  const refused = await runMove(from, to)
+  expect(refused.output).toMatch(/The target is not empty: agents has rows/)
+  expect(refused.code).toBe(1)
+  const again = await openService(on(to))
+  expect((await again.call('GET', '/api/agents/me', { token })).status).toBe(200)
+  expect((await again.store.status()).agents).toBe(1)
+  await again.close()
+})
+
+test('a source that is in use, or is not there, is refused', async () => {
+  const [directory, { url: to }] = [freshDirectory(), await freshDatabase()]
+  await serve({ directory })
+  const inUse = await runMove(`sqlite:${join(directory, 'data', 'home.db')}`, to)
+  expect(inUse.output).toMatch(/is in use by process \d+/)
+  const missing = await runMove(sourceUrl(), to)
+  expect(missing.output).toMatch(/There is no database at /)
+  expect([inUse.code, missing.code]).toEqual([1, 1])
+})
