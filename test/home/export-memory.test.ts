@@ -51,8 +51,8 @@ describe.each(engines)('the memory that an export takes on $name', (engine) => {
   }
 
   test.each([
-    [4, 256],
-    [32, 2_048],
+    [2, 128],
+    [16, 1_024],
   ])('%i MiB are exported within a few MiB', async (size, memories) => {
     const { token } = await service.birth()
     await fill(token, memories)

@@ -246,7 +246,7 @@ describe.each(engines)('limits on $name', (engine) => {
   test('0 turns every limit off, and no limit is shown', async () => {
     const service = await services(everythingOff)
     const { operatorToken: token } = await service.birth()
-    for (let n = 0; n < 50; n++) {
+    for (let n = 0; n < 20; n++) {
       const answers = [
         await bear(service),
         await service.call('GET', '/api/agents/me', { token: 'aha_x' }),
