@@ -24,13 +24,22 @@ function checkBody(method: string, path: string, status: number, body: unknown):
   endpoint?.docs.responses[status]?.schema?.parse(body)
 }
 
-/** Throws when the description of a described path does not list the answer's status or shape. */
+interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+/** Throws when an answer lacks what all have, or its status or shape is not as described. */
 export async function checkDocumented(
   app: App,
   method: string,
   url: string,
-  { status, body }: { readonly status: number; readonly body: unknown },
+  { status, headers, body }: Answered,
 ): Promise<void> {
+  if (!headers.has('x-request-id') || headers.get('x-content-type-options') !== 'nosniff') {
+    throw new Error(`${method} ${url} answered ${status} without X-Request-Id or nosniff`)
+  }
   const [path = ''] = url.split('?')
   described ??= describe(app)
   const { paths } = await described

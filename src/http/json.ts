@@ -4,6 +4,7 @@
  * and numbers that JavaScript cannot keep.
  */
 import { problem } from '../errors.ts'
+import { parseEscapedKeys, type Span } from './escaped-keys.ts'
 
 const MAX_DEPTH = 32
 
@@ -19,16 +20,23 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** What V8's message tells of a syntax error, in words that quote nothing of the body. */
+function faultOf(error: unknown, source: string): string {
+  const message = String(error)
+  const at = /position (\d+)/.exec(message)?.[1]
+  if (message.includes('Unexpected end') || Number(at) >= source.length) {
+    return 'The body ends before its JSON does. Send the whole JSON value.'
+  }
+  return at === undefined
+    ? 'The body is not JSON. Correct it and send it again.'
+    : `The body stops being JSON at character ${at}. Correct it and send it again.`
+}
+
 function parse(source: string): unknown {
   try {
     return JSON.parse(source)
   } catch (error) {
-    const at = /position (\d+)/.exec(String(error))?.[1]
-    throw malformed(
-      at === undefined
-        ? 'The body ends before its JSON does. Send the whole JSON value.'
-        : `The body stops being JSON at character ${at}. Correct it and send it again.`,
-    )
+    throw malformed(faultOf(error, source))
   }
 }
 
@@ -45,15 +53,29 @@ function closingQuote(source: string, from: number): number {
   return end
 }
 
-/** How many members the source writes: its colons outside strings. */
-function writtenMembers(source: string): number {
+interface Written {
+  /** The members of all objects: the colons outside strings. */
+  readonly members: number
+  readonly escapedKeys: readonly Span[]
+}
+
+function scan(source: string, escapes: boolean): Written {
+  const escapedKeys: Span[] = []
   let members = 0
+  let start = 0
+  let end = 0
   for (let i = 0; i < source.length; i++) {
     const code = source.charCodeAt(i)
-    if (code === 34) i = closingQuote(source, i + 1)
-    else if (code === 58) members++
+    if (code === 34) {
+      start = i
+      i = closingQuote(source, i + 1)
+      end = i + 1
+    } else if (code === 58) {
+      members++
+      if (escapes && source.slice(start, end).includes('\\')) escapedKeys.push({ start, end })
+    }
   }
-  return members
+  return { members, escapedKeys }
 }
 
 interface Findings {
@@ -111,11 +133,14 @@ function refuseInexactIntegers(source: string): void {
 /** Throws `malformed_json`, with a sentence that names the fault. */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const source = decode(bytes)
-  const value = parse(source)
+  const parsed = parse(source)
+  const { members, escapedKeys } = scan(source, source.includes('\\'))
+  const value =
+    escapedKeys.length > 0 ? parseEscapedKeys(source, escapedKeys, MAX_DEPTH + 1) : parsed
   // Surrogates and control characters can only come from escapes: the bytes were valid UTF-8.
   const findings: Findings = { members: 0, unsafeInteger: false }
   inspect(value, 0, source.includes('\\u'), findings)
-  if (findings.members !== writtenMembers(source)) {
+  if (findings.members !== members) {
     throw malformed('An object has the same key twice. Send each key once.')
   }
   if (findings.unsafeInteger) refuseInexactIntegers(source)

@@ -1,0 +1,56 @@
+/** What a caller is told when something behind the service fails, and what it is not told. */
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, createApp } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import type { ErrorCode } from '../src/errors.ts'
+import { OutcomeUnknown, type Store, StoreOverloaded, StoreUnavailable } from '../src/store/port.ts'
+import { engines, openService, type TestService } from './harness.ts'
+import { expectProblem } from './problem.ts'
+
+const CAUSE = 'could not open /var/lib/home.db near SELECT'
+
+const cause = new Error(CAUSE)
+
+const failures: [Error, ErrorCode][] = [
+  [new Error(CAUSE), 'internal'],
+  [new TypeError(CAUSE, { cause }), 'internal'],
+  [new StoreUnavailable(CAUSE, { cause }), 'storage_unavailable'],
+  [new StoreOverloaded(CAUSE, { cause }), 'overloaded'],
+  [new OutcomeUnknown(CAUSE, { cause }), 'outcome_unknown'],
+]
+
+describe.each(engines)('a failure behind $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
+
+  const ask = async (app: App, token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const request = new Request('http://127.0.0.1:8787/api/agents/me', { headers })
+    const response = await app.hono.fetch(request)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+  }
+
+  test.each(failures)('%s becomes %s, and its cause stays in the log', async (failure, code) => {
+    const { token } = await service.birth()
+    const lines: string[] = []
+    const store: Store = { ...service.store, readProfile: () => Promise.reject(failure) }
+    const app = createApp({
+      config: loadConfig({}),
+      store,
+      clock: Date.now,
+      random: randomBytes,
+      log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+    })
+    const answer = await ask(app, token)
+    expectProblem(answer, code)
+    expect(answer.text).not.toMatch(/home\.db|SELECT|Error|\n\s+at /)
+    const logged = lines.find((line) => line.includes(String(answer.body.instance)))
+    expect(logged).toContain(CAUSE)
+  })
+})

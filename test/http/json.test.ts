@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseStrictJson } from '../../src/http/json.ts'
+
+const parse = (source: string): unknown => parseStrictJson(Buffer.from(source))
+
+/** Strings in which a scanner for quotes and colons could lose its way. */
+const tricky = fc
+  .array(fc.constantFrom('"', '\\', ':', '{', '}', ',', 'u', '\\u0041', '\n', '🌱', 'a', ''))
+  .map((parts) => parts.join(''))
+
+const value = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(null, true, false, 0, -1, 1.5, 1e300, 5e-324, 2 ** 53 - 1),
+    tricky,
+    fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', '')),
+    fc.array(tie('any'), { maxLength: 4 }),
+    fc.dictionary(
+      tricky.filter((key) => key !== '__proto__'),
+      tie('any'),
+      { maxKeys: 4 },
+    ),
+  ),
+})).any
+
+describe('strict JSON', () => {
+  test('reads what JSON.parse reads, however it is spaced', () => {
+    fc.assert(
+      fc.property(value, fc.constantFrom(undefined, 1, '\t'), (sent, space) => {
+        const source = JSON.stringify(sent, null, space)
+        expect(parse(source)).toEqual(JSON.parse(source))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('finds any key that is written twice, however it is spelt', () => {
+    const escaped = (text: string) =>
+      [...text].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+    const key = fc.stringMatching(/^[a-z"\\:]{1,6}$/)
+    fc.assert(
+      fc.property(key, value, fc.boolean(), (name, other, spelt) => {
+        const again = spelt ? `"${escaped(name)}"` : JSON.stringify(name)
+        const source = `[{${JSON.stringify(name)}:${JSON.stringify(other)},${again}:1}]`
+        expect(() => parse(source)).toThrow('same key twice')
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('reads a key as it is spelt, whatever keys were read before', () => {
+    // After this, V8's own parser reads the keys below as a backslash.
+    JSON.parse('{"h":[],"\\\\":0}')
+    const keys = (source: string) => Object.keys(parse(source) as object)
+    expect(keys('{"h":[],"\\\\":0}')).toEqual(['h', '\\'])
+    expect(keys('{"h":1,"\\u043a":2}')).toEqual(['h', 'к'])
+    expect(keys('{"h":1,"\\"":2}')).toEqual(['h', '"'])
+    expect(keys('{"h":1,"\\n":{"h":1,"\\u0031":2}}')).toEqual(['h', '\n'])
+    expect(keys('{"k0":2,"\\u006b":3,"kk\\u0030":4}')).toEqual(['k0', 'k', 'kk0'])
+    expect(parse('[{"\\u0061":[{"\\u0062":"\\u0063"}]}]')).toEqual([{ a: [{ b: 'c' }] }])
+  })
+
+  test.each([
+    ['9007199254740991', 9007199254740991],
+    ['-9007199254740991', -9007199254740991],
+    ['9007199254740992', 9007199254740992],
+    ['1.0', 1],
+    ['1e2', 100],
+    ['0.1', 0.1],
+    ['-0.0', -0],
+  ])('keeps the number %s', (source, kept) => {
+    expect(parse(`[${source}]`)).toEqual([kept])
+  })
+
+  test.each(['9007199254740993', '-9007199254740993', '1e309', '-1e309', '1234567890123456789'])(
+    'refuses the number %s, which JavaScript would change',
+    (source) => {
+      expect(() => parse(`{"a":[${source}]}`)).toThrow(/exactly|too large/)
+    },
+  )
+
+  test.each([
+    ['', 'ends before'],
+    ['{"a"', 'ends before'],
+    ['{"a":"b', 'ends before'],
+    ['{"a":1,', 'ends before'],
+    ['[1,]', 'not JSON'],
+    ['nope', 'not JSON'],
+    [`["${'a'.repeat(60)}",]`, 'not JSON'],
+    ['{"a":1} x', 'character 8'],
+    ["{'a':1}", 'character 1'],
+    ['"\\ud800"', 'surrogate'],
+    ['"\\u0000"', 'NUL'],
+    ['{"__proto__":1}', '__proto__'],
+    [`${'['.repeat(33)}${']'.repeat(33)}`, '32 levels'],
+  ])('says what is wrong with %j', (source, sentence) => {
+    expect(() => parse(source)).toThrow(sentence)
+  })
+})
