@@ -53,7 +53,10 @@ describe.each(engines)('the gateway is open on $name', (engine) => {
     }
   })
 
-  test('10,000 posts from one address are all kept', proves('gateway.no-limits'), async () => {
+  test('10,000 posts from one address are all kept', {
+    ...proves('gateway.no-limits'),
+    timeout: 120_000,
+  }, async () => {
     const before = await countTraces()
     const statuses = new Map<number, number>()
     for (let sent = 0; sent < POSTS; sent += AT_ONCE) {
