@@ -7,7 +7,7 @@ import { prepareReads } from './reads.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from './rows.ts'
 
 /** Text read before the event loop gets its turn. */
-const BATCH_BYTES = 64 * 1024
+const BATCH_BYTES = 32 * 1024
 
 function* batches(rows: Iterable<MemoryRow>): Generator<Memory[]> {
   let batch: Memory[] = []
