@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -102,6 +102,15 @@ test('closing waits for the writes under way', async () => {
   expect(await written).toMatchObject({ outcome: 'saved' })
   store = await open()
   expect(await store.readMemory(identity, 'last')).toMatchObject({ outcome: 'found' })
+})
+
+test('the log is moved into the database as it grows', async () => {
+  const text = 'x'.repeat(15_000)
+  for (let version = 0; version < 60; version++) {
+    const writes = Array.from({ length: 50 }, (_, i) => ({ ...memory(`k${i}`, version), text }))
+    await Promise.all(writes.map((each) => store.writeMemory(identity, each, 0, 1)))
+  }
+  expect(statSync(join(directory, 'home.db-wal')).size).toBeLessThan(16 * 1024 * 1024)
 })
 
 test('when the writer ends, what waited is unknown and the next write finds another', async () => {

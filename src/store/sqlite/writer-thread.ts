@@ -1,5 +1,6 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { prepareCheckpoint } from './checkpoint.ts'
 import { openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
@@ -12,6 +13,7 @@ if (!port) throw new Error('this module runs as a thread')
 
 const db = openWriter(workerData as string)
 const commit = prepareGroupCommit(db, prepareWrites(db))
+const checkpoint = prepareCheckpoint(db)
 
 /** What came in while the last commit was on its way to the disk. */
 const waiting = (first: Message): Message[] => {
@@ -25,7 +27,10 @@ const waiting = (first: Message): Message[] => {
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => message ?? [])
-  if (jobs.length > 0) port.postMessage(commit(jobs))
+  if (jobs.length > 0) {
+    port.postMessage(commit(jobs))
+    checkpoint()
+  }
   if (!messages.includes(null)) return
   db.close()
   port.close()
