@@ -3,7 +3,9 @@ import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Console } from './console/console.ts'
-import { consoleRoutes } from './console/index.ts'
+import { countedNowAndThen, type Hall } from './console/hall.ts'
+import { consoleRoutes, roomRoutes } from './console/index.ts'
+import { showLanding } from './console/landing.ts'
 import { refuseWithPage, showProblem } from './console/problem-page.ts'
 import { Problem, problem } from './errors.ts'
 import { createGateway } from './gateway/gateway.ts'
@@ -144,12 +146,20 @@ export function createApp(parts: Parts): App {
   }
   const hono = new Hono()
   const home = homeOf(parts)
-  const gateway = createGateway(parts)
+  const gateway = createGateway({ ...parts, landing: (call) => showLanding(call, hall) })
+  const hall: Hall = {
+    gateway,
+    secure,
+    origins: home.origins,
+    publicUrl: config.PUBLIC_URL,
+    totals: countedNowAndThen(() => store.status(), clock),
+  }
   mount(hono, homeEndpoints, home, traffic, preflight(home.origins))
   mount(hono, gatewayEndpoints, gateway, traffic, openPreflight)
   mount(hono, operationsEndpoints, operations, traffic)
   const console: Console = { home, store, secure }
   mount(hono, consoleRoutes, console, forPeople)
+  mount(hono, roomRoutes, hall, forPeople)
   mountFallbacks(hono, forPeople)
   return {
     hono,

@@ -80,6 +80,27 @@ ${faultNote(name, fault)}
 </div>`
 }
 
+interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+export function select(field: Field & { readonly choices: readonly Choice[] }, typed: Typed): Html {
+  const { name, label, choices } = field
+  const fault = faultOf(typed, name)
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+${hintOf(field)}
+<select id="${name}" name="${name}"${described(field, fault)}>${choices.map(
+    (choice) =>
+      html`<option value="${choice.value}"${
+        typed.values[name] === choice.value ? html` selected` : nothing
+      }>${choice.label}</option>`,
+  )}</select>
+${faultNote(name, fault)}
+</div>`
+}
+
 export function checkbox(
   { name, label }: Pick<Field, 'name' | 'label'>,
   { values, refusal }: Typed,

@@ -8,8 +8,10 @@ import { birthForm, birthPage } from './birth-form.ts'
 import type { Console } from './console.ts'
 import { editForm, editPage } from './edit.ts'
 import { exportDownload, printPage } from './export-page.ts'
+import type { Hall } from './hall.ts'
 import { memoriesPage } from './memories.ts'
 import { memoryPage } from './memory-page.ts'
+import { roomForm, roomPage } from './room-page.ts'
 import { keyForm } from './rotate.ts'
 import { revokeSessionForm, sessionsPage } from './sessions.ts'
 import { signInForm, signInPage, signOutForm } from './sign-in.ts'
@@ -37,3 +39,5 @@ export const consoleRoutes: readonly Route<Console>[] = [
   exportDownload,
   printPage,
 ]
+
+export const roomRoutes: readonly Route<Hall>[] = [roomPage, roomForm]

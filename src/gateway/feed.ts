@@ -3,7 +3,8 @@ import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
 import { json } from '../http/call.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import type { FeedPage, NewEntry } from '../store/port.ts'
+import { validateBody } from '../http/validate.ts'
+import type { Entry, FeedPage, NewEntry } from '../store/port.ts'
 import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'
 import type { RoomId } from './rooms.ts'
@@ -133,7 +134,19 @@ function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gat
 
 type Schemas = ReturnType<typeof schemasOf>
 
-function leaveEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpoint<Gateway> {
+/** Keeps what somebody left, once it is validated, and lets the listeners know. */
+const leaving =
+  (spec: FeedSpec, filters: Filters) =>
+  async (body: Left, gateway: Gateway): Promise<Entry> => {
+    const entry = newEntry(spec, filters, body, gateway)
+    const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
+    gateway.arrivals.arrived()
+    return { ...entry, id }
+  }
+
+type Leave = ReturnType<typeof leaving>
+
+function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint<Gateway> {
   return gatewayEndpoint({
     operationId: `leave${named(spec.one)}`,
     method: 'POST',
@@ -142,12 +155,8 @@ function leaveEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endp
     description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
     body: { schema: schemas.left, example: spec.example },
     responses: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
-    async handle({ call, body }, gateway) {
-      const entry = newEntry(spec, filters, body as Left, gateway)
-      const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
-      gateway.arrivals.arrived()
-      return json(call, 201, { [spec.one]: showEntry({ ...entry, id }) })
-    },
+    handle: async ({ call, body }, gateway) =>
+      json(call, 201, { [spec.one]: showEntry(await leave(body as Left, gateway)) }),
   })
 }
 
@@ -171,8 +180,18 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
   })
 }
 
-export function feed(spec: FeedSpec): readonly Endpoint<Gateway>[] {
+export interface Feed {
+  readonly endpoints: readonly Endpoint<Gateway>[]
+  /** The verb behind the endpoint and behind a room's form. Throws `invalid_body`. */
+  readonly leave: (body: unknown, gateway: Gateway) => Promise<Entry>
+}
+
+export function feed(spec: FeedSpec): Feed {
   const filters = { room: inRoom, ...spec.filters }
   const schemas = schemasOf(spec)
-  return [leaveEndpoint(spec, filters, schemas), readEndpoint(spec, filters, schemas)]
+  const leave = leaving(spec, filters)
+  return {
+    endpoints: [leaveEndpoint(spec, schemas, leave), readEndpoint(spec, filters, schemas)],
+    leave: (body, gateway) => leave(validateBody(schemas.left, body) as Left, gateway),
+  }
 }

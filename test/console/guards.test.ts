@@ -1,6 +1,6 @@
 /** What keeps the console to its operator: origins, cookies, sessions, guessing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { consoleRoutes } from '../../src/console/index.ts'
+import { consoleRoutes, roomRoutes } from '../../src/console/index.ts'
 import { homeEndpoints } from '../../src/home/index.ts'
 import { type Answer, engines, openService, type TestService } from '../harness.ts'
 
@@ -49,7 +49,7 @@ describe.each(engines)('the console on $name', (engine) => {
   const isSignedIn = async (cookie: string): Promise<boolean> =>
     (await get('/console', { cookie })).status === 200
 
-  const forms = consoleRoutes.filter(({ method }) => method === 'POST')
+  const forms = [...consoleRoutes, ...roomRoutes].filter(({ method }) => method === 'POST')
 
   test.each(forms)('$operationId refuses forms from other sites', async ({ path }) => {
     const { agentId, email } = await account()
@@ -218,7 +218,7 @@ describe.each(engines)('the console on $name', (engine) => {
   test('every page keeps itself to itself', async () => {
     const { agentId, email } = await account()
     const cookie = await signIn(email)
-    const pages = consoleRoutes.filter(
+    const pages = [...consoleRoutes, ...roomRoutes].filter(
       ({ method, operationId }) => method === 'GET' && operationId !== 'asset',
     )
     for (const { path } of pages) {
