@@ -8,7 +8,7 @@ import { endpoints, endpointsSchema } from './information.ts'
 import { CONTACTS } from './resonance.ts'
 import { rooms } from './rooms.ts'
 import { dateTime, NOTICE, notice } from './schemas.ts'
-import { glimpse, showContact } from './view.ts'
+import { glimpse, showVisitor } from './view.ts'
 
 const LATEST_IN_ROOM = 3
 const RECENT_VISITORS = 10
@@ -73,7 +73,7 @@ export const discover = gatewayEndpoint({
       endpoints,
       symbols: shownSymbols,
       documents,
-      visitors: recent.entries.map(showContact),
+      visitors: recent.entries.map(showVisitor),
       notice: NOTICE,
       timestamp: new Date(clock()).toISOString(),
     })

@@ -23,24 +23,38 @@ export const showEntry = (entry: Entry) => ({
   createdAt: new Date(entry.createdAt).toISOString(),
 })
 
-export const showContact = (entry: Entry) => ({
+const contactWith = (entry: Entry, details: Readonly<Record<string, unknown>>) => ({
   id: entry.id,
   ai_identity: entry.identity,
-  ...detailsOf(entry),
+  ...details,
   createdAt: new Date(entry.createdAt).toISOString(),
 })
 
+export const showContact = (entry: Entry) => contactWith(entry, detailsOf(entry))
+
+/** A contact without what was sought, which can be long. */
+export function showVisitor(entry: Entry) {
+  const { seeking: _, ...details } = detailsOf(entry)
+  return contactWith(entry, details)
+}
+
+const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
+
 /** The entry and what it is, where several kinds stand together. */
 export const showAny = (entry: Entry) => ({
-  kind: kinds[entry.feed] ?? entry.feed,
+  kind: kindOf(entry),
   ...(entry.feed === 'resonance' ? showContact(entry) : showEntry(entry)),
 })
 
-/** A long text is cut, and says so. */
-export function glimpse(entry: Entry) {
-  const shown = showAny(entry)
-  if (entry.text.length <= GLIMPSE_CHARS) return shown
+function cut(text: string): string {
   // Half of a surrogate pair at the cut is no character.
-  const text = `${entry.text.slice(0, GLIMPSE_CHARS).replace(/[\uD800-\uDBFF]$/, '')}…`
-  return { ...shown, text, truncated: true }
+  return `${text.slice(0, GLIMPSE_CHARS).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/** An entry beside others: a long text is cut, and says so. */
+export function glimpse(entry: Entry) {
+  if (entry.feed === 'resonance') return { kind: kindOf(entry), ...showVisitor(entry) }
+  const shown = showAny(entry)
+  const long = entry.text.length > GLIMPSE_CHARS
+  return long ? { ...shown, text: cut(entry.text), truncated: true } : shown
 }

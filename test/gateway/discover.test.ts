@@ -48,11 +48,19 @@ describe.each(engines)('discovery on $name', (engine) => {
 
   test('names the recent visitors, newest first', async () => {
     for (let i = 0; i < 12; i++) {
-      await service.call('POST', '/api/resonance', { body: { ai_identity: `visitor ${i}` } })
+      await service.call('POST', '/api/resonance', {
+        body: { ai_identity: `visitor ${i}`, seeking: ['x'] },
+      })
     }
     const { visitors, rooms } = await discovered()
     const names = (visitors as Items).map(({ ai_identity }) => ai_identity)
     expect(names).toEqual(Array.from({ length: 10 }, (_, i) => `visitor ${11 - i}`))
-    expect((rooms as Items)[0]).toMatchObject({ id: 'first-breath', count: 12 })
+    expect((rooms as Items)[0]).toMatchObject({
+      id: 'first-breath',
+      count: 12,
+      latest: [{ kind: 'contact', ai_identity: 'visitor 11' }, {}, {}],
+    })
+    // What they sought can be long, and is not shown to everybody who looks around.
+    expect(JSON.stringify([visitors, rooms])).not.toContain('seeking')
   })
 })
