@@ -147,7 +147,6 @@ export function admitTogether({ transact }: Connections) {
   }
 
   async function drain(): Promise<void> {
-    busy = true
     while (waiting.length > 0) await commit(waiting.splice(0, MAX_TOGETHER))
     busy = false
   }
@@ -155,6 +154,8 @@ export function admitTogether({ transact }: Connections) {
   return (entry: NewEntry, capacity: number): Promise<string> =>
     new Promise((resolve, reject) => {
       waiting.push({ entry, capacity, resolve, reject })
-      if (!busy) void drain()
+      if (busy) return
+      busy = true
+      queueMicrotask(() => void drain())
     })
 }

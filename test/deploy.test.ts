@@ -1,0 +1,50 @@
+/** The files in deploy/ name settings and paths that exist. They are not run here. */
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { settings } from '../src/config.ts'
+
+const root = new URL('..', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+
+const known = [...settings, 'NODE_ENV']
+
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/^\s*(?:ENV |Environment=)?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name)
+
+test('the unit and the image set settings that exist', () => {
+  const names = [
+    ...namesIn(read('deploy/agent-home.service')),
+    ...namesIn(read('deploy/Dockerfile')),
+  ]
+  expect(names).toContain('DATABASE_URL')
+  expect(names.filter((name) => !known.includes(name))).toEqual([])
+})
+
+interface Compose {
+  readonly services: Record<
+    string,
+    { readonly environment?: Record<string, string>; readonly depends_on?: object }
+  >
+}
+
+test('the nodes of the compose file set settings that exist, and wait for services that exist', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose
+  const { node1, node2 } = services
+  expect(node1).toEqual(node2)
+  expect(Object.keys(node1?.environment ?? {}).filter((name) => !known.includes(name))).toEqual([])
+  for (const { depends_on: needed = {} } of Object.values(services)) {
+    const names: unknown[] = Array.isArray(needed) ? needed : Object.keys(needed)
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(names))
+  }
+})
+
+test('the image copies what is there, and is given nothing else', () => {
+  const copied = [...read('deploy/Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
+  const paths = copied.flatMap(([, list = '']) => list.split(' '))
+  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([])
+  const admitted = read('.dockerignore')
+    .match(/^!.+$/gm)
+    ?.map((line) => line.slice(1))
+  expect(admitted?.toSorted()).toEqual(paths.toSorted())
+})
