@@ -15,4 +15,4 @@ test('npm run build gives a program that serves and keeps memories', async () =>
   expect((await readMemory(server.url, token, 'plan')).memory.text).toBe('Step 1')
   expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
   expect((await server.kill('SIGTERM')).code).toBe(0)
-}, 60_000)
+})

@@ -38,4 +38,4 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   await Promise.all(stops.map((stop) => stop()))
   await readEach(load, KEYS)
   expect(faultsOf(load.history())).toEqual([])
-}, 90_000)
+})

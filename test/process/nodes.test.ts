@@ -52,7 +52,7 @@ test(`${WRITERS} writers over two nodes on one key: one winner at each of ${ROUN
     await load.records[version % 2]?.read('one')
   }
   expect(faultsOf(load.history())).toEqual([])
-}, 120_000)
+})
 
 test('reads and writes over both nodes are linearizable', async () => {
   const { token } = await birth(nodes[0].url)
@@ -61,7 +61,7 @@ test('reads and writes over both nodes are linearizable', async () => {
   await load.until(() => load.history().length > 2_000)
   await Promise.all(stops.map((stop) => stop()))
   expect(faultsOf(load.history())).toEqual([])
-}, 60_000)
+})
 
 describe('a credential', () => {
   const warm = async (node: Server, token: string) => {
@@ -87,7 +87,7 @@ describe('a credential', () => {
       token = rotated.token
     }
     expect((await readMemory(b.url, token, 'k')).memory.text).toBe('x')
-  }, 60_000)
+  })
 
   test('of a paused agent is refused on the other node at once, and works at once again', async () => {
     const [a, b] = nodes
@@ -105,7 +105,7 @@ describe('a credential', () => {
       await set('active')
       expect(await statusOf(b, `${memory}?key=k`, token)).toBe(200)
     }
-  }, 60_000)
+  })
 
   test('that writes without pause on one node writes nothing after its rotation was answered', async () => {
     const [a, b] = nodes
@@ -130,7 +130,7 @@ describe('a credential', () => {
       await Promise.all(writers)
       expect(await exported(a, operator)).toEqual(before)
     }
-  }, 60_000)
+  })
 })
 
 async function exported(node: Server, operator: string): Promise<unknown> {
@@ -221,4 +221,4 @@ test('kill -9 of a node in mid-load loses nothing that was answered', async () =
   await stopFirst()
   await readEach(load, keys)
   expect(faultsOf(load.history())).toEqual([])
-}, 60_000)
+})
