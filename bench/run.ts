@@ -6,12 +6,14 @@
  *                    [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
  */
 import { mkdtempSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Contestant, contestants, type Running } from './contestants/index.ts'
 import { exportPlan, exports } from './export.ts'
 import { READ_CONNECTIONS, tableGoals, WRITE_CONNECTIONS } from './goals.ts'
 import { growth, growthPlan } from './growth.ts'
+import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
 import { type Generator, startGenerator } from './load/handle.ts'
 import { describeMachine, onDisk } from './machine.ts'
@@ -141,8 +143,10 @@ async function others(quick: boolean): Promise<Finding[]> {
   const started = await startup(quick ? 3 : 10)
   say('exporting')
   const exported = await exports(exportPlan(quick))
+  say('flooding the gateway')
+  const isolated = await (quick ? isolation(3, 1) : isolation(10, 3))
   say('growing')
-  return [started, exported, await growth(growthPlan(quick))]
+  return [started, exported, isolated, await growth(growthPlan(quick))]
 }
 
 pinSelf()
@@ -157,6 +161,7 @@ publish({
   directory: plan.results,
   machine: [
     ...machine,
+    `load average at the end ${loadavg()[0]?.toFixed(1)}`,
     `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
   ],
   parts: [tables(measured), ...findings.map(({ part }) => part), goalsTable(goals)],

@@ -51,8 +51,10 @@ export const find = (
       m.contestant === contestant && m.operation === operation && m.connections === connections,
   )?.sample
 
-const figure = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(2)
+const figure = (value: number): string => {
+  if (value >= 100) return Math.round(value).toLocaleString('en-US')
+  return value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2)
+}
 
 const ratio = (value: number, bar: number | undefined): string =>
   bar ? (value / bar).toFixed(2) : '-'
