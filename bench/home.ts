@@ -19,11 +19,13 @@ const unlimited = {
   BIRTHS_PER_HOUR: '0',
 }
 
-export const homeEnv = (directory: string) => ({
+export const homeEnv = (directory: string) => envOn(`sqlite:${join(directory, 'home.db')}`)
+
+const envOn = (databaseUrl: string) => ({
   ...process.env,
   ...unlimited,
   PORT: '0',
-  DATABASE_URL: `sqlite:${join(directory, 'home.db')}`,
+  DATABASE_URL: databaseUrl,
 })
 
 interface Born {
@@ -36,12 +38,19 @@ export interface RunningHome {
   readonly url: URL
 }
 
-export async function startHome(
+export const startHome = (
   directory: string,
   nodeOptions: readonly string[] = [],
+): Promise<RunningHome> => startHomeOn(`sqlite:${join(directory, 'home.db')}`, nodeOptions)
+
+/** On a database that is there, such as one that several nodes share. */
+export async function startHomeOn(
+  databaseUrl: string,
+  nodeOptions: readonly string[] = [],
+  core = SERVER_CORE,
 ): Promise<RunningHome> {
-  const child = spawnPinned(SERVER_CORE, [process.execPath, ...nodeOptions, MAIN], {
-    env: homeEnv(directory),
+  const child = spawnPinned(core, [process.execPath, ...nodeOptions, MAIN], {
+    env: envOn(databaseUrl),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return { child, url: await saidUrl(child) }

@@ -35,6 +35,7 @@ const installed = (): string => {
 
 export interface PostgresServer {
   readonly port: number
+  readonly pid: () => number | undefined
   /** Of a database on it, for its superuser. */
   readonly url: (database: string) => string
   readonly query: (sql: string) => Promise<unknown[]>
@@ -163,6 +164,7 @@ function serverIn(
 
   return {
     port,
+    pid: () => server?.pid,
     url,
     query,
     start,

@@ -26,7 +26,7 @@ const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentSta
 )
 
 /** The agent's status is on each of its credentials: see the schema. */
-const readMemory = statement<AdmittedRow & (MemoryRow | { id: null })>(
+export const readMemory = statement<AdmittedRow & (MemoryRow | { id: null })>(
   'read_memory',
   `SELECT c.kind, c.status AS credential_status,
      m.id, m.key, m.text, m.metadata, m.version, m.created_at, m.updated_at

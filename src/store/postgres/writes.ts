@@ -64,7 +64,7 @@ interface Changed {
   updated_at: number
 }
 
-const updateMemory = statement<AdmittedRow & (Changed | { id: null })>(
+export const updateMemory = statement<AdmittedRow & (Changed | { id: null })>(
   'update_memory',
   `WITH ${ADMITTED},
    changed AS (

@@ -1,0 +1,203 @@
+/**
+ * Reads and durable compare-and-swap through HTTP on PostgreSQL, beside `pgbench` running the same
+ * statements over as many connections on the same server; and two nodes beside one.
+ *
+ *   node bench/postgres.ts [--quick] [--pool 16] [--connections 64]
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { readMemory } from '../src/store/postgres/reads.ts'
+import { updateMemory } from '../src/store/postgres/writes.ts'
+import { createPostgres, type PostgresServer } from '../test/postgres/server.ts'
+import { bearAll, type RunningHome, startHomeOn } from './home.ts'
+import { type Operation, type Sample, TEXT_BYTES, textOf } from './load/dialect.ts'
+import { type Generator, startGenerator } from './load/handle.ts'
+import { median } from './load/sample.ts'
+import { describeMachine, onDisk } from './machine.ts'
+import { cpuSeconds, installed, LOAD_CORE, pinned, pinSelf, SERVER_CORE, stop } from './process.ts'
+import { type Goal, markdownTable, publishFinding } from './result.ts'
+
+const run = promisify(execFile)
+
+const AGENTS = 64
+const KEYS = 64
+const GOAL = 0.6
+const NODES_GOAL = 1.6
+/** PostgreSQL, two nodes and the load each on a core of its own. */
+const CORES_FOR_TWO_NODES = 4
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    pool: { type: 'string', default: '16' },
+    connections: { type: 'string', default: '64' },
+  },
+})
+const seconds = values.quick ? 1 : 5
+const rounds = values.quick ? 1 : 5
+const connections = Number(values.connections)
+
+const operations = ['read', 'update'] as const satisfies readonly Operation[]
+type Measured = (typeof operations)[number]
+
+/** pgbench names its variables in the text; each of its clients is an agent of its own. */
+const filled = (text: string, parameters: readonly string[]): string =>
+  `${text.replace(/\$(\d+)/g, (_, n) => parameters[Number(n) - 1] ?? '')};\n`
+
+const AGENT = "('bench' || :client_id::TEXT)"
+const TOKEN = "('token' || :client_id::TEXT)"
+
+const scripts: Readonly<Record<Measured, string>> = {
+  read: `\\set n random(1, ${KEYS})\n${filled(readMemory.text, [AGENT, TOKEN, "('k' || :n::TEXT)"])}`,
+  update: filled(updateMemory.text, [
+    ...[AGENT, TOKEN, "'k1'", ':v::BIGINT', `'${textOf(1)}'`, "'{}'", '1000::BIGINT', '1', "'0'"],
+  ]).concat('\\set v :v + 1\n'),
+}
+
+/** What pgbench's clients read and write: rows like ours, under names it can compute. */
+const prepareRows = (text: string): string => `
+  INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
+    SELECT 'bench' || n, 'b', 'b', 'zerno', 'active', 0, 0 FROM generate_series(0, 255) n;
+  INSERT INTO credentials (agent_id, token_hash, kind, status)
+    SELECT 'bench' || n, 'token' || n, 'agent', 'active' FROM generate_series(0, 255) n;
+  INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
+    SELECT 'bench' || n, 'k' || k, 'id', '${text}', '{}', 1, 0, 0
+    FROM generate_series(0, 255) n, generate_series(1, ${KEYS}) k;`
+
+async function pgbench(
+  server: PostgresServer,
+  directory: string,
+  operation: Measured,
+): Promise<number> {
+  // Its clients count their versions from 1.
+  if (operation === 'update') await server.query("UPDATE memories SET version = 1 WHERE key = 'k1'")
+  const script = join(directory, `${operation}.sql`)
+  writeFileSync(script, scripts[operation])
+  const options = ['-n', '-M', 'prepared', '-c', values.pool, '-j', '1', '-T', `${seconds}`]
+  const command = ['pgbench', ...options, '-D', 'v=1', '-f', script, server.url('postgres')]
+  const [program = '', ...args] = pinned(SERVER_CORE, command)
+  const { stdout } = await run(program, args)
+  return Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
+}
+
+interface Round {
+  readonly ours: Sample
+  readonly theirs: number | undefined
+}
+
+/** Ours and pgbench in turns: what else the machine does falls on both. */
+async function measure(
+  server: PostgresServer,
+  generator: Generator,
+  home: RunningHome,
+  directory: string,
+  operation: Measured,
+): Promise<Round[]> {
+  const found: Round[] = []
+  for (let round = 0; round < rounds; round++) {
+    const cell = { operation, connections, seconds }
+    await generator.measure('ours', { ...cell, seconds: seconds / 4 })
+    const before = cpuSeconds(home.child.pid) ?? 0
+    const sample = await generator.measure('ours', cell)
+    const spent = (cpuSeconds(home.child.pid) ?? 0) - before
+    const ours = { ...sample, serverMicros: (spent * 1e6) / (sample.perSecond * seconds) }
+    const theirs = installed('pgbench') ? await pgbench(server, directory, operation) : undefined
+    found.push({ ours, theirs })
+  }
+  return found
+}
+
+const middle = (found: readonly Round[], of: (round: Round) => number): number =>
+  median(found.map(of))
+
+function rowOf(operation: string, found: readonly Round[]): string[] {
+  const theirs = found.some((round) => round.theirs === undefined)
+    ? 'not installed'
+    : middle(found, (r) => r.theirs ?? 0).toFixed(0)
+  const [perSecond, p50, p99] = (['perSecond', 'p50', 'p99'] as const).map((name) =>
+    middle(found, ({ ours }) => ours[name]),
+  )
+  const failed = found.reduce((sum, { ours }) => sum + ours.failed, 0)
+  const latencies = [p50, p99].map((ms) => (ms ?? 0).toFixed(1))
+  const micros = middle(found, ({ ours }) => ours.serverMicros ?? 0).toFixed(0)
+  return [operation, (perSecond ?? 0).toFixed(0), ...latencies, `${failed}`, micros, theirs]
+}
+
+function goalOf(operation: string, found: readonly Round[]): Goal[] {
+  if (found.some(({ theirs }) => theirs === undefined)) return []
+  const ratio = middle(found, ({ ours, theirs = 1 }) => ours.perSecond / theirs)
+  const goal = `${operation}: ${GOAL} of pgbench, ${values.pool} database connections`
+  return [{ goal, measured: ratio.toFixed(2), met: ratio >= GOAL }]
+}
+
+async function introduce(generator: Generator, home: RunningHome): Promise<void> {
+  const tokens = (await bearAll(home.url, AGENTS)).map(({ token }) => token)
+  await generator.fill('ours', { speaks: 'home', port: Number(home.url.port), tokens })
+}
+
+async function onServer(server: PostgresServer, directory: string) {
+  execFileSync('taskset', ['-cp', `${LOAD_CORE}`, `${server.pid()}`])
+  const home = await startHomeOn(`${server.url('postgres')}?pool_max=${values.pool}`)
+  const generator = startGenerator()
+  try {
+    await server.query(prepareRows(textOf(1)))
+    await server.query('VACUUM ANALYZE')
+    await introduce(generator, home)
+    const read = await measure(server, generator, home, directory, 'read')
+    return { read, update: await measure(server, generator, home, directory, 'update') }
+  } finally {
+    generator.stop()
+    await stop(home.child)
+  }
+}
+
+async function compare() {
+  return onDisk(async (directory) => {
+    const server = await createPostgres()
+    await server.start()
+    try {
+      return await onServer(server, directory)
+    } finally {
+      await server.remove()
+    }
+  })
+}
+
+const cores = availableParallelism()
+pinSelf()
+const machine = await describeMachine()
+const found = await compare()
+const head = [
+  'through HTTP',
+  'answers/s',
+  'p50 ms',
+  'p99 ms',
+  'failed',
+  'node CPU µs',
+  'pgbench tps',
+]
+publishFinding(
+  'postgres',
+  'On PostgreSQL, beside pgbench',
+  [
+    ...machine,
+    `PostgreSQL 18 and the load on core ${LOAD_CORE}, Node.js and pgbench in turns on core ${SERVER_CORE}`,
+    `${connections} HTTP connections, ${values.pool} to the database; texts of ${TEXT_BYTES} bytes; medians of ${rounds} rounds of ${seconds} s`,
+  ],
+  {
+    part: [
+      markdownTable(
+        head,
+        operations.map((operation) => rowOf(operation, found[operation])),
+      ),
+      cores >= CORES_FOR_TWO_NODES
+        ? ''
+        : `Two nodes at least ${NODES_GOAL} times one: not measured. It takes ${CORES_FOR_TWO_NODES} cores, and here are ${cores}.`,
+    ].join('\n\n'),
+    goals: operations.flatMap((operation) => goalOf(operation, found[operation])),
+  },
+)
+process.exit(0)
