@@ -19,6 +19,7 @@ import {
   profileOf,
   refusedBy,
 } from './rows.ts'
+import { together } from './together.ts'
 
 const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
   'identify',
@@ -32,6 +33,17 @@ export const readMemory = statement<AdmittedRow & (MemoryRow | { id: null })>(
      m.id, m.key, m.text, m.metadata, m.version, m.created_at, m.updated_at
    FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
+)
+
+/** The same for several readers at once; the first column is the place in their list. */
+const readMemories = statement<{ place: number } & AdmittedRow & (MemoryRow | { id: null })>(
+  'read_memories',
+  `SELECT q.place, c.kind, c.status AS credential_status,
+     m.id, m.key, m.text, m.metadata, m.version, m.created_at, m.updated_at
+   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) WITH ORDINALITY
+     AS q (agent_id, token_hash, key, place)
+   JOIN credentials c ON c.agent_id = q.agent_id AND c.token_hash = q.token_hash
+   LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key`,
 )
 
 const readProfile = statement<AgentRow>(
@@ -74,6 +86,46 @@ const totals = statement<{ agents: number; memories: number }>(
   'SELECT count(*) AS agents, coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
 )
 
+interface Reading {
+  readonly identity: Identity
+  readonly key: string
+}
+
+const answerOf = (row: (AdmittedRow & (MemoryRow | { id: null })) | undefined): ReadAnswer => {
+  const refused = refusedBy(row)
+  if (refused) return refused
+  return row && row.id !== null
+    ? { outcome: 'found', memory: memoryOf(row) }
+    : { outcome: 'missing' }
+}
+
+async function readOne(ask: Ask, { identity, key }: Reading): Promise<ReadAnswer> {
+  const [row] = await ask(readMemory, identity.agentId, identity.tokenHash, key)
+  return answerOf(row)
+}
+
+async function readSeveral(ask: Ask, readings: readonly Reading[]): Promise<ReadAnswer[]> {
+  const rows = await ask(
+    readMemories,
+    readings.map(({ identity }) => identity.agentId),
+    readings.map(({ identity }) => identity.tokenHash),
+    readings.map(({ key }) => key),
+  )
+  const byPlace = new Map(rows.map((row) => [row.place, row]))
+  return readings.map((_, i) => answerOf(byPlace.get(i + 1)))
+}
+
+/** Four groups keep the server busy; one of 64 texts is at most a megabyte. */
+const READINGS = { atOnce: 4, inGroup: 64 }
+
+/** Reads that come together share one statement, which costs both sides less than one for each. */
+export const readTogether = (ask: Ask): ((reading: Reading) => Promise<ReadAnswer>) =>
+  together(READINGS, async (readings) =>
+    readings.length === 1 && readings[0]
+      ? [await readOne(ask, readings[0])]
+      : readSeveral(ask, readings),
+  )
+
 export const homeReads = (ask: Ask) => ({
   async identify(tokenHash: string): Promise<Identity | undefined> {
     const [row] = await ask(identify, tokenHash)
@@ -102,14 +154,7 @@ export const homeReads = (ask: Ask) => ({
       ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
       : { outcome: 'revoked' }
   },
-  async readMemory({ agentId, tokenHash }: Identity, key: string): Promise<ReadAnswer> {
-    const [row] = await ask(readMemory, agentId, tokenHash, key)
-    const refused = refusedBy(row)
-    if (refused) return refused
-    return row && row.id !== null
-      ? { outcome: 'found', memory: memoryOf(row) }
-      : { outcome: 'missing' }
-  },
+  readMemory: (identity: Identity, key: string) => readOne(ask, { identity, key }),
   async totals(): Promise<{ agents: number; memories: number }> {
     const [found] = await ask(totals)
     return found ?? { agents: 0, memories: 0 }

@@ -15,7 +15,7 @@ import { hostsOf, locationOf } from './hosts.ts'
 import { rememberIdentities } from './identities.ts'
 import { migrate } from './migrations.ts'
 import { permitVerbs } from './permits.ts'
-import { homeReads } from './reads.ts'
+import { homeReads, readTogether } from './reads.ts'
 import { sessionVerbs } from './sessions.ts'
 import { homeWrites } from './writes.ts'
 
@@ -61,6 +61,7 @@ function verbs(
   const reads = homeReads(hot.read)
   const writes = homeWrites(hot, reads)
   const bear = bearIn(hot)
+  const readMemory = readTogether(hot.read)
   const identities = rememberIdentities(() => performance.now())
   let commits = 0
 
@@ -98,7 +99,7 @@ function verbs(
       identities.forgetAgent(identity.agentId)
       return answer
     },
-    readMemory: (identity, key) => heed(identity, reads.readMemory(identity, key)),
+    readMemory: (identity, key) => heed(identity, readMemory({ identity, key })),
     writeMemory: (identity, write, max, now) =>
       heed(identity, committed(writes.writeMemory(identity, write, max, now))),
     exportMemories: (identity) => heed(identity, openExport(exports, identity)),
