@@ -51,6 +51,8 @@ async function call(path: string, headers: Record<string, string>, body?: unknow
   const response = await fetch(home + path, {
     headers: { ...headers, 'content-type': 'application/json' },
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  }).catch((cause: unknown) => {
+    throw new Error(`no home answers at ${home}; npm start opens one`, { cause })
   })
   return { status: response.status, body: await response.json() }
 }

@@ -19,7 +19,6 @@ export interface Ended {
 
 export interface Program {
   readonly pid: number
-  readonly output: () => string
   /** Resolves with the first match in the output; rejects if the process ends without it. */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
@@ -68,7 +67,6 @@ export function launch(options: Launch): Program {
   const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal, output }))
   const launched: Program = {
     pid: child.pid ?? 0,
-    output: () => output,
     ended,
     says: (pattern) =>
       new Promise((resolve, reject) => {
