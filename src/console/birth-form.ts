@@ -1,5 +1,6 @@
 /** /console/birth: sign up by giving birth to an agent. Its tokens are shown once. */
 import { html } from 'hono/html'
+import { addressOf } from '../home/account.ts'
 import { admitBirth, birthRequest, giveBirth, refuseClosedBirths } from '../home/birth.ts'
 import { IDEMPOTENCY_KEY } from '../home/credentials.ts'
 import { fields } from '../home/limits.ts'
@@ -150,7 +151,7 @@ async function deliver(sent: Fields, call: Call, console: Console): Promise<Resp
   const request = requestOf(sent)
   const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(console)
   const born = await giveBirth(call, home, key, request, standing)
-  const known = await home.store.findAccount((request.email ?? '').toLowerCase())
+  const known = await home.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, console, known.id)
   return showPage(call, console.secure, {
     title: `${request.name} is born`,

@@ -24,6 +24,7 @@ const POLICY = [
 const ONE_YEAR_SECONDS = 31_536_000
 
 export function keepToItself(call: Call, secure: boolean): void {
+  call.headers['Cache-Control'] ??= 'no-cache'
   call.headers['Content-Security-Policy'] = POLICY
   call.headers['Referrer-Policy'] = 'no-referrer'
   call.headers['Cross-Origin-Opener-Policy'] = 'same-origin'

@@ -57,8 +57,9 @@ interface Point {
   readonly y: number
 }
 
+/** Closed, and so smaller than a flower, on the same stem. */
 const bud = ({ x, y }: Point, size: number): string =>
-  `<circle class="bud" cx="${one(x)}" cy="${one(y)}" r="${one(size * 0.22)}"/>`
+  `<circle class="bud" cx="${one(x)}" cy="${one(y + size * 0.2)}" r="${one(size * 0.22)}"/>`
 
 /** The symbol's own strokes, as a flower of that size around a point. */
 function bloom(symbol: string | undefined, at: Point, size: number): string {

@@ -9,7 +9,7 @@ import type { Home } from './home.ts'
 import { decoyHash, refuseCommonPassword } from './passwords.ts'
 
 /** How an address is stored and compared. */
-const addressOf = (email: string): string => email.toLowerCase()
+export const addressOf = (email: string): string => email.toLowerCase()
 
 /** Guessing stops before a hash is computed, by client and by account, known or not. */
 async function refuseGuessing(call: Call, home: Home, address: string): Promise<void> {
