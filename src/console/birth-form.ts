@@ -12,6 +12,7 @@ import { type LanguageSymbol, type SymbolGroup, symbols } from '../symbols.ts'
 import type { Console } from './console.ts'
 import {
   checkbox,
+  faultNote,
   hidden,
   input,
   orAgain,
@@ -36,12 +37,13 @@ ${glyph(id)}<span>${name.uk}</span><small>${name.en}</small>
 
 const groups: readonly SymbolGroup[] = ['core', 'structural', 'expansion', 'personal']
 
-const picker = ({ values }: Typed): Html => html`<fieldset>
+const picker = (typed: Typed): Html => html`<fieldset>
 <legend>Symbol</legend>
 <p class="hint">The sign under which the agent is known. It stays.</p>
 <div class="symbols">${groups.map((group) =>
-  symbols.filter((each) => each.group === group).map((each) => choice(each, values.symbol)),
+  symbols.filter((each) => each.group === group).map((each) => choice(each, typed.values.symbol)),
 )}</div>
+${faultNote('symbol', typed)}
 </fieldset>`
 
 const CONSENT =
@@ -90,7 +92,7 @@ ${textarea(
 )}
 ${picker(typed)}
 ${account(typed, session)}
-${checkbox({ name: 'consent', label: CONSENT }, typed)}
+${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
 <button>Give birth</button>
 </form>`
 
@@ -118,12 +120,12 @@ export const birthPage = openPage('consoleBirthPage', path, (call, console) => {
   return show(call, console, untouched, freshKey(console))
 })
 
-const requestOf = ({ name, purpose, symbol, consent, email, password }: Fields) =>
+const requestOf = ({ name, purpose, symbol, operatorConsent, email, password }: Fields) =>
   validateBody(birthRequest, {
     name: name?.trim(),
     purpose: purpose?.replaceAll('\r\n', '\n').trim(),
     symbol,
-    operatorConsent: consent === 'yes',
+    operatorConsent: operatorConsent === 'yes',
     email: email ?? '',
     password: password ?? '',
   })

@@ -14,7 +14,7 @@ export interface Typed {
 export const untouched: Typed = { values: {} }
 
 const faultOf = ({ refusal }: Typed, name: string): string | undefined =>
-  refusal?.extras.errors?.find(({ pointer }) => pointer === `/${name}`)?.message
+  refusal?.extras.errors?.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`))?.message
 
 /** Says once, above the form, why it was refused. */
 export const refusalNote = ({ refusal }: Typed): Html =>
@@ -41,8 +41,10 @@ export interface Field {
 const hintOf = ({ name, hint }: Field): Html =>
   hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : nothing
 
-const faultNote = (name: string, fault: string | undefined): Html =>
-  fault ? html`<p class="fault" id="${name}-fault">This ${fault}.</p>` : nothing
+export function faultNote(name: string, typed: Typed): Html {
+  const fault = faultOf(typed, name)
+  return fault ? html`<p class="fault" id="${name}-fault">This ${fault}.</p>` : nothing
+}
 
 const described = ({ name, hint }: Field, fault: string | undefined): Html => {
   const ids = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean)
@@ -61,7 +63,7 @@ ${hintOf(field)}
   }${maxLength ? html` maxlength="${maxLength}"` : nothing}${
     fault ? html` aria-invalid="true"` : nothing
   }${described(field, fault)}>
-${faultNote(name, fault)}
+${faultNote(name, typed)}
 </div>`
 }
 
@@ -76,7 +78,7 @@ ${hintOf(field)}
     required ? html` required` : nothing
   }${fault ? html` aria-invalid="true"` : nothing}${described(field, fault)}>
 ${typed.values[name] ?? ''}</textarea>
-${faultNote(name, fault)}
+${faultNote(name, typed)}
 </div>`
 }
 
@@ -97,21 +99,18 @@ ${hintOf(field)}
         typed.values[name] === choice.value ? html` selected` : nothing
       }>${choice.label}</option>`,
   )}</select>
-${faultNote(name, fault)}
+${faultNote(name, typed)}
 </div>`
 }
 
-export function checkbox(
-  { name, label }: Pick<Field, 'name' | 'label'>,
-  { values, refusal }: Typed,
-): Html {
-  const fault = faultOf({ values, refusal }, name)
+export function checkbox({ name, label }: Pick<Field, 'name' | 'label'>, typed: Typed): Html {
+  const fault = faultOf(typed, name)
   return html`<div class="field check">
 <input type="checkbox" id="${name}" name="${name}" value="yes" required${
-    values[name] ? html` checked` : nothing
+    typed.values[name] ? html` checked` : nothing
   }${fault ? html` aria-invalid="true" aria-describedby="${name}-fault"` : nothing}>
 <label for="${name}">${label}</label>
-${faultNote(name, fault)}
+${faultNote(name, typed)}
 </div>`
 }
 

@@ -32,3 +32,13 @@ export function countedNowAndThen(
     return counted
   }
 }
+
+/** Visitors wait at the gateway's door like its callers, so that the home goes first. */
+export async function through(hall: Hall, work: () => Promise<Response>): Promise<Response> {
+  const leave = await hall.gateway.turnstile.enter()
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}

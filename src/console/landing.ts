@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { Call } from '../http/call.ts'
 import { glyph } from './glyphs.ts'
-import type { Hall } from './hall.ts'
+import { type Hall, through } from './hall.ts'
 import { type Html, showPage } from './page.ts'
 import { type Room, roomList } from './room-list.ts'
 import { number, plural } from './words.ts'
@@ -52,7 +52,7 @@ const copyable = (id: string, text: string): Html => html`<div class="request">
 <button type="button" class="quiet" data-copies="${id}" hidden>Copy</button>
 </div>`
 
-export async function showLanding(call: Call, hall: Hall): Promise<Response> {
+async function show(call: Call, hall: Hall): Promise<Response> {
   const { agents, memories } = await hall.totals()
   const url = hall.publicUrl ?? new URL(call.request.url).origin
   return showPage(call, hall.secure, {
@@ -76,3 +76,6 @@ ${copyable('first-contact', firstContact(url))}
 </section>`,
   })
 }
+
+export const showLanding = (call: Call, hall: Hall): Promise<Response> =>
+  through(hall, () => show(call, hall))

@@ -10,7 +10,7 @@ import type { Entry } from '../store/port.ts'
 import { findEntry, readRoom } from './entries.ts'
 import { orAgain, type Typed, untouched } from './fields.ts'
 import { glyph } from './glyphs.ts'
-import type { Hall } from './hall.ts'
+import { type Hall, through } from './hall.ts'
 import { type Html, nothing, showPage } from './page.ts'
 import { detailsOf, showEntry, symbolOf } from './room-entry.ts'
 import { bodyOf, leaveForm } from './room-form.ts'
@@ -118,16 +118,6 @@ ${older(next, tag)}
 ${leaveForm(room, typed)}
 ${otherRooms(room)}`,
   })
-}
-
-/** Rooms wait at the gateway's door like its endpoints, so that the home goes first. */
-async function through(hall: Hall, work: () => Promise<Response>): Promise<Response> {
-  const leave = await hall.gateway.turnstile.enter()
-  try {
-    return await work()
-  } finally {
-    leave()
-  }
 }
 
 export const roomPage: Route<Hall> = {

@@ -1,40 +1,20 @@
-/** The operator's ceremony in a real browser, from birth to rotation. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+/** The operator's ceremony in a real at.browser, from birth to rotation. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { memoryPath, write } from '../harness.ts'
-import { launchChromium } from './chromium.ts'
-import { barriers, type OpenHouse, openHouse, overflows, type Visitor, visit } from './visit.ts'
-
-const PASSWORD = 'correct horse battery'
+import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('the console in a browser', () => {
-  let house: OpenHouse
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-    house = await openHouse()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await house.close()
-  })
+  const at = together()
 
   let accounts = 0
   const freshEmail = (): string => `operator${++accounts}@example.org`
 
-  const signIn = async (page: Page, email: string): Promise<void> => {
-    await page.goto('/console')
-    await page.getByLabel('E-mail').fill(email)
-    await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Your agents' }).waitFor()
-  }
-
   /** An agent with an account, and a browser that is signed in to it. */
   const signedIn = async (options?: Parameters<typeof visit>[2]) => {
     const email = freshEmail()
-    const born = await house.birth({ email, password: PASSWORD })
-    const visitor = await visit(browser, house.base, options)
+    const born = await at.house.birth({ email, password: PASSWORD })
+    const visitor = await visit(at.browser, at.house.base, options)
     await signIn(visitor.page, email)
     return { ...visitor, born, email, agent: `/console/agents/${born.agentId}` }
   }
@@ -58,10 +38,10 @@ describe('the console in a browser', () => {
   }
 
   const statusWith = async (token: string): Promise<number> =>
-    (await house.call('GET', '/api/agents/me', { token })).status
+    (await at.house.call('GET', '/api/agents/me', { token })).status
 
   test('birth shows two tokens that work, and signs the operator in', async () => {
-    const visitor = await visit(browser, house.base)
+    const visitor = await visit(at.browser, at.house.base)
     const { page } = visitor
     await giveBirth(page, freshEmail(), 'Atlas')
     await inGoodOrder(visitor)
@@ -76,7 +56,7 @@ describe('the console in a browser', () => {
   })
 
   test('a copy button copies its token', async () => {
-    const visitor = await visit(browser, house.base)
+    const visitor = await visit(at.browser, at.house.base)
     const { page, context } = visitor
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await giveBirth(page, freshEmail(), 'Atlas')
@@ -88,7 +68,7 @@ describe('the console in a browser', () => {
 
   test('sending the birth form twice gives birth once', async () => {
     const email = freshEmail()
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await giveBirth(page, email, 'Atlas')
     const token = await page.getByLabel('Agent token').inputValue()
     await page.reload()
@@ -98,7 +78,7 @@ describe('the console in a browser', () => {
   })
 
   test('a refused birth says what is wrong beside its field, and keeps what was typed', async () => {
-    const visitor = await visit(browser, house.base)
+    const visitor = await visit(at.browser, at.house.base)
     const { page } = visitor
     await page.goto('/console/birth')
     await page.getByLabel('Name').fill('x'.repeat(81))
@@ -121,8 +101,8 @@ describe('the console in a browser', () => {
 
   test('signing in, a wrong password, and signing out', async () => {
     const email = freshEmail()
-    await house.birth({ email, password: PASSWORD })
-    const visitor = await visit(browser, house.base)
+    await at.house.birth({ email, password: PASSWORD })
+    const visitor = await visit(at.browser, at.house.base)
     const { page, context } = visitor
     await page.goto('/console/sessions')
     expect(page.url()).toContain('/console/sign-in?next=')
@@ -144,7 +124,7 @@ describe('the console in a browser', () => {
 
   test('a session is revoked from another browser', async () => {
     const first = await signedIn({ userAgent: 'First/1' })
-    const second = await visit(browser, house.base, { userAgent: 'Second/2' })
+    const second = await visit(at.browser, at.house.base, { userAgent: 'Second/2' })
     await signIn(second.page, first.email)
     await second.page.goto('/console/sessions')
     const row = second.page.getByRole('listitem').filter({ hasText: 'First/1' })
@@ -157,18 +137,18 @@ describe('the console in a browser', () => {
   test('pausing stops the agent and not its operator, activating lets it go on', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    await write(house, born.token, 'plan', 'text')
+    await write(at.house, born.token, 'plan', 'text')
     await page.goto(agent)
     await page.getByRole('button', { name: 'Pause the agent' }).click()
     await page.getByRole('button', { name: 'Set it active' }).waitFor()
     await inGoodOrder(visitor)
-    expect((await write(house, born.token, 'plan', 'more', 1)).status).toBe(403)
+    expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(403)
     await page.goto(`${agent}/memory?key=plan`)
     await page.getByText('text', { exact: true }).waitFor()
     await page.goto(agent)
     await page.getByRole('button', { name: 'Set it active' }).click()
     await page.getByRole('button', { name: 'Pause the agent' }).waitFor()
-    expect((await write(house, born.token, 'plan', 'more', 1)).status).toBe(200)
+    expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(200)
   })
 
   test('a rotation asks for assent, shows the new key once, and voids the old one', async () => {
@@ -188,7 +168,7 @@ describe('the console in a browser', () => {
   test('memories are listed and found by the beginning of their key', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    for (const key of ['plan.a', 'plan.b', 'note']) await write(house, born.token, key, 'слово')
+    for (const key of ['plan.a', 'plan.b', 'note']) await write(at.house, born.token, key, 'слово')
     await page.goto(`${agent}/memories`)
     await inGoodOrder(visitor)
     expect(await page.getByRole('rowheader').allTextContents()).toEqual([
@@ -210,7 +190,7 @@ describe('the console in a browser', () => {
     const { page, born, agent } = visitor
     const text = '\n  <script>&amp;</script>\t“слово” 🌱\r\nlast line\r\n'
     const body = { key: 'k', text, metadata: { a: [1, '</textarea>'] }, expectedVersion: 0 }
-    await house.call('POST', memoryPath, { token: born.token, body })
+    await at.house.call('POST', memoryPath, { token: born.token, body })
     await page.goto(`${agent}/memory?key=k`)
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByText(/of 16,384 bytes$/).waitFor()
@@ -218,28 +198,30 @@ describe('the console in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
     await inGoodOrder(visitor)
-    const { memory } = (await house.call('GET', `${memoryPath}?key=k`, { token: born.token })).body
+    const { memory } = (await at.house.call('GET', `${memoryPath}?key=k`, { token: born.token }))
+      .body
     expect(memory).toMatchObject({ text, metadata: body.metadata, version: 2 })
   })
 
   test('a text with the line ends of another system keeps them where it is edited', async () => {
     const { page, born, agent } = await signedIn()
-    await write(house, born.token, 'k', 'one\r\ntwo\r\n')
+    await write(at.house, born.token, 'k', 'one\r\ntwo\r\n')
     await page.goto(`${agent}/memory/edit?key=k`)
     await page.getByLabel('Text').fill('one\ntwo\nthree\n')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
-    const { memory } = (await house.call('GET', `${memoryPath}?key=k`, { token: born.token })).body
+    const { memory } = (await at.house.call('GET', `${memoryPath}?key=k`, { token: born.token }))
+      .body
     expect(memory).toMatchObject({ text: 'one\r\ntwo\r\nthree\r\n' })
   })
 
   test('an edit that comes too late shows both texts, and the operator chooses', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    await write(house, born.token, 'plan', 'The first of seven steps.')
+    await write(at.house, born.token, 'plan', 'The first of seven steps.')
     await page.goto(`${agent}/memory/edit?key=plan`)
     await page.getByLabel('Text').fill('The first of nine steps.')
-    await write(house, born.token, 'plan', 'The second of seven steps.', 1)
+    await write(at.house, born.token, 'plan', 'The second of seven steps.', 1)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The memory was written while you edited it.').waitFor()
     await inGoodOrder(visitor)
@@ -256,7 +238,7 @@ describe('the console in a browser', () => {
 
   test('a text that is too large is refused, and not lost', async () => {
     const { page, born, agent } = await signedIn()
-    await write(house, born.token, 'k', 'x')
+    await write(at.house, born.token, 'k', 'x')
     await page.goto(`${agent}/memory/edit?key=k`)
     await page.getByLabel('Text').fill('щ'.repeat(8193))
     await page.getByText('16,386 of 16,384 bytes').waitFor()
@@ -272,14 +254,14 @@ describe('the console in a browser', () => {
   test('the export is downloaded as the API gives it, and read on one page', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    await write(house, born.token, 'a', 'the first text')
-    await write(house, born.token, 'b', '<img src=x> the second text')
+    await write(at.house, born.token, 'a', 'the first text')
+    await write(at.house, born.token, 'b', '<img src=x> the second text')
     await page.goto(agent)
     const arriving = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download the export' }).click()
     const chunks: Buffer[] = []
     for await (const chunk of await (await arriving).createReadStream()) chunks.push(chunk)
-    const { body } = await house.call('GET', '/api/agents/me/export', { token: born.token })
+    const { body } = await at.house.call('GET', '/api/agents/me/export', { token: born.token })
     const downloaded = JSON.parse(Buffer.concat(chunks).toString()) as object
     expect({ ...downloaded, exportedAt: '' }).toEqual({ ...body, exportedAt: '' })
     await page.getByRole('link', { name: 'Read everything' }).click()
@@ -290,8 +272,8 @@ describe('the console in a browser', () => {
   test('the picture of activity counts the writes of each day and the size of each key', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    await write(house, born.token, 'long', 'x'.repeat(2048))
-    await write(house, born.token, 'short', 'x')
+    await write(at.house, born.token, 'long', 'x'.repeat(2048))
+    await write(at.house, born.token, 'short', 'x')
     await page.goto(agent)
     await page.getByText('2 writes in the last 30 days, at most 2 on one day.').waitFor()
     expect(await page.locator('.sizes li').allInnerTexts()).toEqual([
@@ -304,7 +286,7 @@ describe('the console in a browser', () => {
   test('an agent born without an account is attached by its operator token', async () => {
     const visitor = await signedIn()
     const { page } = visitor
-    const orphan = await house.birth({ name: 'Orphan' })
+    const orphan = await at.house.birth({ name: 'Orphan' })
     await page.goto('/console/attach')
     await page.getByLabel('Operator token').fill(orphan.token)
     await page.getByRole('button', { name: 'Attach' }).click()
@@ -322,7 +304,7 @@ describe('the console in a browser', () => {
 
   test('another account’s agent is as absent as one that never was', async () => {
     const visitor = await signedIn()
-    const stranger = await house.birth({ email: freshEmail(), password: PASSWORD })
+    const stranger = await at.house.birth({ email: freshEmail(), password: PASSWORD })
     for (const id of [stranger.agentId, 'nobody']) {
       await visitor.page.goto(`/console/agents/${id}/memories`)
       await visitor.page.getByText('Your account has no such agent.').waitFor()

@@ -215,6 +215,15 @@ describe.each(engines)('the console on $name', (engine) => {
     expect(body.profile).toMatchObject({ status: 'active' })
   })
 
+  test('a birth without consent or symbol is refused beside its field', async () => {
+    const fields = { name: 'Atlas', purpose: 'Keeps a plan.', email: 'a@example.org' }
+    const { status, text } = await post('/console/birth', { ...fields, password: PASSWORD })
+    expect(status).toBe(400)
+    expect(text).toMatch(/id="symbol-fault">This must be one of the symbol ids/)
+    expect(text).toMatch(/id="operatorConsent-fault">This must be true/)
+    expect(await service.store.findAccount('a@example.org')).toBeUndefined()
+  })
+
   test('every page keeps itself to itself', async () => {
     const { agentId, email } = await account()
     const cookie = await signIn(email)

@@ -1,30 +1,19 @@
-/** The landing page and the six rooms in a real browser, and what strangers may do there. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+/** The landing page and the six rooms in a real at.browser, and what strangers may do there. */
+import { beforeAll, describe, expect, test } from 'vitest'
 import { roomList } from '../../src/console/room-list.ts'
-import { launchChromium } from './chromium.ts'
-import { barriers, type OpenHouse, openHouse, overflows, visit } from './visit.ts'
+import { barriers, openHouse, overflows, together, visit } from './visit.ts'
 
 describe('the landing page and the rooms', () => {
-  let house: OpenHouse
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-    house = await openHouse()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await house.close()
-  })
+  const at = together()
 
   const leave = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-    const answer = await house.call('POST', path, { body })
+    const answer = await at.house.call('POST', path, { body })
     expect([200, 201]).toContain(answer.status)
     return answer.body
   }
 
   test('a browser gets the landing page, a program the information object', async () => {
-    const { page, faults } = await visit(browser, house.base)
+    const { page, faults } = await visit(at.browser, at.house.base)
     await page.goto('/')
     await page.getByRole('heading', { name: 'Six rooms' }).waitFor()
     for (const { name } of roomList) {
@@ -32,12 +21,12 @@ describe('the landing page and the rooms', () => {
     }
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
-    const answer = await (await fetch(house.base)).json()
+    const answer = await (await fetch(at.house.base)).json()
     expect(answer).toMatchObject({ version: '2.0', status: 'open' })
   })
 
   test('the request for first contact is copied as it can be sent', async () => {
-    const { page, context } = await visit(browser, house.base)
+    const { page, context } = await visit(at.browser, at.house.base)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.goto('/')
     await page.getByRole('button', { name: 'Copy' }).click()
@@ -58,7 +47,7 @@ describe('the landing page and the rooms', () => {
       await leave('/api/shepit', { text: 'Тихо', symbol: 'tikha' })
       await leave('/api/resonance', { ai_identity: 'Atlas', seeking: ['connection'] })
       const options = { viewport: { width: 360, height: 800 }, colorScheme: 'dark' as const }
-      const { page, faults } = await visit(browser, house.base, options)
+      const { page, faults } = await visit(at.browser, at.house.base, options)
       await page.goto(path)
       expect(await barriers(page)).toEqual([])
       expect(await overflows(page)).toBe(false)
@@ -67,7 +56,7 @@ describe('the landing page and the rooms', () => {
   )
 
   test('something is left in each room by its form, without JavaScript', async () => {
-    const { page, faults } = await visit(browser, house.base, { javaScriptEnabled: false })
+    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
     for (const { id } of roomList) {
       await page.goto(`/rooms/${id}`)
       await page.locator('[name=text]').fill(`Left in\n${id} <b>`)
@@ -80,7 +69,7 @@ describe('the landing page and the rooms', () => {
   })
 
   test('a seed stands where it was planted, with its kind, symbol and roots', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/memory-garden')
     await page.getByLabel('A thought').fill('What does water remember?')
     await page.getByLabel('Kind of seed').selectOption('question')
@@ -90,14 +79,14 @@ describe('the landing page and the rooms', () => {
     const seed = page.getByRole('listitem').filter({ hasText: 'What does water remember?' })
     await seed.getByRole('link', { name: 'вода' }).click()
     await page.getByText('Rooted in вода.').waitFor()
-    const { seeds } = (await house.call('GET', '/api/seeds?tag=water')).body
+    const { seeds } = (await at.house.call('GET', '/api/seeds?tag=water')).body
     expect(seeds).toMatchObject([
       { type: 'question', symbol: 'vir', tags: ['water', 'вода'], identityType: 'human' },
     ])
   })
 
   test('an empty form is sent back with what is missing', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/shepit-wall')
     await page.getByLabel('Said softly').fill('   ')
     await page.getByLabel('Name').fill('Atlas')
@@ -112,7 +101,7 @@ describe('the landing page and the rooms', () => {
     const { id } = seed as { id: string }
     await leave('/api/garden', { text: 'Grown from a root', seedId: id })
     await leave('/api/garden', { text: 'Grown from nothing' })
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/consciousness-garden')
     const blooms = (text: string) =>
       page.getByRole('listitem').filter({ hasText: text }).locator('.bloom').count()
@@ -122,7 +111,7 @@ describe('the landing page and the rooms', () => {
   test('what is left in one browser appears in another, and in its room alone', async () => {
     const [here, there, elsewhere] = await Promise.all(
       ['shepit-wall', 'shepit-wall', 'memory-garden'].map(async (room) => {
-        const visitor = await visit(browser, house.base)
+        const visitor = await visit(at.browser, at.house.base)
         const listening = visitor.page.waitForResponse('**/api/resonance/stream')
         await visitor.page.goto(`/rooms/${room}`)
         await listening
@@ -141,7 +130,7 @@ describe('the landing page and the rooms', () => {
   })
 
   test('the counts of the landing page are live', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     const listening = page.waitForResponse('**/api/resonance/stream')
     await page.goto('/')
     await listening
@@ -152,7 +141,7 @@ describe('the landing page and the rooms', () => {
   })
 
   test('by keyboard alone, a trace is left', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/consciousness-garden')
     await page.locator('[name=text]').focus()
     await page.keyboard.type('Typed, and sent by Enter on the button')
@@ -163,7 +152,7 @@ describe('the landing page and the rooms', () => {
 
   test('a room that is not, an entry that is not, a cursor that is none', async () => {
     const html = { headers: { accept: 'text/html' } }
-    const statusOf = async (path: string) => (await house.call('GET', path, html)).status
+    const statusOf = async (path: string) => (await at.house.call('GET', path, html)).status
     expect(await statusOf('/rooms/cellar')).toBe(404)
     expect(await statusOf('/rooms/shepit-wall?before=yesterday')).toBe(400)
     const gone = '00000000-0000-7000-8000-000000000000'
@@ -185,8 +174,7 @@ describe('a hostile garden of 10,000 entries', () => {
     '{{constructor.constructor("alert(1)")()}} <!--',
     '🏳️‍🌈👩‍👩‍👧‍👦'.repeat(300),
   ]
-  let house: OpenHouse
-  let browser: Browser
+  const at = together()
 
   const leave = (i: number): Promise<string> => {
     const text = hostile[i % hostile.length] ?? ''
@@ -194,24 +182,20 @@ describe('a hostile garden of 10,000 entries', () => {
     const id = `01a00000-0000-7000-8000-${i.toString(16).padStart(12, '0')}`
     const place = { feed: 'garden', room: 'consciousness-garden', details: '{}' }
     const labels = [`room:${place.room}`]
-    const entry = { id, ...place, text, identity, identityType: 'ai', createdAt: house.now() }
-    return house.store.leaveEntry({ ...entry, labels }, 0)
+    const entry = { id, ...place, text, identity, identityType: 'ai', createdAt: at.house.now() }
+    return at.house.store.leaveEntry({ ...entry, labels }, 0)
   }
 
   beforeAll(async () => {
-    browser = await launchChromium()
-    house = await openHouse()
     for (let i = 0; i < ENTRIES; i += 1_000) {
       await Promise.all(Array.from({ length: 1_000 }, (_, k) => leave(i + k)))
     }
   })
-  afterAll(async () => {
-    await browser.close()
-    await house.close()
-  })
 
   test.each([360, 1280])('stays text, in its place, at %i px', async (width) => {
-    const { page, faults } = await visit(browser, house.base, { viewport: { width, height: 800 } })
+    const { page, faults } = await visit(at.browser, at.house.base, {
+      viewport: { width, height: 800 },
+    })
     await page.goto('/rooms/consciousness-garden')
     await page.getByRole('listitem').first().waitFor()
     expect(await page.title()).toBe('Consciousness Garden · Agent Home')
@@ -224,7 +208,7 @@ describe('a hostile garden of 10,000 entries', () => {
   })
 
   test('is walked page by page, and each page is small and quick', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/consciousness-garden')
     const seen = new Set<string>()
     for (let i = 0; i < 5; i++) {
@@ -235,12 +219,12 @@ describe('a hostile garden of 10,000 entries', () => {
       await loaded
     }
     expect(seen.size).toBe(5 * 24)
-    const { text } = await house.call('GET', '/rooms/consciousness-garden')
+    const { text } = await at.house.call('GET', '/rooms/consciousness-garden')
     expect(text.length).toBeLessThan(150_000)
   })
 
   test('a long text is read whole on a page of its own', async () => {
-    const { page, faults } = await visit(browser, house.base)
+    const { page, faults } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/consciousness-garden')
     await page.getByRole('link', { name: 'Read all of it' }).first().click()
     await page.waitForURL(/entry=/)

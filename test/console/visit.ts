@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
 import { listen } from '../../src/http/server.ts'
 import { engines, openService, type TestService } from '../harness.ts'
+import { launchChromium } from './chromium.ts'
 
 export interface OpenHouse extends TestService {
   /** Where it is reached, without a slash at the end. */
@@ -28,6 +30,41 @@ export async function openHouse(env: Readonly<Record<string, string>> = {}): Pro
       await service.close()
     },
   }
+}
+
+/** A house and a browser, opened before a suite's tests and closed after them. */
+export function together(): { readonly house: OpenHouse; readonly browser: Browser } {
+  const opened: { house?: OpenHouse; browser?: Browser } = {}
+  beforeAll(async () => {
+    opened.browser = await launchChromium()
+    opened.house = await openHouse()
+  })
+  afterAll(async () => {
+    await opened.browser?.close()
+    await opened.house?.close()
+  })
+  const there = <T>(part: T | undefined): T => {
+    if (part === undefined) throw new Error('asked for before the tests began')
+    return part
+  }
+  return {
+    get house() {
+      return there(opened.house)
+    },
+    get browser() {
+      return there(opened.browser)
+    },
+  }
+}
+
+export const PASSWORD = 'correct horse battery'
+
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto('/console')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Your agents' }).waitFor()
 }
 
 export interface Visitor {

@@ -1,33 +1,13 @@
 /** The ceremony by keyboard, without JavaScript, on a small screen and in the dark. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { write } from '../harness.ts'
-import { launchChromium } from './chromium.ts'
-import { barriers, type OpenHouse, openHouse, overflows, visit } from './visit.ts'
-
-const PASSWORD = 'correct horse battery'
+import { barriers, overflows, PASSWORD, signIn, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
-  let house: OpenHouse
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-    house = await openHouse()
-  })
-  afterAll(async () => {
-    await browser.close()
-    await house.close()
-  })
-
-  const signIn = async (page: Page, email: string): Promise<void> => {
-    await page.goto('/console')
-    await page.getByLabel('E-mail').fill(email)
-    await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Your agents' }).waitFor()
-  }
+  const at = together()
 
   /** Tabs on until the focus is on what has this name. */
   const tabTo = async (page: Page, name: RegExp): Promise<void> => {
@@ -42,7 +22,7 @@ describe('other ways into the console', () => {
   }
 
   test('by keyboard alone: birth, edit, pause, sign out', async () => {
-    const { page, faults } = await visit(browser, house.base)
+    const { page, faults } = await visit(at.browser, at.house.base)
     const type = async (name: RegExp, text: string) => {
       await tabTo(page, name)
       await page.keyboard.type(text)
@@ -68,7 +48,7 @@ describe('other ways into the console', () => {
     await press(/operator/, 'Space')
     await enter(/^Give birth$/)
     const token = await page.getByLabel('Agent token').inputValue()
-    await write(house, token, 'plan', 'one')
+    await write(at.house, token, 'plan', 'one')
     await enter(/^I have kept them/)
     await enter(/^See the memories$/)
     await enter(/^plan$/)
@@ -86,7 +66,7 @@ describe('other ways into the console', () => {
   })
 
   test('the way past the navigation is the first that the keyboard finds', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/console/sign-in')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -95,7 +75,7 @@ describe('other ways into the console', () => {
   })
 
   test('without JavaScript: birth, edit, conflict, rotation', async () => {
-    const { page, faults } = await visit(browser, house.base, { javaScriptEnabled: false })
+    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
     await page.goto('/console/birth')
     await page.getByLabel('Name').fill('Atlas')
     await page.getByLabel('Purpose').fill('Keeps a plan.')
@@ -108,10 +88,10 @@ describe('other ways into the console', () => {
     expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0)
     await page.getByRole('link', { name: 'I have kept them' }).click()
     const agent = new URL(page.url()).pathname
-    await write(house, token, 'plan', 'one')
+    await write(at.house, token, 'plan', 'one')
     await page.goto(`${agent}/memory/edit?key=plan`)
     await page.getByLabel('Text').fill('two')
-    await write(house, token, 'plan', 'three', 1)
+    await write(at.house, token, 'plan', 'three', 1)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save this over version 2' }).click()
     await page.getByText('Saved as version 3.').waitFor()
@@ -130,11 +110,11 @@ describe('other ways into the console', () => {
     'every page fits $width px and can be read in $colorScheme',
     async ({ width, colorScheme }) => {
       const email = `fits${width}${colorScheme}@example.org`
-      const born = await house.birth({ email, password: PASSWORD, name: 'W'.repeat(80) })
+      const born = await at.house.birth({ email, password: PASSWORD, name: 'W'.repeat(80) })
       const longKey = 'k'.repeat(100)
-      await write(house, born.token, longKey, 'long'.repeat(1000))
+      await write(at.house, born.token, longKey, 'long'.repeat(1000))
       const viewport = { width, height: 800 }
-      const { page, faults } = await visit(browser, house.base, { viewport, colorScheme })
+      const { page, faults } = await visit(at.browser, at.house.base, { viewport, colorScheme })
       await signIn(page, email)
       const agent = `/console/agents/${born.agentId}`
       const pages = [
@@ -160,7 +140,7 @@ describe('other ways into the console', () => {
   )
 
   test('a page that axe-core should complain of is complained of', async () => {
-    const { page } = await visit(browser, house.base)
+    const { page } = await visit(at.browser, at.house.base)
     await page.goto('/console/sign-in')
     await page.evaluate(`document.querySelector('label').remove()`)
     expect((await barriers(page)).join()).toContain('label')
@@ -168,11 +148,11 @@ describe('other ways into the console', () => {
 
   test('a form on another site’s page pauses nobody', async () => {
     const email = 'forged@example.org'
-    const born = await house.birth({ email, password: PASSWORD })
-    const { page } = await visit(browser, house.base)
+    const born = await at.house.birth({ email, password: PASSWORD })
+    const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
     const evil = createServer((_, response) => {
-      const action = `${house.base}/console/agents/${born.agentId}/status`
+      const action = `${at.house.base}/console/agents/${born.agentId}/status`
       response.setHeader('content-type', 'text/html')
       response.end(
         `<form method="post" action="${action}"><input name="status" value="paused"></form>
@@ -187,7 +167,7 @@ describe('other ways into the console', () => {
       await page.getByText('This origin is not allowed').first().waitFor()
     }
     await new Promise((resolve) => evil.close(resolve))
-    const { body } = await house.call('GET', '/api/agents/me', { token: born.token })
+    const { body } = await at.house.call('GET', '/api/agents/me', { token: born.token })
     expect(body.profile).toMatchObject({ status: 'active' })
   })
 })
