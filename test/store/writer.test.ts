@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Birth, Identity, Store } from '../../src/store/port.ts'
-import { OutcomeUnknown, StoreOverloaded } from '../../src/store/port.ts'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../src/store/port.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../harness.ts'
 
@@ -102,6 +102,12 @@ test('closing waits for the writes under way', async () => {
   expect(await written).toMatchObject({ outcome: 'saved' })
   store = await open()
   expect(await store.readMemory(identity, 'last')).toMatchObject({ outcome: 'found' })
+})
+
+test('a closed store takes no more writes', async () => {
+  await store.close()
+  await expect(write('late')).rejects.toBeInstanceOf(StoreUnavailable)
+  store = await open()
 })
 
 test('the log is moved into the database as it grows', async () => {

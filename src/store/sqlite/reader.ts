@@ -32,7 +32,8 @@ export function groupReads(db: DatabaseSync) {
       return
     }
     group.forEach(answer)
-    end.run()
+    // A fault of the storage may have ended it already.
+    if (db.isTransaction) end.run()
   }
 
   return <T>(read: () => T): Promise<T> => {

@@ -46,6 +46,7 @@ export function startWriter(path: string): Writer {
   let commits = 0
   let unsent: Job[] = []
   let waiting: Waiting[] = []
+  let closed = false
 
   function answered(outcomes: readonly Outcome[]): void {
     commits++
@@ -87,6 +88,7 @@ export function startWriter(path: string): Writer {
 
   return {
     submit(verb, ...args) {
+      if (closed) return Promise.reject(new StoreUnavailable('the store is closed'))
       if (waiting.length >= MAX_WAITING) {
         return Promise.reject(new StoreOverloaded('too many writes wait'))
       }
@@ -97,6 +99,7 @@ export function startWriter(path: string): Writer {
     },
     commits: () => commits,
     async close() {
+      closed = true
       send()
       if (!thread) return
       thread.postMessage(null satisfies Message)
