@@ -194,6 +194,18 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     expect(await store.findKindred([], 5)).toEqual([])
   })
 
+  test('every engine sees the same words', async () => {
+    const text = 'See https://example.org/dream-time_2026 in a café, Ґанок’s їжак: o’clock 7,5€'
+    await leave({ text })
+    const found = async (word: string) => (await store.findKindred([word], 5)).length === 1
+    const words = ['example', 'ORG', 'dream', '2026', 'cafe', 'CAFÉ', 'ґанок', 'ЇЖАК', 'clock', '7']
+    const phrases = ['dream time', 'example.org', 'https://example.org/dream', 'in a cafe']
+    for (const word of [...words, ...phrases])
+      expect([word, await found(word)]).toEqual([word, true])
+    const strangers = ['dreams', 'exam', 'time dream', 'їжа', '€', 'org.example', '75']
+    for (const word of strangers) expect([word, await found(word)]).toEqual([word, false])
+  })
+
   test('a composted entry is no longer kindred', async () => {
     await leaveAll(['echo one', 'echo two'], {}, 1)
     expect(texts(await store.findKindred(['echo'], 5))).toEqual(['echo two'])
