@@ -2,7 +2,7 @@
  * Reads and durable compare-and-swap through HTTP on PostgreSQL, beside `pgbench` running the same
  * statements over as many connections on the same server; and two nodes beside one.
  *
- *   node bench/postgres.ts [--quick] [--pool 16] [--connections 64]
+ *   node bench/postgres.ts [--quick] [--pool 16] [--connections 64] [--nodes]
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -26,14 +26,17 @@ const AGENTS = 64
 const KEYS = 64
 const GOAL = 0.6
 const NODES_GOAL = 1.6
+const SECOND_CORE = 2
 /** PostgreSQL, two nodes and the load each on a core of its own. */
 const CORES_FOR_TWO_NODES = 4
+const cores = availableParallelism()
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     pool: { type: 'string', default: '16' },
     connections: { type: 'string', default: '64' },
+    nodes: { type: 'boolean', default: cores >= CORES_FOR_TWO_NODES },
   },
 })
 const seconds = values.quick ? 1 : 5
@@ -133,21 +136,53 @@ function goalOf(operation: string, found: readonly Round[]): Goal[] {
   return [{ goal, measured: ratio.toFixed(2), met: ratio >= GOAL }]
 }
 
-async function introduce(generator: Generator, home: RunningHome): Promise<void> {
-  const tokens = (await bearAll(home.url, AGENTS)).map(({ token }) => token)
-  await generator.fill('ours', { speaks: 'home', port: Number(home.url.port), tokens })
+async function introduce(generator: Generator, name: string, { url }: RunningHome): Promise<void> {
+  const tokens = (await bearAll(url, AGENTS)).map(({ token }) => token)
+  await generator.fill(name, { speaks: 'home', port: Number(url.port), tokens })
+}
+
+const startNode = (server: PostgresServer, core = SERVER_CORE): Promise<RunningHome> =>
+  startHomeOn(`${server.url('postgres')}?pool_max=${values.pool}`, [], core)
+
+/** The load over one node, and over two at once that share it; answers a second. */
+async function beside(generator: Generator, operation: Measured) {
+  const one = { operation, connections, seconds }
+  const half = { ...one, connections: connections / 2 }
+  const alone = await generator.measure('ours', one)
+  const both = await Promise.all(['ours', 'second'].map((name) => generator.measure(name, half)))
+  return { alone: alone.perSecond, both: both.reduce((sum, { perSecond }) => sum + perSecond, 0) }
+}
+
+async function twoNodes(server: PostgresServer, generator: Generator): Promise<Goal[]> {
+  const second = await startNode(server, SECOND_CORE)
+  try {
+    await introduce(generator, 'second', second)
+    const goals: Goal[] = []
+    for (const operation of operations) {
+      const turns = []
+      for (let round = 0; round < rounds; round++) turns.push(await beside(generator, operation))
+      const ratio = median(turns.map(({ alone, both }) => both / alone))
+      const goal = `${operation}: two nodes ${NODES_GOAL} times one`
+      goals.push({ goal, measured: ratio.toFixed(2), met: ratio >= NODES_GOAL })
+    }
+    return goals
+  } finally {
+    await stop(second.child)
+  }
 }
 
 async function onServer(server: PostgresServer, directory: string) {
-  execFileSync('taskset', ['-cp', `${LOAD_CORE}`, `${server.pid()}`])
-  const home = await startHomeOn(`${server.url('postgres')}?pool_max=${values.pool}`)
+  execFileSync('taskset', ['-cp', `${cores > 3 ? 3 : LOAD_CORE}`, `${server.pid()}`])
+  const home = await startNode(server)
   const generator = startGenerator()
   try {
     await server.query(prepareRows(textOf(1)))
     await server.query('VACUUM ANALYZE')
-    await introduce(generator, home)
+    await introduce(generator, 'ours', home)
     const read = await measure(server, generator, home, directory, 'read')
-    return { read, update: await measure(server, generator, home, directory, 'update') }
+    const update = await measure(server, generator, home, directory, 'update')
+    const nodes = values.nodes ? await twoNodes(server, generator) : []
+    return { read, update, nodes }
   } finally {
     generator.stop()
     await stop(home.child)
@@ -166,7 +201,6 @@ async function compare() {
   })
 }
 
-const cores = availableParallelism()
 pinSelf()
 const machine = await describeMachine()
 const found = await compare()
@@ -193,11 +227,14 @@ publishFinding(
         head,
         operations.map((operation) => rowOf(operation, found[operation])),
       ),
-      cores >= CORES_FOR_TWO_NODES
+      values.nodes
         ? ''
         : `Two nodes at least ${NODES_GOAL} times one: not measured. It takes ${CORES_FOR_TWO_NODES} cores, and here are ${cores}.`,
     ].join('\n\n'),
-    goals: operations.flatMap((operation) => goalOf(operation, found[operation])),
+    goals: [
+      ...operations.flatMap((operation) => goalOf(operation, found[operation])),
+      ...found.nodes,
+    ],
   },
 )
 process.exit(0)
