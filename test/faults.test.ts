@@ -36,17 +36,28 @@ describe.each(engines)('a failure behind $name', (engine) => {
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
   }
 
-  test.each(failures)('%s becomes %s, and its cause stays in the log', async (failure, code) => {
-    const { token } = await service.birth()
-    const lines: string[] = []
-    const store: Store = { ...service.store, readProfile: () => Promise.reject(failure) }
-    const app = createApp({
+  const appOn = (store: Store, lines: string[] = []) =>
+    createApp({
       config: loadConfig({}),
       store,
       clock: Date.now,
       random: randomBytes,
       log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     })
+
+  test('a token with a typing error is refused without asking the store', async () => {
+    const { token } = await service.birth()
+    const failing = () => Promise.reject(new StoreUnavailable(CAUSE))
+    const app = appOn({ ...service.store, identify: failing })
+    expectProblem(await ask(app, token), 'storage_unavailable')
+    expectProblem(await ask(app, `${token.slice(0, -1)}-`), 'invalid_token')
+  })
+
+  test.each(failures)('%s becomes %s, and its cause stays in the log', async (failure, code) => {
+    const { token } = await service.birth()
+    const lines: string[] = []
+    const store: Store = { ...service.store, readProfile: () => Promise.reject(failure) }
+    const app = appOn(store, lines)
     const answer = await ask(app, token)
     expectProblem(answer, code)
     expect(answer.text).not.toMatch(/home\.db|SELECT|Error|\n\s+at /)

@@ -121,6 +121,16 @@ describe.each(engines)('limits on $name', (engine) => {
     expectProblem(await rotate(operatorToken), 'rate_limited')
   })
 
+  test('a paused agent that asks again and again costs its operator nothing', async () => {
+    const service = await services({ ...everythingOff, READS_PER_MINUTE: '2' })
+    const { token, operatorToken } = await service.birth()
+    const body = { status: 'paused' }
+    await service.call('PATCH', '/api/agents/me', { token: operatorToken, body })
+    const read = (as: string) => service.call('GET', `${memoryPath}?key=a`, { token: as })
+    for (let n = 0; n < 5; n++) expectProblem(await read(token), 'agent_paused')
+    expectProblem(await read(operatorToken), 'memory_not_found')
+  })
+
   test(
     'over its quota of memories an agent creates none, and still updates',
     proves('limits.429', 'errors.memory-write.429'),

@@ -150,12 +150,13 @@ describe.each(engines)('a bad request on $name', (engine) => {
   })
 
   test('a client that was refused and stays is let go, and one that resets harms nobody', async () => {
-    const socket = connect(home.port, '127.0.0.1')
-    socket.write('CONNECT home.test:443 HTTP/1.1\r\nHost: home.test\r\n\r\n')
-    await once(socket, 'data')
-    socket.resetAndDestroy()
+    const connectLine = 'CONNECT home.test:443 HTTP/1.1\r\nHost: home.test\r\n\r\n'
+    const resetting = connect(home.port, '127.0.0.1')
+    resetting.write(connectLine)
+    await once(resetting, 'data')
+    resetting.resetAndDestroy()
     const staying = connect({ port: home.port, host: '127.0.0.1', allowHalfOpen: true })
-    staying.write('nonsense\r\n\r\n')
+    staying.write(connectLine)
     staying.resume()
     await once(staying, 'end')
     const talking = setInterval(() => staying.write('still here'), 50)
