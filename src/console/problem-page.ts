@@ -12,6 +12,14 @@ const faults = ({ extras }: Problem): Html =>
       )}</ul>`
     : nothing
 
+const way = (path: string, words: string): Html =>
+  html`<p><a class="button" href="${path}">${words}</a></p>`
+
+function wayOn({ code }: Problem): Html {
+  if (code === 'signed_out') return way('/console/sign-in', 'Sign in')
+  return code === 'not_found' ? way('/', 'To the first page') : nothing
+}
+
 /** What was refused, and what to do next. */
 export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Response> {
   noteRefusal(call, refusal)
@@ -24,7 +32,7 @@ export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): P
 <h1>${title}</h1>
 <p class="lead">${refusal.message}</p>
 ${faults(refusal)}
-${refusal.code === 'signed_out' ? html`<p><a class="button" href="/console/sign-in">Sign in</a></p>` : nothing}
+${wayOn(refusal)}
 <p class="dim">Request <code>${call.id}</code> · <a href="/problems/${refusal.code}">about this problem</a></p>
 </div>`,
   })
