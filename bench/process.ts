@@ -52,6 +52,11 @@ export function installed(program: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined
 }
 
+/** What is missing where it is not installed. */
+export const needs = (program: string) => () => (installed(program) ? undefined : program)
+
+export const quiet = { stdio: 'ignore' } as const
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

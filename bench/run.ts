@@ -9,7 +9,8 @@ import { mkdtempSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Contestant, contestants, type Running } from './contestants/index.ts'
+import type { Contestant, Running } from './contestants/contestant.ts'
+import { contestants } from './contestants/index.ts'
 import { exportPlan, exports } from './export.ts'
 import { READ_CONNECTIONS, tableGoals, WRITE_CONNECTIONS } from './goals.ts'
 import { growth, growthPlan } from './growth.ts'
@@ -164,6 +165,10 @@ publish({
     `load average at the end ${loadavg()[0]?.toFixed(1)}`,
     `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
   ],
-  parts: [tables(measured), ...findings.map(({ part }) => part), goalsTable(goals)],
+  parts: [
+    tables(measured),
+    ...findings.map(({ part }) => part),
+    ...(goals[0] ? [goalsTable(goals)] : []),
+  ],
 })
 process.exit(0)

@@ -12,6 +12,9 @@ import { createInterface } from 'node:readline'
 import { type Cell, type Operation, textOf } from '../load/dialect.ts'
 import { gather } from '../load/sample.ts'
 import type { Driver } from '../load/sockets.ts'
+import { pinned, SERVER_CORE } from '../process.ts'
+import { type Contestant, loaded } from './contestant.ts'
+import { needsPeer, peerProgram } from './peers.ts'
 
 const ENTITIES = 10
 const PROTOCOL = '2025-06-18'
@@ -107,4 +110,13 @@ export function mcpMemoryDriver(command: readonly string[]): Driver {
       }
     },
   }
+}
+
+export const mcpMemory: Contestant = {
+  name: 'MCP memory server',
+  missing: needsPeer('mcp-server-memory'),
+  start(_, generator) {
+    const command = pinned(SERVER_CORE, [process.execPath, peerProgram('mcp-server-memory')])
+    return loaded('MCP memory server', { speaks: 'mcp-memory', command }, generator)
+  },
 }

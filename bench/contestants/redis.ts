@@ -1,8 +1,12 @@
 /** Redis with `appendfsync always`: a hash per key, compared and set by a script. */
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { Dialect, Written } from '../load/dialect.ts'
+import { freePort, needs, quiet, SERVER_CORE, spawnPinned } from '../process.ts'
+import { type Contestant, loaded } from './contestant.ts'
 
-export const COMPARE_AND_SET = `
+const COMPARE_AND_SET = `
   local version = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
   if version ~= tonumber(ARGV[1]) then return {0, version} end
   redis.call('HSET', KEYS[1], 'version', version + 1, 'text', ARGV[2])
@@ -53,4 +57,21 @@ export const redisDialect: Dialect = {
   written,
   found: (answer) =>
     answer.toString('latin1', 0, 5) === '*2\r\n$' && answer[5] !== 45 ? 1 : undefined,
+}
+
+const run = promisify(execFile)
+
+export const redis: Contestant = {
+  name: 'Redis, appendfsync always',
+  missing: () => needs('redis-server')() ?? needs('redis-cli')(),
+  async start(directory, generator) {
+    const port = await freePort()
+    const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', directory, '--save', '']
+    const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
+    const child = spawnPinned(SERVER_CORE, ['redis-server', ...options, ...durable], quiet)
+    const cli = (...args: string[]) => run('redis-cli', ['-p', `${port}`, ...args])
+    while ((await cli('PING').catch(() => undefined))?.stdout !== 'PONG\n');
+    await cli('SCRIPT', 'LOAD', COMPARE_AND_SET)
+    return loaded('Redis, appendfsync always', { speaks: 'redis', port }, generator, child)
+  },
 }

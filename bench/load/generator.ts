@@ -5,7 +5,8 @@ import { mcpMemoryDriver } from '../contestants/mcp-memory.ts'
 import { pouchdbDialect } from '../contestants/pouchdb.ts'
 import { redisDialect } from '../contestants/redis.ts'
 import type { Cell, Sample } from './dialect.ts'
-import { type Driver, type Prefilled, socketDriver } from './sockets.ts'
+import { type Driver, socketDriver } from './sockets.ts'
+import type { Prefilled } from './turns.ts'
 
 /** How to reach a contestant, and in whose words. */
 export type Approach =

@@ -1,18 +1,13 @@
 /** Keeps a number of connections busy, one request in flight on each. */
 import { connect, type Socket } from 'node:net'
-import { type Cell, type Dialect, FILLED, type Sample, textOf, type Version } from './dialect.ts'
+import type { Cell, Dialect, Sample } from './dialect.ts'
 import { gather, type Outcome } from './sample.ts'
+import { type Prefilled, type Turn, turnsIn } from './turns.ts'
 
 export interface Driver {
   /** Creates the keys that updates and reads will ask for. */
   readonly fill: () => Promise<void>
   readonly measure: (cell: Cell) => Promise<Sample>
-}
-
-/** A request, and what to learn from its answer. Undefined counts for nothing. */
-interface Turn {
-  readonly bytes: string
-  readonly settle: (answer: Buffer) => Outcome | undefined
 }
 
 interface Line {
@@ -21,9 +16,9 @@ interface Line {
   take: (answer: Buffer) => void
 }
 
-type Versions = Map<number, Version>
-
 const READ_BYTES = 256 * 1_024
+
+const FILLING_LINES = 16
 
 function open(port: number, frame: Dialect['frame']): Promise<Line> {
   return new Promise((resolve, reject) => {
@@ -88,85 +83,16 @@ async function withLines<T>(
   }
 }
 
-const random = (below: number): number => Math.floor(Math.random() * below)
-
-/** Keys that were there before: that many, and all at version 1. */
-export interface Prefilled {
-  readonly keys: number
-}
-
 export function socketDriver(dialect: Dialect, port: number, prefilled?: Prefilled): Driver {
-  const keys = prefilled?.keys ?? FILLED
-  const initial = prefilled ? 1 : undefined
-  const versions: Versions = new Map()
-  let created = prefilled?.keys ?? 0
-  let written = 0
-
-  function settleWrite(
-    versions: Versions,
-    key: number,
-    expected: Version | undefined,
-    answer: Buffer,
-  ): Outcome {
-    const result = dialect.written(answer, expected)
-    if (result.is === 'saved') versions.set(key, result.version)
-    if (result.is === 'conflict') {
-      if (result.current === undefined) versions.delete(key)
-      else versions.set(key, result.current)
-    }
-    return result.is
-  }
-
-  function create(): Turn {
-    const key = created++
-    const bytes = dialect.create(key, textOf(written++))
-    return { bytes, settle: (answer) => settleWrite(versions, key, undefined, answer) }
-  }
-
-  function look(versions: Versions, key: number): Turn {
-    const settle = (answer: Buffer) => {
-      const found = dialect.found(answer)
-      if (found !== undefined) versions.set(key, found)
-      return undefined
-    }
-    return { bytes: dialect.read(key), settle }
-  }
-
-  function update(versions: Versions, key: number): Turn {
-    const expected = versions.get(key) ?? initial
-    if (expected === undefined) return look(versions, key)
-    const bytes = dialect.update(key, textOf(written++), expected)
-    return { bytes, settle: (answer) => settleWrite(versions, key, expected, answer) }
-  }
-
-  function read(key: number): Turn {
-    const settle = (answer: Buffer) => (dialect.found(answer) === undefined ? 'failed' : 'saved')
-    return { bytes: dialect.read(key), settle }
-  }
-
-  /** Connections update keys of their own, so that only the hot key is contended. */
-  const ownKey = (line: number, lines: number): number =>
-    (random(Math.floor(keys / lines)) * lines + line) % keys
-
-  const plans = {
-    create: () => create,
-    update: (line: number, lines: number) => () => update(versions, ownKey(line, lines)),
-    hot() {
-      // Those who meet on the hot key do not tell each other what they saw.
-      const seen: Versions = new Map()
-      return () => update(seen, 0)
-    },
-    read: () => () => read(random(keys)),
-  }
-
+  const turns = turnsIn(dialect, prefilled)
   return {
     fill: () =>
-      withLines(16, port, dialect.frame, async (lines) => {
-        const more = () => created < keys
+      withLines(FILLING_LINES, port, dialect.frame, async (lines) => {
         const add = (_: number, outcome: Outcome) => {
           if (outcome !== 'saved') throw new Error(`a contestant could not be filled: ${outcome}`)
         }
-        await Promise.all(lines.map((line) => converse(line, create, more, add)))
+        const create = turns.plan('create', 0, lines.length)
+        await Promise.all(lines.map((line) => converse(line, create, () => !turns.filled(), add)))
       }),
     measure: ({ operation, connections, seconds }) =>
       withLines(connections, port, dialect.frame, async (lines) => {
@@ -174,7 +100,7 @@ export function socketDriver(dialect: Dialect, port: number, prefilled?: Prefill
         const more = () => performance.now() < until
         const { add, finish } = gather()
         await Promise.all(
-          lines.map((line, i) => converse(line, plans[operation](i, connections), more, add)),
+          lines.map((line, i) => converse(line, turns.plan(operation, i, connections), more, add)),
         )
         return finish()
       }),
