@@ -1,7 +1,6 @@
 /** GET /mova-snu.yaml: the language of dream, as a file that it can be learnt from. */
 import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
-import { Document } from 'yaml'
 import { answer } from '../http/call.ts'
 import { notModified } from '../http/etag.ts'
 import { symbols } from '../symbols.ts'
@@ -30,14 +29,16 @@ const document = {
 const HEADING = ` Мова сну, the language of dream: ${symbols.length} symbols.
  Learn what each means, then how they combine, then where requests carry them.`
 
-function render(): string {
+async function render() {
+  const { Document } = await import('yaml')
   const yaml = new Document(document)
   yaml.commentBefore = HEADING
-  return yaml.toString({ lineWidth: 100 })
+  const text = yaml.toString({ lineWidth: 100 })
+  return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
 }
 
-const languageText = render()
-const etag = `"${hash('sha256', languageText, 'base64url').slice(0, 22)}"`
+/** Written when it is first asked for: a start does not wait for it. */
+let file: ReturnType<typeof render> | undefined
 
 export const language = gatewayEndpoint({
   operationId: 'readLanguage',
@@ -53,10 +54,12 @@ export const language = gatewayEndpoint({
     },
     304: { description: 'The language is the one in If-None-Match.' },
   },
-  handle({ call }) {
+  async handle({ call }) {
+    file ??= render()
+    const { text, etag } = await file
     call.headers.ETag = etag
     return notModified(call, etag)
       ? answer(call, 304, null)
-      : answer(call, 200, languageText, 'application/yaml')
+      : answer(call, 200, text, 'application/yaml')
   },
 })
