@@ -39,8 +39,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
-  'store/sqlite': ['store/port'],
-  'store/postgres': ['store/port'],
+  'store/rows': ['store/port'],
+  'store/sqlite': ['store/port', 'store/rows'],
+  'store/postgres': ['store/port', 'store/rows'],
 }
 
 interface Rule {

@@ -1,16 +1,9 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { ExportAnswer, Identity, Memory } from '../port.ts'
+import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, askOn, type Connections, statement } from './connections.ts'
 import { translate } from './faults.ts'
-import {
-  type AdmittedRow,
-  type AgentRow,
-  MEMORY_COLUMNS,
-  type MemoryRow,
-  memoryOf,
-  profileOf,
-  refusedBy,
-} from './rows.ts'
+import { type AdmittedRow, refusedBy } from './rows.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -20,7 +13,7 @@ const end = statement('end_snapshot', 'COMMIT')
 
 const readHead = statement<AdmittedRow & AgentRow>(
   'export_head',
-  `SELECT c.kind, c.status AS credential_status, a.agent_id, a.name, a.purpose, a.symbol,
+  `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
      a.status, a.memory_count, a.created_at, a.updated_at
    FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
    WHERE c.agent_id = $1 AND c.token_hash = $2`,

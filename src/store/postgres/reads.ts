@@ -9,16 +9,9 @@ import type {
   ReadAnswer,
   TokenKind,
 } from '../port.ts'
+import { type AgentRow, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, statement } from './connections.ts'
-import {
-  type AdmittedRow,
-  AGENT_COLUMNS,
-  type AgentRow,
-  type MemoryRow,
-  memoryOf,
-  profileOf,
-  refusedBy,
-} from './rows.ts'
+import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
 import { together } from './together.ts'
 
 const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(

@@ -13,8 +13,9 @@ import type {
   Refused,
   Session,
 } from '../port.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
 import { type Connections, statement } from './connections.ts'
-import { type AdmittedRow, AGENT_COLUMNS, type AgentRow, profileOf, refusedBy } from './rows.ts'
+import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
 
 const SELECT_SESSION = `
   SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent",

@@ -16,10 +16,11 @@ import {
   type Refused,
   type WriteAnswer,
 } from '../port.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './connections.ts'
 import { isDuplicate } from './faults.ts'
 import type { HomeReads } from './reads.ts'
-import { type AdmittedRow, AGENT_COLUMNS, type AgentRow, profileOf, refusedBy } from './rows.ts'
+import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
 
 const ADMITTED = `
   admitted AS (

@@ -2,9 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { ExportAnswer, Identity, Memory } from '../port.ts'
+import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
 import { openReader, prepare, translate } from './connection.ts'
 import { prepareReads } from './reads.ts'
-import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from './rows.ts'
 
 /** Text read before the event loop gets its turn. */
 const BATCH_BYTES = 32 * 1024

@@ -9,19 +9,11 @@ import type {
   ReadAnswer,
   Refused,
 } from '../port.ts'
+import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { prepare } from './connection.ts'
 import { prepareGatewayReads } from './gateway.ts'
 import type { Identify } from './identities.ts'
-import {
-  AGENT_COLUMNS,
-  type AgentRow,
-  type CredentialRow,
-  MEMORY_COLUMNS,
-  type MemoryRow,
-  memoryOf,
-  profileOf,
-  SELECT_CREDENTIAL,
-} from './rows.ts'
+import { AGENT_COLUMNS, type CredentialRow, SELECT_CREDENTIAL } from './rows.ts'
 import { prepareSessionReads } from './sessions.ts'
 
 export interface BirthRow {

@@ -13,8 +13,9 @@ import type {
   Refused,
   Session,
 } from '../port.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare } from './connection.ts'
-import { AGENT_COLUMNS, type AgentRow, profileOf } from './rows.ts'
+import { AGENT_COLUMNS } from './rows.ts'
 
 interface SessionRow {
   id: string

@@ -13,17 +13,11 @@ import type {
   WriteAnswer,
 } from '../port.ts'
 import { dayOf } from '../port.ts'
+import { type AgentRow, type MemoryRow, profileOf } from '../rows.ts'
 import { prepare } from './connection.ts'
 import { prepareGatewayWrites } from './gateway.ts'
 import { type BirthRow, birthOf, prepareBirthCount, SELECT_BIRTH } from './reads.ts'
-import {
-  AGENT_COLUMNS,
-  type AgentRow,
-  type CredentialRow,
-  type MemoryRow,
-  profileOf,
-  SELECT_CREDENTIAL,
-} from './rows.ts'
+import { AGENT_COLUMNS, type CredentialRow, SELECT_CREDENTIAL } from './rows.ts'
 import { prepareSessionWrites } from './sessions.ts'
 
 const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
