@@ -108,15 +108,18 @@ describe.each(engines)('export on $name', (engine) => {
         .sample(hostileKey, { numRuns: 1_000, seed })
         .map((key, n) => `${key.slice(0, 95)}${n}`)
       const written = new Map<string, { text: string; metadata: object }>()
-      const saves = pairs.map(async ([text, metadata], n) => {
-        const key = keys[n] ?? ''
+      const save = async ([text, metadata]: (typeof pairs)[number], key: string) => {
         const small = JSON.stringify(metadata).length < 1_000 ? metadata : {}
         const clean = Object.fromEntries(Object.entries(small).filter(([k]) => k !== '__proto__'))
         written.set(key, { text, metadata: clean })
         const body = { key, text, metadata: clean, expectedVersion: 0 }
         return (await service.call('POST', memoryPath, { token, body })).status
-      })
-      expect(new Set(await Promise.all(saves))).toEqual(new Set([200]))
+      }
+      // All of them at once would wait for one agent's row longer than a store lets them.
+      for (let from = 0; from < pairs.length; from += 50) {
+        const saves = pairs.slice(from, from + 50).map((p, n) => save(p, keys[from + n] ?? ''))
+        expect(new Set(await Promise.all(saves))).toEqual(new Set([200]))
+      }
       const { body } = await service.call('GET', path, { token })
       const { memories, memoryCount } = body as unknown as Exported
       expect(memoryCount).toBe(1_000)
