@@ -180,3 +180,18 @@ export const write = (
   text: string,
   expectedVersion = 0,
 ) => service.call('POST', memoryPath, { token, body: { key, text, expectedVersion } })
+
+const AT_ONCE = 32
+
+/** All of the work, some at a time: an engine may refuse what waits too long on a busy machine. */
+export async function inGroups<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = []
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    const group = items.slice(start, start + AT_ONCE)
+    results.push(...(await Promise.all(group.map((item, n) => work(item, start + n)))))
+  }
+  return results
+}

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, openService, type TestService, write } from '../harness.ts'
+import { engines, inGroups, openService, type TestService, write } from '../harness.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -24,12 +24,8 @@ describe.each(engines)('the memory that an export takes on $name', (engine) => {
   })
   afterAll(() => service.close())
 
-  const fill = async (token: string, count: number) => {
-    for (let n = 0; n < count; n += 64) {
-      const keys = Array.from({ length: Math.min(64, count - n) }, (_, i) => `k${n + i}`)
-      await Promise.all(keys.map((key) => write(service, token, key, TEXT)))
-    }
-  }
+  const fill = (token: string, count: number) =>
+    inGroups(Array(count).fill(TEXT), (text, n) => write(service, token, `k${n}`, text))
 
   /** The most that was held at any moment while the export was read, beyond what was before. */
   const peakOfExport = async (token: string) => {
