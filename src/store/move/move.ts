@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../port.ts'
-import { checkServer } from '../postgres/checks.ts'
 import {
   type Ask,
   type Connections,
@@ -15,7 +14,7 @@ import {
   statement,
 } from '../postgres/connections.ts'
 import { hostsOf } from '../postgres/hosts.ts'
-import { migrate as migrateTarget } from '../postgres/migrations.ts'
+import { prepareServer } from '../postgres/migrations.ts'
 import { openReader, openWriter, pathOf } from '../sqlite/connection.ts'
 import { lockDatabase } from '../sqlite/lock.ts'
 import { migrate as migrateSource } from '../sqlite/migrations.ts'
@@ -24,6 +23,7 @@ import { holdsNothing, type Table, tables } from './tables.ts'
 /** Rows on their way at once. */
 const BATCH_ROWS = 500
 const BATCH_CHARS = 1_000_000
+const BATCH_MS = 60_000
 
 export interface Moved {
   readonly table: string
@@ -173,10 +173,9 @@ function openSource(databaseUrl: string, now: number) {
 }
 
 async function openTarget(databaseUrl: string): Promise<Connections> {
-  const target = openConnections(hostsOf(databaseUrl), 2, 'agent-home move')
-  await checkServer(target.read)
-  await migrateTarget(target)
-  return target
+  const hosts = hostsOf(databaseUrl)
+  await prepareServer(hosts)
+  return openConnections(hosts, 1, 'agent-home move', BATCH_MS)
 }
 
 /**

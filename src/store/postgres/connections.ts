@@ -7,8 +7,8 @@ import type { Hosts } from './hosts.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 5_000
-/** Above the server's own limit: reached only when the server or the way to it is gone. */
-const ANSWER_TIMEOUT_MS = 8_000
+/** Beyond the server's own limit: reached only when the server or the way to it is gone. */
+const GRACE_MS = 3_000
 /** Above the time that a stalled reader of an export is given. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 const IDLE_MS = 30_000
@@ -62,14 +62,14 @@ async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby) throw new StoreUnavailable('the server is a standby')
 }
 
-function openPool(hosts: Hosts, max: number, name: string): pg.Pool {
+function openPool(hosts: Hosts, max: number, name: string, statementMs: number): pg.Pool {
   const options: pg.ClientConfig = {
     types,
     fallback_application_name: name,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + GRACE_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   }
   class ClientOfCurrentHost extends pg.Client {
@@ -97,8 +97,13 @@ function openPool(hosts: Hosts, max: number, name: string): pg.Pool {
 const backoff = (attempt: number): Promise<void> =>
   setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
 
-export function openConnections(hosts: Hosts, max: number, name: string): Connections {
-  const pool = openPool(hosts, max, name)
+export function openConnections(
+  hosts: Hosts,
+  max: number,
+  name: string,
+  statementMs = STATEMENT_TIMEOUT_MS,
+): Connections {
+  const pool = openPool(hosts, max, name, statementMs)
 
   async function acquire(): Promise<pg.PoolClient> {
     for (let tried = 1; ; tried++) {

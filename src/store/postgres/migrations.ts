@@ -1,6 +1,8 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import { StoreRefused } from '../port.ts'
-import { type Ask, type Connections, statement } from './connections.ts'
+import { checkServer } from './checks.ts'
+import { type Ask, openConnections, statement } from './connections.ts'
+import type { Hosts } from './hosts.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.
@@ -164,5 +166,20 @@ async function step(ask: Ask): Promise<void> {
   await ask(writeVersion, steps.length)
 }
 
-/** Safe with several starters. Throws StoreRefused when a newer program wrote the database. */
-export const migrate = (connections: Connections): Promise<void> => connections.transact(step)
+/** A step may rewrite a large table, and other starters wait for it. */
+const PATIENCE_MS = 600_000
+
+/**
+ * Checks the server and brings its schema up to date, safe with several starters. Answers what
+ * should be put right. Throws StoreRefused when a newer program wrote the database.
+ */
+export async function prepareServer(hosts: Hosts): Promise<string[]> {
+  const connections = openConnections(hosts, 1, 'agent-home start', PATIENCE_MS)
+  try {
+    const warnings = await checkServer(connections.read)
+    await connections.transact(step)
+    return warnings
+  } finally {
+    await connections.close()
+  }
+}

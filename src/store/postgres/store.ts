@@ -7,13 +7,12 @@ import {
   StoreUnavailable,
 } from '../port.ts'
 import { bearIn } from './births.ts'
-import { checkServer } from './checks.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { openExport } from './export.ts'
 import { gatewayVerbs } from './gateway.ts'
 import { hostsOf, locationOf } from './hosts.ts'
 import { rememberIdentities } from './identities.ts'
-import { migrate } from './migrations.ts'
+import { prepareServer } from './migrations.ts'
 import { permitVerbs } from './permits.ts'
 import { homeReads, readTogether } from './reads.ts'
 import { sessionVerbs } from './sessions.ts'
@@ -33,19 +32,20 @@ const poolMax = (databaseUrl: string): number =>
 export async function openPostgres(databaseUrl: string): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
+  const warnings = await prepareServer(hosts).catch((error: unknown) => {
+    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
+  })
   const hot = openConnections(hosts, poolMax(databaseUrl), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
-  const close = async () => {
-    await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
-  }
-  try {
-    const warnings = await checkServer(hot.read)
-    await migrate(hot)
-    return { location, warnings, ...verbs(hot, exports), ...gatewayVerbs(gateway), close }
-  } catch (error) {
-    await close()
-    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
+  return {
+    location,
+    warnings,
+    ...verbs(hot, exports),
+    ...gatewayVerbs(gateway),
+    async close() {
+      await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
+    },
   }
 }
 
