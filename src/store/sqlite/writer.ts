@@ -50,7 +50,7 @@ export function startWriter(path: string): Writer {
   let closed = false
 
   function answered(outcomes: readonly Outcome[]): void {
-    commits++
+    if (outcomes.some((outcome) => 'value' in outcome)) commits++
     const settled = waiting.splice(0, outcomes.length)
     outcomes.forEach((outcome, i) => {
       const write = settled[i]
