@@ -75,15 +75,33 @@ interface Place {
   readonly bin: string
 }
 
-/** A directory that the server's account can reach, with the binaries in it where it cannot. */
+/** The clone may lie where only root can look: then the binaries run from a copy. */
+async function copyBinaries(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'agent-home-postgres-bin-'))
+  await copy(installed(), join(directory, 'native'))
+  await run('chmod', ['-R', 'a+rX', directory])
+  return directory
+}
+
+/** One copy serves every server of this process, and goes with the last of them. */
+let copied: Promise<string> | undefined
+let servers = 0
+
+async function letCopyGo(): Promise<void> {
+  if (--servers > 0 || !copied) return
+  const directory = await copied
+  copied = undefined
+  rmSync(directory, { recursive: true, force: true })
+}
+
+/** A directory that the server's account can reach. */
 async function prepare(account: Account | undefined): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), 'agent-home-postgres-'))
   own(home, account)
   if (!account) return { account, home, bin: join(installed(), 'bin') }
-  // The clone may lie where only root can look.
-  await copy(installed(), join(home, 'native'))
-  await run('chmod', ['-R', 'a+rX', join(home, 'native')])
-  return { account, home, bin: join(home, 'native', 'bin') }
+  servers++
+  copied ??= copyBinaries()
+  return { account, home, bin: join(await copied, 'native', 'bin') }
 }
 
 /** Another collation than that of bytes: what relies on the database's own is found out. */
@@ -131,6 +149,7 @@ function serverIn(
   const data = join(home, 'data')
   const url = (database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`
   let server: ChildProcess | undefined
+  let removed = false
 
   const end = async (signal: NodeJS.Signals) => {
     if (!server || server.exitCode !== null || server.signalCode !== null) return
@@ -187,8 +206,11 @@ function serverIn(
       return follower
     },
     async remove() {
+      if (removed) return
+      removed = true
       await end('SIGINT')
       rmSync(home, { recursive: true, force: true })
+      if (account) await letCopyGo()
     },
   }
 }
