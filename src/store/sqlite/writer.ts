@@ -1,6 +1,5 @@
 /** Writes on their way to the writer's thread, and their answers back. */
 import { once } from 'node:events'
-import { getCompileCacheDir } from 'node:module'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../port.ts'
@@ -69,10 +68,7 @@ export function startWriter(path: string): Writer {
   }
 
   function start(): Worker {
-    // Without the process's cache the thread would load a compiler of its own, 20 MB of it.
-    const cache = getCompileCacheDir()
-    const env = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
-    const worker = new Worker(THREAD, { workerData: path, env })
+    const worker = new Worker(THREAD, { workerData: path })
     let cause: unknown
     worker.on('message', answered)
     worker.on('error', (error) => {
