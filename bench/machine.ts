@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { arch, availableParallelism, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
+import { arch, cpus, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { pinning } from './process.ts'
 
@@ -62,7 +62,7 @@ const fileSystem = (): string => {
 /** One line for each fact, for people. */
 export const describeMachine = (): Promise<readonly string[]> =>
   onDisk(async (directory) => [
-    `${processor()}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB`,
+    `${processor()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB`,
     `${platform()} ${release()}, ${fileSystem()}, ${syncsPerSecond(directory)} fsyncs of 4 KB a second`,
     `Node.js ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `${pinning}; load average at the start ${loadavg()[0]?.toFixed(1)}`,
