@@ -1,7 +1,7 @@
 /** What stands before every gateway endpoint: nobody is asked who they are. */
 import { z } from '@hono/zod-openapi'
 import type { ErrorCode } from '../errors.ts'
-import { readJsonBytes } from '../http/body.ts'
+import { BODY_ERRORS, readJsonBytes } from '../http/body.ts'
 import type { Call } from '../http/call.ts'
 import { openToAll } from '../http/cors.ts'
 import type { Documented, Endpoint } from '../http/endpoint.ts'
@@ -33,14 +33,6 @@ export interface GatewaySpec<Q extends z.ZodObject, B extends z.ZodType> {
   readonly errors?: readonly ErrorCode[]
   readonly handle: (request: GatewayRequest<Q, B>, gateway: Gateway) => Response | Promise<Response>
 }
-
-const BODY_ERRORS: readonly ErrorCode[] = [
-  'malformed_json',
-  'invalid_body',
-  'unsupported_media_type',
-  'body_too_large',
-  'body_incomplete',
-]
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_query', 'overloaded', 'storage_unavailable']
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { type ErrorCode, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
 import { bearerToken, refuseDuplicateHeaders, refuseTokenInQuery } from '../http/bearer.ts'
-import { readJson } from '../http/body.ts'
+import { BODY_ERRORS, readJson } from '../http/body.ts'
 import { retryAfter, showPolicy, showStanding, spend } from '../http/budgets.ts'
 import type { Call } from '../http/call.ts'
 import type { Documented, Endpoint, EndpointDocs, Method } from '../http/endpoint.ts'
@@ -81,14 +81,6 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'token_in_query',
   'invalid_query',
   'rate_limited',
-]
-
-const BODY_ERRORS: readonly ErrorCode[] = [
-  'malformed_json',
-  'invalid_body',
-  'unsupported_media_type',
-  'body_too_large',
-  'body_incomplete',
 ]
 
 const WRITE_ERRORS: readonly ErrorCode[] = ['overloaded', 'outcome_unknown']

@@ -1,7 +1,16 @@
 /** Request body -> JSON value, bounded while it is read. */
-import { Problem, problem } from '../errors.ts'
+import { type ErrorCode, Problem, problem } from '../errors.ts'
 import type { Call } from './call.ts'
 import { parseStrictJson } from './json.ts'
+
+/** What a body may be refused for while it is read and validated. */
+export const BODY_ERRORS: readonly ErrorCode[] = [
+  'malformed_json',
+  'invalid_body',
+  'unsupported_media_type',
+  'body_too_large',
+  'body_incomplete',
+]
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
