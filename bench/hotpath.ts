@@ -13,6 +13,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { answerOf } from './fixed.ts'
 
 const AGENTS = 64
 const KEYS_PER_AGENT = 100
@@ -62,15 +63,12 @@ async function bear(url: string): Promise<string> {
 
 const memory = (key: string) => ({ key, text: TEXT, metadata: {}, expectedVersion: 0 })
 
-/** Gives one of its answers, for the bare server to send. */
-async function fill(url: string, token: string): Promise<string> {
+async function fill(url: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` }
-  let answer = ''
   for (let i = 0; i < KEYS_PER_AGENT; i++) {
     const saved = await post(`${url}/api/agents/me/memory`, headers, memory(`k${i}`))
-    answer = await saved.text()
+    await saved.text()
   }
-  return answer
 }
 
 /** Scripts for wrk: what is sent in turn. A round of writes first creates its keys, then updates. */
@@ -194,8 +192,9 @@ const ours = await start('ours', [...profile, main], {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
 })
 const tokens = await Promise.all(Array.from({ length: AGENTS }, () => bear(ours.url)))
-const [answer = ''] = await Promise.all(tokens.map((token) => fill(ours.url, token)))
-const bare = await start('bare', [new URL('bare.ts', import.meta.url).pathname, answer])
+await Promise.all(tokens.map((token) => fill(ours.url, token)))
+const fixed = JSON.stringify(await answerOf(ours.url, tokens[0] ?? '', 'k0'))
+const bare = await start('bare', [new URL('bare.ts', import.meta.url).pathname, fixed])
 try {
   compete([bare, ours], tokens)
 } finally {

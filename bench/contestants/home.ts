@@ -1,9 +1,10 @@
 /** Agent Home, and the bare server that is asked the very same. */
 import { fileURLToPath } from 'node:url'
-import { bearAll, startHome } from '../home.ts'
-import { type Dialect, textOf, type Written } from '../load/dialect.ts'
+import { answerOf, type Fixed } from '../fixed.ts'
+import { bearAll, fullHome, startHome } from '../home.ts'
+import type { Dialect, Written } from '../load/dialect.ts'
 import { bodyOf, frameHttp, get, send, statusOf } from '../load/http.ts'
-import { SERVER_CORE, saidUrl, spawnPinned } from '../process.ts'
+import { SERVER_CORE, saidUrl, spawnPinned, stop } from '../process.ts'
 import { type Contestant, loaded } from './contestant.ts'
 
 const PATH = '/api/agents/me/memory'
@@ -74,24 +75,22 @@ export const gateway: Contestant = {
   },
 }
 
-/** As long as an answer of ours. */
-const bareBody = JSON.stringify({
-  memory: {
-    id: '019aa5c2-7d1c-7c3e-b3f1-0d6f6f1f2a10',
-    key: 'k1000',
-    text: textOf(1_000),
-    metadata: {},
-    version: 1,
-    createdAt: '2026-11-21T10:06:00.000Z',
-    updatedAt: '2026-11-21T10:06:00.000Z',
-  },
-})
+/** One memory of ours, as it is answered to GET. */
+async function answerOfOurs(directory: string): Promise<Fixed> {
+  const { child, url, tokens } = await fullHome(directory, 1, 1)
+  try {
+    return await answerOf(url, tokens[0] ?? '', 'k0')
+  } finally {
+    await stop(child)
+  }
+}
 
 export const bare: Contestant = {
   name: 'bare node:http',
   missing: () => undefined,
-  async start(_, generator) {
-    const child = spawnPinned(SERVER_CORE, [process.execPath, BARE, bareBody], {
+  async start(directory, generator) {
+    const fixed = JSON.stringify(await answerOfOurs(directory))
+    const child = spawnPinned(SERVER_CORE, [process.execPath, BARE, fixed], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const { port } = await saidUrl(child)
