@@ -133,15 +133,14 @@ export async function failAuthentication(call: Call, home: Home, code: ErrorCode
   throw problem(code)
 }
 
-async function presented(call: Call, home: Home): Promise<string> {
-  const token = bearerToken(call)
-  if (token !== undefined) return token
+async function failWithoutToken(call: Call, home: Home): Promise<never> {
   showStanding(call, await home.budgets.look('failures', clientOf(call, home)))
   throw problem('credentials_missing')
 }
 
 async function identify(call: Call, home: Home): Promise<Identity> {
-  const token = await presented(call, home)
+  const token = bearerToken(call)
+  if (token === undefined) return failWithoutToken(call, home)
   const tokenHash = hashToken(token)
   call.notes.token = tokenMark(tokenHash)
   const identity = isWellFormedToken(token) ? await home.store.identify(tokenHash) : undefined

@@ -43,26 +43,21 @@ async function readChunks(stream: ReadableStream<Uint8Array>, capBytes: number):
   return Buffer.concat(chunks)
 }
 
-async function readWhole(request: Request, capBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared !== null) {
-    // Node's parser ends a body at its Content-Length, so the declared size is the real one.
-    if (Number(declared) > capBytes) throw tooLarge(capBytes)
-    return new Uint8Array(await request.arrayBuffer())
-  }
-  return request.body ? readChunks(request.body, capBytes) : new Uint8Array()
+/** What breaks while a body arrives broke on its sender's side. */
+const incomplete = (cause: unknown): never => {
+  throw cause instanceof Problem ? cause : problem('body_incomplete', { cause })
 }
 
-/**
- * Throws `body_too_large` or `body_incomplete`: what breaks while a body arrives broke on its
- * sender's side.
- */
-export async function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
-  try {
-    return await readWhole(request, capBytes)
-  } catch (cause) {
-    throw cause instanceof Problem ? cause : problem('body_incomplete', { cause })
+/** Throws `body_too_large` or `body_incomplete`. */
+export function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared === null) {
+    if (!request.body) return Promise.resolve(new Uint8Array())
+    return readChunks(request.body, capBytes).catch(incomplete)
   }
+  // Node's parser ends a body at its Content-Length, so the declared size is the real one.
+  if (Number(declared) > capBytes) return Promise.reject(tooLarge(capBytes))
+  return request.arrayBuffer().then((buffer) => new Uint8Array(buffer), incomplete)
 }
 
 /** Throws `unsupported_media_type`, `body_too_large` or `body_incomplete`. */
@@ -72,5 +67,7 @@ export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8
 }
 
 /** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_json`. */
-export const readJson = async (call: Call, capBytes: number): Promise<unknown> =>
-  parseStrictJson(await readJsonBytes(call, capBytes))
+export async function readJson(call: Call, capBytes: number): Promise<unknown> {
+  requireJson(call)
+  return parseStrictJson(await readBytes(call.request, capBytes))
+}

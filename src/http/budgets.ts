@@ -69,9 +69,12 @@ export function memoryBudgets(policies: readonly BudgetPolicy[]): Budgets {
     async take(name, key) {
       const { policy, limiter } = find(name)
       if (policy.quota === 0) return standingOf(policy, null)
-      const counted = await limiter.consume(key).catch((over: unknown) => over)
-      if (counted instanceof RateLimiterRes) return standingOf(policy, counted)
-      throw counted
+      try {
+        return standingOf(policy, await limiter.consume(key))
+      } catch (over) {
+        if (over instanceof RateLimiterRes) return standingOf(policy, over)
+        throw over
+      }
     },
     async look(name, key) {
       const { policy, limiter } = find(name)

@@ -58,21 +58,22 @@ type Handle = (call: Call) => Response | Promise<Response>
 const serve = (route: string, handle: Handle, traffic: Traffic) => async (c: Context) => {
   const startedAt = traffic.stopwatch()
   const call = beginCall(traffic.newRequestId(), c.req.raw, c.env as Bindings | undefined)
-  const response = await attempt(call, handle, traffic)
+  let response: Response
+  try {
+    response = await handle(call)
+  } catch (error) {
+    response = await refused(call, error, traffic)
+  }
   traffic.observe(call, route, response.status, traffic.stopwatch() - startedAt)
   // Hono answers HEAD with the headers alone; a body that nobody reads must let go of its source.
   if (call.request.method === 'HEAD') await response.body?.cancel()
   return response
 }
 
-async function attempt(call: Call, handle: Handle, traffic: Traffic): Promise<Response> {
-  try {
-    return await handle(call)
-  } catch (error) {
-    const response = await traffic.refuse(call, traffic.explain(error))
-    if (response.status >= 500) traffic.failed(call, error)
-    return response
-  }
+async function refused(call: Call, error: unknown, traffic: Traffic): Promise<Response> {
+  const response = await traffic.refuse(call, traffic.explain(error))
+  if (response.status >= 500) traffic.failed(call, error)
+  return response
 }
 
 const allowed = (methods: readonly Method[]): string =>

@@ -18,7 +18,8 @@ const failure = (error: unknown): Outcome => ({
   fault: storageFault(error),
 })
 
-export function prepareGroupCommit(db: DatabaseSync, writes: Writes) {
+/** `undone` is told of every transaction that was rolled back. */
+export function prepareGroupCommit(db: DatabaseSync, writes: Writes, undone: () => void) {
   const run = ([verb, ...args]: Job): Outcome => {
     const write = writes[verb] as (...args: readonly unknown[]) => unknown
     return { value: write(...args) }
@@ -38,13 +39,22 @@ export function prepareGroupCommit(db: DatabaseSync, writes: Writes) {
     }
   }
 
+  const together = (jobs: readonly Job[], each: (job: Job) => Outcome): Outcome[] => {
+    try {
+      return transact(db, () => jobs.map(each))
+    } catch (error) {
+      undone()
+      throw error
+    }
+  }
+
   /** Savepoints cost every write a little, so they are left for the group that needs them. */
   const commit = (jobs: readonly Job[]): Outcome[] => {
     try {
-      return transact(db, () => jobs.map(run))
+      return together(jobs, run)
     } catch (error) {
       if (storageFault(error)) throw error
-      return transact(db, () => jobs.map(runApart))
+      return together(jobs, runApart)
     }
   }
 

@@ -3,14 +3,46 @@
  * alone writes to its database: every change of a credential or a status forgets all before it is
  * answered, which is rare and cheaper than knowing what to forget.
  */
-import type { Identity } from '../port.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { AgentStatus, Identity, Refused, TokenKind } from '../port.ts'
+import { prepareTuples } from './connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined
+
+/** May answer for a token without asking the database, as long as the answer is true. */
+export type Remember = (lookUp: Identify) => Identify
+
+/** Who bears a token, and why an identity may not act now, if it may not. */
+export function prepareIdentify(db: DatabaseSync, remember: Remember) {
+  const credential = prepareTuples<[agentId: string, kind: TokenKind, status: AgentStatus]>(
+    db,
+    `SELECT c.agent_id, c.kind, a.status
+     FROM credentials c JOIN agents a ON a.id = c.agent_id WHERE c.token_hash = ?`,
+  )
+  const identify = remember((tokenHash) => {
+    const row = credential.get(tokenHash)
+    return row && { agentId: row[0], kind: row[1], tokenHash, status: row[2] }
+  })
+  const refuse = ({ tokenHash }: Identity): Refused | undefined => {
+    const now = identify(tokenHash)
+    if (!now) return { outcome: 'revoked' }
+    return now.kind === 'agent' && now.status === 'paused' ? { outcome: 'paused' } : undefined
+  }
+  return { identify, refuse }
+}
+
+export type Refuse = ReturnType<typeof prepareIdentify>['refuse']
 
 /** Two generations of this many are kept; an identity not met for that long is looked up again. */
 const GENERATION = 20_000
 
-export function rememberIdentities() {
+export interface Identities {
+  readonly known: (tokenHash: string) => Identity | undefined
+  readonly remember: Remember
+  readonly forget: () => void
+}
+
+export function rememberIdentities(): Identities {
   let young = new Map<string, Identity>()
   let old = new Map<string, Identity>()
 
@@ -32,15 +64,13 @@ export function rememberIdentities() {
 
   return {
     known,
-    remember:
-      (lookUp: Identify): Identify =>
-      (tokenHash) => {
-        const already = known(tokenHash)
-        if (already) return already
-        const found = lookUp(tokenHash)
-        return found && keep(found)
-      },
-    forget(): void {
+    remember: (lookUp) => (tokenHash) => {
+      const already = known(tokenHash)
+      if (already) return already
+      const found = lookUp(tokenHash)
+      return found && keep(found)
+    },
+    forget() {
       young = new Map()
       old = new Map()
     },

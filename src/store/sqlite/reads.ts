@@ -7,13 +7,12 @@ import type {
   Identity,
   ProfileAnswer,
   ReadAnswer,
-  Refused,
 } from '../port.ts'
-import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
-import { prepare } from './connection.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
+import { prepare, prepareTuples } from './connection.ts'
 import { prepareGatewayReads } from './gateway.ts'
-import type { Identify } from './identities.ts'
-import { AGENT_COLUMNS, type CredentialRow, SELECT_CREDENTIAL } from './rows.ts'
+import { prepareIdentify, type Refuse, type Remember } from './identities.ts'
+import { AGENT_COLUMNS } from './rows.ts'
 import { prepareSessionReads } from './sessions.ts'
 
 export interface BirthRow {
@@ -60,36 +59,44 @@ export function prepareBirthCount(db: DatabaseSync) {
   }
 }
 
-/** `remember` may answer for a token without asking the database, as long as the answer is true. */
-export function prepareReads(
-  db: DatabaseSync,
-  remember: (lookUp: Identify) => Identify = (lookUp) => lookUp,
-) {
-  const credential = prepare<CredentialRow>(db, SELECT_CREDENTIAL)
+type MemoryTuple = [
+  id: string,
+  text: string,
+  metadata: string,
+  version: number,
+  createdAt: number,
+  updatedAt: number,
+]
+
+function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
+  const memory = prepareTuples<MemoryTuple>(
+    db,
+    `SELECT id, text, metadata, version, created_at, updated_at
+     FROM memories WHERE agent_id = ? AND key = ?`,
+  )
+  return (identity: Identity, key: string): ReadAnswer => {
+    const refused = refuse(identity)
+    if (refused) return refused
+    const row = memory.get(identity.agentId, key)
+    if (!row) return { outcome: 'missing' }
+    const [id, text, metadata, version, createdAt, updatedAt] = row
+    const found = { id, key, text, metadata, version, createdAt, updatedAt }
+    return { outcome: 'found', memory: found }
+  }
+}
+
+export function prepareReads(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
+  const { identify, refuse } = prepareIdentify(db, remember)
   const birth = prepare<BirthRow>(db, SELECT_BIRTH)
   const account = prepare<{ id: string; email: string; password_hash: string }>(
     db,
     'SELECT id, email, password_hash FROM accounts WHERE email = ?',
   )
   const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
-  const memory = prepare<MemoryRow>(
-    db,
-    `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? AND key = ?`,
-  )
   const totals = prepare<{ agents: number; memories: number }>(
     db,
     'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
   )
-  const identify = remember((tokenHash) => {
-    const row = credential.get(tokenHash)
-    return row && { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
-  })
-  /** Why this identity may not act now, if it may not. */
-  function refuse({ tokenHash }: Identity): Refused | undefined {
-    const now = identify(tokenHash)
-    if (!now) return { outcome: 'revoked' }
-    return now.kind === 'agent' && now.status === 'paused' ? { outcome: 'paused' } : undefined
-  }
   return {
     ...prepareSessionReads(db, refuse),
     ...prepareGatewayReads(db),
@@ -110,12 +117,7 @@ export function prepareReads(
         ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
         : { outcome: 'revoked' }
     },
-    readMemory(identity: Identity, key: string): ReadAnswer {
-      const refused = refuse(identity)
-      if (refused) return refused
-      const row = memory.get(identity.agentId, key)
-      return row ? { outcome: 'found', memory: memoryOf(row) } : { outcome: 'missing' }
-    },
+    readMemory: prepareReadMemory(db, refuse),
     totals: () => totals.get() ?? { agents: 0, memories: 0 },
   }
 }

@@ -10,11 +10,11 @@ import type {
   NewSession,
   OwnedAgent,
   Page,
-  Refused,
   Session,
 } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare } from './connection.ts'
+import type { Refuse } from './identities.ts'
 import { AGENT_COLUMNS } from './rows.ts'
 
 interface SessionRow {
@@ -83,10 +83,7 @@ function prepareActivity(db: DatabaseSync) {
   })
 }
 
-export function prepareSessionReads(
-  db: DatabaseSync,
-  refuse: (identity: Identity) => Refused | undefined,
-) {
+export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
   const session = prepare<SessionRow>(
     db,
     `${SELECT_SESSION} WHERE s.token_hash = ? AND s.expires_at > ?`,
@@ -135,10 +132,7 @@ export function prepareSessionReads(
   }
 }
 
-export function prepareSessionWrites(
-  db: DatabaseSync,
-  admit: (identity: Identity) => object | Refused,
-) {
+export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
   const forgetExpired = prepare(db, 'DELETE FROM sessions WHERE expires_at <= ?')
   const replaced = prepare(db, 'DELETE FROM sessions WHERE token_hash = ?')
   const add = prepare(
@@ -169,7 +163,7 @@ export function prepareSessionWrites(
     revokeSession: (accountId: string, sessionId: string): boolean =>
       revoke.get(accountId, sessionId) !== undefined,
     attachAgent(identity: Identity, accountId: string): AttachAnswer {
-      if ('outcome' in admit(identity)) return { outcome: 'revoked' }
+      if (refuse(identity)) return { outcome: 'revoked' }
       const attached = attach.get(accountId, identity.agentId, accountId)
       return { outcome: attached ? 'attached' : 'attached_elsewhere' }
     },

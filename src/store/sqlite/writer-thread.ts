@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { prepareCheckpoint } from './checkpoint.ts'
 import { openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
+import { rememberIdentities } from './identities.ts'
 import { prepareWrites } from './writes.ts'
 
 /** Null asks the thread to close its connection and end. */
@@ -12,7 +13,8 @@ const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
 const db = openWriter(workerData as string)
-const commit = prepareGroupCommit(db, prepareWrites(db))
+const identities = rememberIdentities()
+const commit = prepareGroupCommit(db, prepareWrites(db, identities), identities.forget)
 const checkpoint = prepareCheckpoint(db)
 
 /** What came in while the last commit was on its way to the disk. */

@@ -9,15 +9,15 @@ import type {
   Identity,
   MemoryWrite,
   ProfileAnswer,
-  Refused,
   WriteAnswer,
 } from '../port.ts'
 import { dayOf } from '../port.ts'
-import { type AgentRow, type MemoryRow, profileOf } from '../rows.ts'
-import { prepare } from './connection.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
+import { prepare, prepareTuples } from './connection.ts'
 import { prepareGatewayWrites } from './gateway.ts'
+import { type Identities, prepareIdentify, type Refuse } from './identities.ts'
 import { type BirthRow, birthOf, prepareBirthCount, SELECT_BIRTH } from './reads.ts'
-import { AGENT_COLUMNS, type CredentialRow, SELECT_CREDENTIAL } from './rows.ts'
+import { AGENT_COLUMNS } from './rows.ts'
 import { prepareSessionWrites } from './sessions.ts'
 
 const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
@@ -77,17 +77,19 @@ function prepareBirth(db: DatabaseSync) {
   }
 }
 
-type Current = Pick<MemoryRow, 'id' | 'version' | 'created_at' | 'updated_at'>
+type Current = [rowid: number, id: string, version: number, createdAt: number, updatedAt: number]
 
-function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
-  const current = prepare<Current>(
+function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
+  const current = prepareTuples<Current>(
     db,
-    'SELECT id, version, created_at, updated_at FROM memories WHERE agent_id = ? AND key = ?',
+    `SELECT rowid, id, version, created_at, updated_at
+     FROM memories WHERE agent_id = ? AND key = ?`,
   )
-  const content = prepare<Pick<MemoryRow, 'text' | 'metadata'>>(
+  const content = prepareTuples<[text: string, metadata: string]>(
     db,
-    'SELECT text, metadata FROM memories WHERE agent_id = ? AND key = ?',
+    'SELECT text, metadata FROM memories WHERE rowid = ?',
   )
+  const memoryCount = prepareTuples<[number]>(db, 'SELECT memory_count FROM agents WHERE id = ?')
   const insert = prepare(
     db,
     `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
@@ -101,18 +103,17 @@ function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
   )
   const update = prepare(
     db,
-    `UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ?
-     WHERE agent_id = ? AND key = ?`,
+    'UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ? WHERE rowid = ?',
   )
 
-  function conflict(agentId: string, write: MemoryWrite, found: Current | undefined): WriteAnswer {
-    const stored = found && content.get(agentId, write.key)
-    return {
-      outcome: 'conflict',
-      currentVersion: found?.version ?? 0,
-      updatedAt: found?.updated_at,
-      sameContent: stored?.text === write.text && stored.metadata === write.metadata,
+  function conflict({ text, metadata }: MemoryWrite, found: Current | undefined): WriteAnswer {
+    if (!found) {
+      return { outcome: 'conflict', currentVersion: 0, updatedAt: undefined, sameContent: false }
     }
+    const [rowid, , currentVersion, , updatedAt] = found
+    const stored = content.get(rowid)
+    const sameContent = stored?.[0] === text && stored[1] === metadata
+    return { outcome: 'conflict', currentVersion, updatedAt, sameContent }
   }
 
   function create(agentId: string, write: MemoryWrite, now: number): WriteAnswer {
@@ -124,18 +125,19 @@ function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
   }
 
   function replace(
-    agentId: string,
     { key, text, metadata }: MemoryWrite,
-    found: Current,
+    [rowid, id, replaced, createdAt, earlier]: Current,
     now: number,
   ): WriteAnswer {
-    const version = found.version + 1
+    const version = replaced + 1
     // A clock that steps back must not make an update older than what it replaced.
-    const updatedAt = Math.max(now, found.updated_at)
-    update.run(text, metadata, version, updatedAt, agentId, key)
-    const { id, created_at: createdAt } = found
+    const updatedAt = Math.max(now, earlier)
+    update.run(text, metadata, version, updatedAt, rowid)
     return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
   }
+
+  const full = (agentId: string, maxMemories: number): boolean =>
+    maxMemories > 0 && (memoryCount.get(agentId)?.[0] ?? 0) >= maxMemories
 
   return (
     identity: Identity,
@@ -143,32 +145,20 @@ function prepareMemoryWrite(db: DatabaseSync, admit: Admit) {
     maxMemories: number,
     now: number,
   ): WriteAnswer => {
-    const admitted = admit(identity)
-    if ('outcome' in admitted) return admitted
+    const refused = refuse(identity)
+    if (refused) return refused
     const { agentId } = identity
     const found = current.get(agentId, write.key)
-    if ((found?.version ?? 0) !== write.expectedVersion) return conflict(agentId, write, found)
-    if (!found && maxMemories > 0 && admitted.memory_count >= maxMemories) {
-      return { outcome: 'over_quota' }
-    }
+    if ((found?.[2] ?? 0) !== write.expectedVersion) return conflict(write, found)
+    if (!found && full(agentId, maxMemories)) return { outcome: 'over_quota' }
     countWrite.run(agentId, dayOf(now))
-    return found ? replace(agentId, write, found, now) : create(agentId, write, now)
+    return found ? replace(write, found, now) : create(agentId, write, now)
   }
 }
 
-type Admit = (identity: Identity) => CredentialRow | Refused
-
-function prepareAdmit(db: DatabaseSync): Admit {
-  const credential = prepare<CredentialRow>(db, SELECT_CREDENTIAL)
-  return ({ tokenHash }) => {
-    const row = credential.get(tokenHash)
-    if (!row) return { outcome: 'revoked' }
-    return row.kind === 'agent' && row.status === 'paused' ? { outcome: 'paused' } : row
-  }
-}
-
-export function prepareWrites(db: DatabaseSync) {
-  const admit = prepareAdmit(db)
+/** Whoever rolls a transaction back forgets the identities that it may have looked up. */
+export function prepareWrites(db: DatabaseSync, { remember, forget }: Identities) {
+  const { refuse } = prepareIdentify(db, remember)
   const changeStatus = prepare<AgentRow>(
     db,
     `UPDATE agents SET status = ?, updated_at = max(?, updated_at) WHERE id = ? RETURNING ${AGENT_COLUMNS}`,
@@ -188,21 +178,22 @@ export function prepareWrites(db: DatabaseSync) {
   )
   return {
     bear: prepareBirth(db),
-    writeMemory: prepareMemoryWrite(db, admit),
-    ...prepareSessionWrites(db, admit),
+    writeMemory: prepareMemoryWrite(db, refuse),
+    ...prepareSessionWrites(db, refuse),
     ...prepareGatewayWrites(db),
     setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
-      const row =
-        'outcome' in admit(identity) ? undefined : changeStatus.get(status, now, identity.agentId)
+      const row = refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId)
+      forget()
       return row
         ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
         : { outcome: 'revoked' }
     },
     rotateAgentToken(identity: Identity, newTokenHash: string) {
-      if ('outcome' in admit(identity)) return { outcome: 'revoked' } as const
+      if (refuse(identity)) return { outcome: 'revoked' } as const
       dropAgentToken.run(identity.agentId)
       addAgentToken.run(newTokenHash, identity.agentId)
       markRotated.run(identity.agentId)
+      forget()
       return { outcome: 'rotated' } as const
     },
     checkWritable(now: number): void {
