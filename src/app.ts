@@ -51,6 +51,19 @@ function requestIds(random: Parts['random']): () => string {
   return () => `${prefix}-${(++count).toString(36)}`
 }
 
+/** How long a half of the service counts as in use after a request. */
+const IN_USE_MS = 1_000
+
+function presence(stopwatch: () => number) {
+  let lastAt = Number.NEGATIVE_INFINITY
+  return {
+    note() {
+      lastAt = stopwatch()
+    },
+    recent: () => stopwatch() - lastAt < IN_USE_MS,
+  }
+}
+
 function explain(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })
@@ -146,7 +159,19 @@ export function createApp(parts: Parts): App {
   }
   const hono = new Hono()
   const home = homeOf(parts)
-  const gateway = createGateway({ ...parts, landing: (call) => showLanding(call, hall) })
+  const homeInUse = presence(traffic.stopwatch)
+  const homeTraffic: Traffic = {
+    ...traffic,
+    observe(...request) {
+      homeInUse.note()
+      traffic.observe(...request)
+    },
+  }
+  const gateway = createGateway({
+    ...parts,
+    landing: (call) => showLanding(call, hall),
+    homeIsAsked: homeInUse.recent,
+  })
   const hall: Hall = {
     gateway,
     secure,
@@ -154,7 +179,7 @@ export function createApp(parts: Parts): App {
     publicUrl: config.PUBLIC_URL,
     totals: countedNowAndThen(() => store.status(), clock),
   }
-  mount(hono, homeEndpoints, home, traffic, preflight(home.origins))
+  mount(hono, homeEndpoints, home, homeTraffic, preflight(home.origins))
   mount(hono, gatewayEndpoints, gateway, traffic, openPreflight)
   mount(hono, operationsEndpoints, operations, traffic)
   const console: Console = { home, store, secure }

@@ -18,14 +18,25 @@ export interface Gateway {
   readonly landing?: ((call: Call) => Response | Promise<Response>) | undefined
 }
 
-type Parts = Pick<Gateway, 'store' | 'clock' | 'random' | 'landing'> & { readonly config: Config }
+type Parts = Pick<Gateway, 'store' | 'clock' | 'random' | 'landing'> & {
+  readonly config: Config
+  /** Whether the home, which goes first, was asked for something a moment ago. */
+  readonly homeIsAsked: () => boolean
+}
 
-export const createGateway = ({ config, store, clock, random, landing }: Parts): Gateway => ({
+export const createGateway = ({
+  config,
+  store,
+  clock,
+  random,
+  landing,
+  homeIsAsked,
+}: Parts): Gateway => ({
   store,
   clock,
   random,
   feedCapacity: config.FEED_CAPACITY,
-  turnstile: createTurnstile(turnstileLimits, watchEventLoop()),
+  turnstile: createTurnstile(turnstileLimits, watchEventLoop(), homeIsAsked),
   arrivals: createArrivals(store, streamPace),
   landing,
 })

@@ -5,10 +5,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
 
-export interface TurnstileLimits {
+export interface Pace {
   /** Requests that begin in one turn of the event loop. */
   readonly perTurn: number
   readonly inFlight: number
+}
+
+export interface TurnstileLimits {
+  /** While the home is asked for something, and while it is not. */
+  readonly besideHome: Pace
+  readonly alone: Pace
   readonly waiting: number
   readonly waitMs: number
   /** The median delay of the event loop over which newcomers are refused. */
@@ -16,8 +22,8 @@ export interface TurnstileLimits {
 }
 
 export const turnstileLimits: TurnstileLimits = {
-  perTurn: 2,
-  inFlight: 32,
+  besideHome: { perTurn: 2, inFlight: 32 },
+  alone: { perTurn: 32, inFlight: 64 },
   waiting: 1_000,
   waitMs: 5_000,
   delayMs: 250,
@@ -43,13 +49,20 @@ export function watchEventLoop(): () => number {
   return () => median
 }
 
-export function createTurnstile(limits: TurnstileLimits, delayMs: () => number): Turnstile {
+export function createTurnstile(
+  limits: TurnstileLimits,
+  delayMs: () => number,
+  homeIsAsked: () => boolean,
+): Turnstile {
   const waiting = new Set<() => void>()
   let inFlight = 0
   let begunThisTurn = 0
   let turning = false
 
-  const mayBegin = () => inFlight < limits.inFlight && begunThisTurn < limits.perTurn
+  function mayBegin(): boolean {
+    const pace = homeIsAsked() ? limits.besideHome : limits.alone
+    return inFlight < pace.inFlight && begunThisTurn < pace.perTurn
+  }
 
   function begin(): void {
     inFlight++

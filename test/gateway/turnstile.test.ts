@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTurnstile, watchEventLoop } from '../../src/gateway/turnstile.ts'
 import { engines, openService } from '../harness.ts'
 
-const limits = { perTurn: 2, inFlight: 3, waiting: 4, waitMs: 1_000, delayMs: 100 }
+const limits = {
+  besideHome: { perTurn: 2, inFlight: 3 },
+  alone: { perTurn: 5, inFlight: 6 },
+  waiting: 4,
+  waitMs: 1_000,
+  delayMs: 100,
+}
 
 const turn = () => new Promise(setImmediate)
 
@@ -15,8 +21,12 @@ describe('the door', () => {
   })
 
   /** Names what came in, in order. */
-  function visitors(delayMs = 0) {
-    const door = createTurnstile(limits, () => delayMs)
+  function visitors({ delayMs = 0, homeIsAsked = true } = {}) {
+    const door = createTurnstile(
+      limits,
+      () => delayMs,
+      () => homeIsAsked,
+    )
     const inside = new Map<string, () => void>()
     const come = async (name: string) => void inside.set(name, await door.enter())
     const leave = (name: string) => {
@@ -46,6 +56,17 @@ describe('the door', () => {
     expect(inside()).toBe('acd')
   })
 
+  test('while nobody asks the home for anything, more may begin and run', async () => {
+    const { come, inside } = visitors({ homeIsAsked: false })
+    const all = [...'abcdefg'].map(come)
+    await Promise.resolve()
+    expect(inside()).toBe('abcde')
+    await turn()
+    await turn()
+    expect(inside()).toBe('abcdef')
+    await Promise.race([Promise.all(all), turn()])
+  })
+
   test('who would have to wait behind too many is refused at once', async () => {
     const { come } = visitors()
     const [last] = [...'abcdefg'].map(come).slice(-1)
@@ -64,7 +85,7 @@ describe('the door', () => {
   })
 
   test('while the event loop is late, nobody waits', async () => {
-    const { come } = visitors(limits.delayMs + 1)
+    const { come } = visitors({ delayMs: limits.delayMs + 1 })
     await Promise.all(['a', 'b'].map(come))
     await expect(come('c')).rejects.toMatchObject({ code: 'overloaded' })
   })

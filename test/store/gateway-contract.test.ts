@@ -231,6 +231,30 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     ])
   })
 
+  test('arrivals of one moment are each found by word and label, counted, and composted', async () => {
+    const feeds = ['seeds', 'garden'] as const
+    const arrive = (feed: string, i: number) => {
+      const labels = [`type:${i % 2 ? 'odd' : 'even'}`]
+      return leave({ feed, text: `moment${i} ${feed}`, labels }, 15)
+    }
+    await Promise.all(
+      feeds.flatMap((feed) => Array.from({ length: 20 }, (_, i) => arrive(feed, i))),
+    )
+    const [room] = await store.summarizeRooms(0)
+    expect(room?.count).toBe(30)
+    const kept = await everyPage(50)
+    expect(kept).toHaveLength(15)
+    expect(texts(await everyPage(50, ['type:odd'])).sort()).toEqual(
+      texts(kept)
+        .filter((text) => /[13579] /.test(text))
+        .sort(),
+    )
+    for (const { text } of kept) {
+      expect(texts(await store.findKindred([text], 5))).toEqual([text])
+    }
+    expect(await store.findKindred(['seeds', 'garden'], 50)).toHaveLength(30)
+  })
+
   test('composted entries no longer count', async () => {
     await leaveAll(['1', '2', '3'], {}, 2)
     await leaveAll(['4'], { room: 'shepit-wall' }, 2)

@@ -46,6 +46,22 @@ const oneMore = (id: string): string => {
 const idAfter = (last: string | undefined, id: string): string =>
   last === undefined || last < id ? id : oneMore(last)
 
+/** What finds entries again and counts them: written once for all that arrive in one commit. */
+function prepareFiling(db: DatabaseSync) {
+  // By place alone: an index that serves the grouping would be walked from end to end.
+  const arrived = 'entries NOT INDEXED'
+  const statements = [
+    `INSERT INTO entry_labels SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
+    `INSERT INTO entry_words (rowid, text) SELECT n, text FROM ${arrived} WHERE n >= ? AND text <> ''`,
+    `INSERT INTO room_counts SELECT feed, room, count(*) FROM ${arrived} WHERE n >= ?
+       GROUP BY feed, room
+       ON CONFLICT (feed, room) DO UPDATE SET entries = entries + excluded.entries`,
+  ].map((sql) => prepare(db, sql))
+  return (first: number): void => {
+    for (const statement of statements) statement.run(first)
+  }
+}
+
 function prepareCompost(db: DatabaseSync) {
   const count = prepare<{ entries: number }>(
     db,
@@ -55,31 +71,70 @@ function prepareCompost(db: DatabaseSync) {
     db,
     'DELETE FROM entries WHERE n IN (SELECT n FROM entries WHERE feed = ? ORDER BY n LIMIT ?)',
   )
-  return (feed: string, capacity: number): void => {
+  return (feed: string, capacity: number, arrived: number): void => {
     const over = capacity > 0 ? (count.get(feed)?.entries ?? 0) - capacity : 0
-    if (over > 0) removeOldest.run(feed, Math.min(over, COMPOST_BATCH))
+    if (over > 0) removeOldest.run(feed, Math.min(over, COMPOST_BATCH * arrived))
   }
 }
 
-/** Triggers keep labels, words and counts in step with the entries. */
+/** What one transaction has left so far. */
+interface Arrived {
+  /** The place of the first. */
+  readonly first: number
+  readonly byFeed: Map<string, { capacity: number; entries: number }>
+}
+
+interface Newest {
+  readonly n: number
+  /** Undefined before the first entry. */
+  readonly id: string | undefined
+}
+
+/** A trigger keeps labels, words and counts in step with entries that go. */
 export function prepareGatewayWrites(db: DatabaseSync) {
-  const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
+  const findNewest = prepare<Newest>(db, 'SELECT n, id FROM entries ORDER BY n DESC LIMIT 1')
   const insert = prepare(
     db,
-    `INSERT INTO entries (id, feed, room, identity, identity_type, details, labels, created_at, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO entries (n, id, feed, room, identity, identity_type, details, labels, created_at, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
+  const file = prepareFiling(db)
   const compost = prepareCompost(db)
+  let newest: Newest | undefined
+  let arrived: Arrived | undefined
+
+  function count(n: number, feed: string, capacity: number): void {
+    arrived ??= { first: n, byFeed: new Map() }
+    const entries = (arrived.byFeed.get(feed)?.entries ?? 0) + 1
+    arrived.byFeed.set(feed, { capacity, entries })
+  }
+
   return {
     leaveEntry(entry: NewEntry, capacity: number): string {
       const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
-      const id = idAfter(last.get()?.id, entry.id)
+      newest ??= findNewest.get() ?? { n: 0, id: undefined }
+      const id = idAfter(newest.id, entry.id)
+      const n = newest.n + 1
       insert.run(
-        ...[id, feed, room, identity, identityType],
+        ...[n, id, feed, room, identity, identityType],
         ...[details, JSON.stringify(labels), createdAt, text],
       )
-      compost(feed, capacity)
+      newest = { n, id }
+      count(n, feed, capacity)
       return id
+    },
+    /** Before the commit: what arrived can be found, and what is over the capacity goes. */
+    fileArrived(): void {
+      if (!arrived) return
+      const { first, byFeed } = arrived
+      arrived = undefined
+      file(first)
+      for (const [feed, { capacity, entries }] of byFeed) compost(feed, capacity, entries)
+    },
+    /** After a rollback. */
+    forgetArrived(): void {
+      newest = undefined
+      arrived = undefined
     },
   }
 }

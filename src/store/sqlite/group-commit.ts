@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type StorageFault, storageFault, transact } from './connection.ts'
 import type { Writes } from './writes.ts'
 
-export type Verb = keyof Writes
+export type Verb = keyof Writes['verbs']
 
 /** A verb and its arguments, as they cross to the writer's thread. */
 export type Job = readonly [verb: Verb, ...args: unknown[]]
@@ -18,10 +18,9 @@ const failure = (error: unknown): Outcome => ({
   fault: storageFault(error),
 })
 
-/** `undone` is told of every transaction that was rolled back. */
-export function prepareGroupCommit(db: DatabaseSync, writes: Writes, undone: () => void) {
+export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: Writes) {
   const run = ([verb, ...args]: Job): Outcome => {
-    const write = writes[verb] as (...args: readonly unknown[]) => unknown
+    const write = verbs[verb] as (...args: readonly unknown[]) => unknown
     return { value: write(...args) }
   }
 
@@ -41,7 +40,11 @@ export function prepareGroupCommit(db: DatabaseSync, writes: Writes, undone: () 
 
   const together = (jobs: readonly Job[], each: (job: Job) => Outcome): Outcome[] => {
     try {
-      return transact(db, () => jobs.map(each))
+      return transact(db, () => {
+        const outcomes = jobs.map(each)
+        finish()
+        return outcomes
+      })
     } catch (error) {
       undone()
       throw error

@@ -36,13 +36,7 @@ export type Refuse = ReturnType<typeof prepareIdentify>['refuse']
 /** Two generations of this many are kept; an identity not met for that long is looked up again. */
 const GENERATION = 20_000
 
-export interface Identities {
-  readonly known: (tokenHash: string) => Identity | undefined
-  readonly remember: Remember
-  readonly forget: () => void
-}
-
-export function rememberIdentities(): Identities {
+export function rememberIdentities() {
   let young = new Map<string, Identity>()
   let old = new Map<string, Identity>()
 
@@ -64,13 +58,15 @@ export function rememberIdentities(): Identities {
 
   return {
     known,
-    remember: (lookUp) => (tokenHash) => {
-      const already = known(tokenHash)
-      if (already) return already
-      const found = lookUp(tokenHash)
-      return found && keep(found)
-    },
-    forget() {
+    remember:
+      (lookUp: Identify): Identify =>
+      (tokenHash) => {
+        const already = known(tokenHash)
+        if (already) return already
+        const found = lookUp(tokenHash)
+        return found && keep(found)
+      },
+    forget(): void {
       young = new Map()
       old = new Map()
     },

@@ -117,6 +117,9 @@ const steps: readonly string[] = [
      DELETE FROM entry_words WHERE rowid = old.n AND old.text <> '';
      UPDATE room_counts SET entries = entries - 1 WHERE feed = old.feed AND room = old.room;
    END;`,
+
+  // Labels, words and counts of what arrived are now filed once for each commit.
+  'DROP TRIGGER entry_left;',
 ]
 
 const versionOf = (db: DatabaseSync): number =>

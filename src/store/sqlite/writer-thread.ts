@@ -3,7 +3,6 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { prepareCheckpoint } from './checkpoint.ts'
 import { openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
-import { rememberIdentities } from './identities.ts'
 import { prepareWrites } from './writes.ts'
 
 /** Null asks the thread to close its connection and end. */
@@ -13,8 +12,7 @@ const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
 const db = openWriter(workerData as string)
-const identities = rememberIdentities()
-const commit = prepareGroupCommit(db, prepareWrites(db, identities), identities.forget)
+const commit = prepareGroupCommit(db, prepareWrites(db))
 const checkpoint = prepareCheckpoint(db)
 
 /** What came in while the last commit was on its way to the disk. */

@@ -13,6 +13,8 @@ const MAX_WAITING = 2_048
 /** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
 const THREAD = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url)
 
+type Verbs = Writes['verbs']
+
 interface Waiting {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
@@ -20,7 +22,7 @@ interface Waiting {
 
 export interface Writer {
   /** Settles after the commit that holds the write; in order for each key. */
-  submit<V extends Verb>(verb: V, ...args: Parameters<Writes[V]>): Promise<ReturnType<Writes[V]>>
+  submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
   readonly commits: () => number
   /** Waits for the writes under way. */
   readonly close: () => Promise<void>

@@ -15,7 +15,7 @@ import { dayOf } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare, prepareTuples } from './connection.ts'
 import { prepareGatewayWrites } from './gateway.ts'
-import { type Identities, prepareIdentify, type Refuse } from './identities.ts'
+import { prepareIdentify, type Refuse, rememberIdentities } from './identities.ts'
 import { type BirthRow, birthOf, prepareBirthCount, SELECT_BIRTH } from './reads.ts'
 import { AGENT_COLUMNS } from './rows.ts'
 import { prepareSessionWrites } from './sessions.ts'
@@ -156,9 +156,10 @@ function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-/** Whoever rolls a transaction back forgets the identities that it may have looked up. */
-export function prepareWrites(db: DatabaseSync, { remember, forget }: Identities) {
+export function prepareWrites(db: DatabaseSync) {
+  const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
+  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db)
   const changeStatus = prepare<AgentRow>(
     db,
     `UPDATE agents SET status = ?, updated_at = max(?, updated_at) WHERE id = ? RETURNING ${AGENT_COLUMNS}`,
@@ -176,11 +177,11 @@ export function prepareWrites(db: DatabaseSync, { remember, forget }: Identities
     db,
     'INSERT INTO heartbeat (id, written_at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at',
   )
-  return {
+  const verbs = {
     bear: prepareBirth(db),
     writeMemory: prepareMemoryWrite(db, refuse),
     ...prepareSessionWrites(db, refuse),
-    ...prepareGatewayWrites(db),
+    leaveEntry,
     setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
       const row = refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId)
       forget()
@@ -198,6 +199,16 @@ export function prepareWrites(db: DatabaseSync, { remember, forget }: Identities
     },
     checkWritable(now: number): void {
       beat.run(now)
+    },
+  }
+  return {
+    verbs,
+    /** Called once for all verbs of a transaction, before its commit. */
+    finish: fileArrived,
+    /** Called after a rollback: what was remembered on the way may be untrue. */
+    undone(): void {
+      forget()
+      forgetArrived()
     },
   }
 }
