@@ -1,40 +1,54 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ExportAnswer, Identity, Memory } from '../port.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
 import { openReader, prepare, translate } from './connection.ts'
 import { prepareReads } from './reads.ts'
 
-/** Text read before the event loop gets its turn. */
-const BATCH_BYTES = 32 * 1024
-
-function* batches(rows: Iterable<MemoryRow>): Generator<Memory[]> {
-  let batch: Memory[] = []
-  let size = 0
-  for (const row of rows) {
-    batch.push(memoryOf(row))
-    size += row.text.length + row.metadata.length
-    if (size < BATCH_BYTES) continue
-    yield batch
-    batch = []
-    size = 0
-  }
-  if (batch.length > 0) yield batch
+/** Text read before the event loop gets its turn, and how long it then has for others. */
+interface Pace {
+  readonly batchBytes: number
+  readonly pauseMs: number
 }
 
-async function* read(rows: Iterable<MemoryRow>): AsyncGenerator<Memory[]> {
+const ALONE: Pace = { batchBytes: 32 * 1024, pauseMs: 0 }
+const BESIDE_OTHERS: Pace = { batchBytes: 8 * 1024, pauseMs: 1 }
+
+/** Others are there when the store was asked for something since the last look. */
+function watchOthers(asked: () => number): () => Pace {
+  let before = asked()
+  return () => {
+    const now = asked()
+    const pace = now === before ? ALONE : BESIDE_OTHERS
+    before = now
+    return pace
+  }
+}
+
+async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGenerator<Memory[]> {
+  const look = watchOthers(asked)
+  let pace = look()
+  let batch: Memory[] = []
+  let size = 0
   try {
-    for (const batch of batches(rows)) {
+    for (const row of rows) {
+      batch.push(memoryOf(row))
+      size += row.text.length + row.metadata.length
+      if (size < pace.batchBytes) continue
       yield batch
-      await setImmediate()
+      batch = []
+      size = 0
+      pace = look()
+      await (pace.pauseMs > 0 ? setTimeout(pace.pauseMs) : setImmediate())
     }
   } catch (error) {
     throw translate(error)
   }
+  if (batch.length > 0) yield batch
 }
 
-function begin(db: DatabaseSync, identity: Identity): ExportAnswer {
+function begin(db: DatabaseSync, identity: Identity, asked: () => number): ExportAnswer {
   db.exec('BEGIN')
   const reads = prepareReads(db)
   const answer = reads.refuse(identity) ?? reads.readProfile(identity)
@@ -43,18 +57,19 @@ function begin(db: DatabaseSync, identity: Identity): ExportAnswer {
     db,
     `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY key`,
   ).iterate(identity.agentId)
-  return { ...answer, outcome: 'export', memories: read(rows), close: () => close(db) }
+  return { ...answer, outcome: 'export', memories: read(rows, asked), close: () => close(db) }
 }
 
 function close(db: DatabaseSync): void {
   if (db.isOpen) db.close()
 }
 
-export function openExport(path: string, identity: Identity): ExportAnswer {
+/** `asked` counts what the store was asked for: while it grows, the export takes its time. */
+export function openExport(path: string, identity: Identity, asked: () => number): ExportAnswer {
   const db = openReader(path)
   let answer: ExportAnswer | undefined
   try {
-    answer = begin(db, identity)
+    answer = begin(db, identity, asked)
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)

@@ -13,6 +13,7 @@ export function groupReads(db: DatabaseSync) {
   const begin = prepare(db, 'BEGIN')
   const end = prepare(db, 'COMMIT')
   let waiting: Waiting[] = []
+  let asked = 0
 
   function answer({ read, resolve, reject }: Waiting): void {
     try {
@@ -36,10 +37,15 @@ export function groupReads(db: DatabaseSync) {
     if (db.isTransaction) end.run()
   }
 
-  return <T>(read: () => T): Promise<T> => {
-    if (waiting.length === 0) setImmediate(answerAll)
-    return new Promise((resolve, reject) => {
-      waiting.push({ read, resolve: resolve as (value: unknown) => void, reject })
-    })
+  return {
+    read<T>(read: () => T): Promise<T> {
+      asked++
+      if (waiting.length === 0) setImmediate(answerAll)
+      return new Promise((resolve, reject) => {
+        waiting.push({ read, resolve: resolve as (value: unknown) => void, reject })
+      })
+    },
+    /** Reads so far. */
+    asked: () => asked,
   }
 }

@@ -18,7 +18,7 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
   const reads = prepareReads(reader, identities.remember)
   const writer = startWriter(path)
 
-  const read = groupReads(reader)
+  const { read, asked } = groupReads(reader)
   /** For writes that change what a token may do. */
   const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(identities.forget)
 
@@ -36,7 +36,8 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
     readMemory: (identity, key) => read(() => reads.readMemory(identity, key)),
     writeMemory: (...write) => writer.submit('writeMemory', ...write),
-    exportMemories: (identity) => read(() => openExport(path, identity)),
+    exportMemories: (identity) =>
+      read(() => openExport(path, identity, () => asked() + writer.submitted())),
     rotateAgentToken: (identity, tokenHash) =>
       forgetting(writer.submit('rotateAgentToken', identity, tokenHash)),
     createSession: (...session) => writer.submit('createSession', ...session),

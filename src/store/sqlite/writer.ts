@@ -24,6 +24,8 @@ export interface Writer {
   /** Settles after the commit that holds the write; in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
   readonly commits: () => number
+  /** Writes so far. */
+  readonly submitted: () => number
   /** Waits for the writes under way. */
   readonly close: () => Promise<void>
 }
@@ -46,6 +48,7 @@ const portError = (outcome: Outcome): Outcome => {
 export function startWriter(path: string): Writer {
   let thread: Worker | undefined = start()
   let commits = 0
+  let submitted = 0
   let unsent: Job[] = []
   let waiting: Waiting[] = []
   let closed = false
@@ -94,12 +97,14 @@ export function startWriter(path: string): Writer {
       if (waiting.length >= MAX_WAITING) {
         return Promise.reject(new StoreOverloaded('too many writes wait'))
       }
+      submitted++
       if (unsent.push([verb, ...args]) === 1) setImmediate(send)
       return new Promise((resolve, reject) => {
         waiting.push({ resolve: resolve as (value: unknown) => void, reject })
       })
     },
     commits: () => commits,
+    submitted: () => submitted,
     async close() {
       closed = true
       send()
