@@ -1,5 +1,4 @@
 /** Composition: the store, the clock, randomness and the log become the app. */
-import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Console } from './console/console.ts'
@@ -16,7 +15,7 @@ import { homeLimits } from './home/limits.ts'
 import { createPasswords } from './home/passwords.ts'
 import { type BudgetPolicy, type Budgets, memoryBudgets } from './http/budgets.ts'
 import { openPreflight } from './http/cors.ts'
-import { type Endpoint, mount, mountFallbacks, type Traffic } from './http/endpoint.ts'
+import { createRoutes, type Endpoint, type Serve, type Traffic } from './http/endpoint.ts'
 import { logFailure, logRequest } from './http/log.ts'
 import { createMetrics } from './http/metrics.ts'
 import { prefersHtml } from './http/negotiate.ts'
@@ -38,7 +37,7 @@ export interface Parts {
 }
 
 export interface App {
-  readonly hono: Hono
+  readonly serve: Serve
   readonly newRequestId: () => string
   /** From now on /readyz says that the process is stopping; streams end. */
   readonly stopAccepting: () => void
@@ -132,7 +131,7 @@ export function createApp(parts: Parts): App {
     stopwatch: () => performance.now(),
     explain,
     observe(call, route, status, durationMs) {
-      metrics.observe(route, call.request.method, status, durationMs)
+      metrics.observe(route, call.method, status, durationMs)
       logRequest(log, call, route, status, durationMs)
     },
     refuse,
@@ -157,7 +156,7 @@ export function createApp(parts: Parts): App {
       return openapi
     },
   }
-  const hono = new Hono()
+  const routes = createRoutes(forPeople)
   const home = homeOf(parts)
   const homeInUse = presence(traffic.stopwatch)
   const homeTraffic: Traffic = {
@@ -179,15 +178,14 @@ export function createApp(parts: Parts): App {
     publicUrl: config.PUBLIC_URL,
     totals: countedNowAndThen(() => store.status(), clock),
   }
-  mount(hono, homeEndpoints, home, homeTraffic, preflight(home.origins))
-  mount(hono, gatewayEndpoints, gateway, traffic, openPreflight)
-  mount(hono, operationsEndpoints, operations, traffic)
+  routes.mount(homeEndpoints, home, homeTraffic, preflight(home.origins))
+  routes.mount(gatewayEndpoints, gateway, traffic, openPreflight)
+  routes.mount(operationsEndpoints, operations, traffic)
   const console: Console = { home, store, secure }
-  mount(hono, consoleRoutes, console, forPeople)
-  mount(hono, roomRoutes, hall, forPeople)
-  mountFallbacks(hono, forPeople)
+  routes.mount(consoleRoutes, console, forPeople)
+  routes.mount(roomRoutes, hall, forPeople)
   return {
-    hono,
+    serve: routes.serve,
     newRequestId: traffic.newRequestId,
     stopAccepting: () => {
       accepting = false

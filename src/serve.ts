@@ -53,7 +53,7 @@ export async function serve({ clock, random }: Pick<Parts, 'clock' | 'random'>):
   const log = await createLog(config.LOG_LEVEL)
   const store = await openStore(config.DATABASE_URL, clock())
   const app = createApp({ config, store, clock, random, log })
-  const server = await listen(app.hono, config.HOST, config.PORT, app.newRequestId).catch(
+  const server = await listen(app.serve, config.HOST, config.PORT, app.newRequestId).catch(
     async (error: unknown) => {
       await store.close()
       throw error

@@ -1,6 +1,7 @@
 /** Every answer that a test sees is held to the OpenAPI description that the service gives. */
 import type { App } from '../src/app.ts'
 import { homeEndpoints } from '../src/home/index.ts'
+import { ask } from './harness.ts'
 
 interface Described {
   readonly paths: Readonly<
@@ -14,7 +15,7 @@ interface Described {
 let described: Promise<Described> | undefined
 
 const describe = async (app: App): Promise<Described> =>
-  (await (await app.hono.fetch(new Request('http://127.0.0.1/openapi.json'))).json()) as Described
+  (await ask(app, 'GET', '/openapi.json')).body as unknown as Described
 
 const matches = (template: string, path: string): boolean =>
   new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)

@@ -6,7 +6,7 @@ import { type App, createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import { OutcomeUnknown, type Store, StoreOverloaded, StoreUnavailable } from '../src/store/port.ts'
-import { engines, openService, type TestService } from './harness.ts'
+import { ask, engines, openService, type TestService } from './harness.ts'
 import { expectProblem } from './problem.ts'
 
 const CAUSE = 'could not open /var/lib/home.db near SELECT'
@@ -28,13 +28,7 @@ describe.each(engines)('a failure behind $name', (engine) => {
   })
   afterAll(() => service.close())
 
-  const ask = async (app: App, token: string) => {
-    const headers = { authorization: `Bearer ${token}` }
-    const request = new Request('http://127.0.0.1:8787/api/agents/me', { headers })
-    const response = await app.hono.fetch(request)
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
-  }
+  const askMe = (app: App, token: string) => ask(app, 'GET', '/api/agents/me', { token })
 
   const appOn = (store: Store, lines: string[] = []) =>
     createApp({
@@ -49,8 +43,8 @@ describe.each(engines)('a failure behind $name', (engine) => {
     const { token } = await service.birth()
     const failing = () => Promise.reject(new StoreUnavailable(CAUSE))
     const app = appOn({ ...service.store, identify: failing })
-    expectProblem(await ask(app, token), 'storage_unavailable')
-    expectProblem(await ask(app, `${token.slice(0, -1)}-`), 'invalid_token')
+    expectProblem(await askMe(app, token), 'storage_unavailable')
+    expectProblem(await askMe(app, `${token.slice(0, -1)}-`), 'invalid_token')
   })
 
   test.each(failures)('%s becomes %s, and its cause stays in the log', async (failure, code) => {
@@ -58,7 +52,7 @@ describe.each(engines)('a failure behind $name', (engine) => {
     const lines: string[] = []
     const store: Store = { ...service.store, readProfile: () => Promise.reject(failure) }
     const app = appOn(store, lines)
-    const answer = await ask(app, token)
+    const answer = await askMe(app, token)
     expectProblem(answer, code)
     expect(answer.text).not.toMatch(/home\.db|SELECT|Error|\n\s+at /)
     const logged = lines.find((line) => line.includes(String(answer.body.instance)))

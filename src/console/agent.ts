@@ -1,7 +1,9 @@
 /** /console/agents/<id>: one agent's profile, limits, activity and controls. */
+
 import { html } from 'hono/html'
 import { refusal } from '../home/endpoint.ts'
 import type { BudgetName } from '../home/limits.ts'
+import type { Answer } from '../http/call.ts'
 import type { Profile } from '../store/port.ts'
 import { symbols } from '../symbols.ts'
 import { activitySection } from './activity.ts'
@@ -60,7 +62,7 @@ const memories = (agentId: string, count: number): Html => html`<section aria-la
 </section>`
 
 /** The page, also shown again by the controls that refuse. */
-export async function showAgent(visit: AgentVisit, typed: Typed): Promise<Response> {
+export async function showAgent(visit: AgentVisit, typed: Typed): Promise<Answer> {
   const { call, console, session, agent } = visit
   const found = await console.home.store.readProfile(agent)
   if (found.outcome !== 'profile') throw refusal(found)

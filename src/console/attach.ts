@@ -1,8 +1,10 @@
 /** /console/attach: an agent born without an account joins one by its operator token. */
+
 import { html } from 'hono/html'
 import { problem } from '../errors.ts'
 import { hashToken, isWellFormedToken } from '../home/credentials.ts'
 import { failAuthentication } from '../home/endpoint.ts'
+import type { Answer } from '../http/call.ts'
 import type { Identity } from '../store/port.ts'
 import { input, orAgain, refusalNote, type Typed, untouched } from './fields.ts'
 import { showPage } from './page.ts'
@@ -10,7 +12,7 @@ import { ownForm, ownPage, redirect, type Visit } from './route.ts'
 
 const path = '/console/attach'
 
-const show = ({ call, console, session }: Visit, typed: Typed): Promise<Response> =>
+const show = ({ call, console, session }: Visit, typed: Typed): Promise<Answer> =>
   showPage(call, console.secure, {
     title: 'Attach an agent',
     status: typed.refusal?.status ?? 200,
@@ -48,7 +50,7 @@ async function operatorOf({ call, console }: Visit, token: string): Promise<Iden
   })
 }
 
-async function attach(visit: Visit, token: string): Promise<Response> {
+async function attach(visit: Visit, token: string): Promise<Answer> {
   const { call, console, session } = visit
   const operator = await operatorOf(visit, token.trim())
   const { outcome } = await console.store.attachAgent(operator, session.accountId)

@@ -4,7 +4,7 @@ import { addressOf } from '../home/account.ts'
 import { admitBirth, birthRequest, giveBirth, refuseClosedBirths } from '../home/birth.ts'
 import { IDEMPOTENCY_KEY } from '../home/credentials.ts'
 import { fields } from '../home/limits.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { Fields } from '../http/form.ts'
 import { validateBody } from '../http/validate.ts'
 import type { Session } from '../store/port.ts'
@@ -96,7 +96,7 @@ ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
 <button>Give birth</button>
 </form>`
 
-async function show(call: Call, console: Console, typed: Typed, key: string): Promise<Response> {
+async function show(call: Call, console: Console, typed: Typed, key: string): Promise<Answer> {
   const session = await currentSession(call, console)
   const values = { ...(session && { email: session.email }), ...typed.values }
   return showPage(call, console.secure, {
@@ -146,7 +146,7 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
   },
 ]
 
-async function deliver(sent: Fields, call: Call, console: Console): Promise<Response> {
+async function deliver(sent: Fields, call: Call, console: Console): Promise<Answer> {
   const { home } = console
   refuseClosedBirths(home)
   const standing = await admitBirth(call, home)

@@ -1,6 +1,8 @@
 /** An edit that came too late: both texts side by side, the difference marked, and the choice. */
+
 import { html } from 'hono/html'
 import { findMemory } from '../home/memory.ts'
+import type { Answer } from '../http/call.ts'
 import type { Fields } from '../http/form.ts'
 import type { Memory } from '../store/port.ts'
 import { type Difference, differences } from './difference.ts'
@@ -31,7 +33,7 @@ function comparison(stored: Memory, sent: Fields, now: number): Html {
 </div>`
 }
 
-export async function showConflict(visit: AgentVisit, sent: Fields): Promise<Response> {
+export async function showConflict(visit: AgentVisit, sent: Fields): Promise<Answer> {
   const { call, console, session, agent } = visit
   const stored = await findMemory(console.home, agent, sent.key ?? '')
   const values = { ...sent, expectedVersion: String(stored.version) }

@@ -1,8 +1,10 @@
 /** /console/agents/<id>/memory/edit?key=…: repair a memory under compare-and-swap. */
+
 import { html } from 'hono/html'
 import { problem } from '../errors.ts'
 import { findMemory, memoryWrite, saveMemory } from '../home/memory.ts'
 import { spend } from '../http/budgets.ts'
+import type { Answer } from '../http/call.ts'
 import type { Fields } from '../http/form.ts'
 import { parseStrictJson } from '../http/json.ts'
 import { validateBody } from '../http/validate.ts'
@@ -22,7 +24,7 @@ const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   expectedVersion: String(version),
 })
 
-function show({ call, console, session, agent }: AgentVisit, typed: Typed): Promise<Response> {
+function show({ call, console, session, agent }: AgentVisit, typed: Typed): Promise<Answer> {
   const { key = '' } = typed.values
   return showPage(call, console.secure, {
     title: `Edit ${key}`,

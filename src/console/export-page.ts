@@ -4,7 +4,6 @@ import { refusal } from '../home/endpoint.ts'
 import { attachExport } from '../home/export.ts'
 import { spend } from '../http/budgets.ts'
 import { answer } from '../http/call.ts'
-import { streamText } from '../http/stream.ts'
 import type { ExportAnswer, Memory } from '../store/port.ts'
 import { stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
@@ -63,6 +62,6 @@ export const printPage = agentPage('consolePrint', '/print', async (visit) => {
   const snapshot = await console.home.store.exportMemories(agent)
   if (snapshot.outcome !== 'export') throw refusal(snapshot)
   keepToItself(call, console.secure)
-  const pages = streamText(sheet(snapshot, console.home.clock()), snapshot.close)
+  const pages = { pieces: sheet(snapshot, console.home.clock()), close: snapshot.close }
   return answer(call, 200, pages, 'text/html; charset=utf-8')
 })

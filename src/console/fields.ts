@@ -1,7 +1,7 @@
 /** The parts of forms. What was typed comes back with what is wrong about it. */
 import { html } from 'hono/html'
 import { Problem } from '../errors.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { Fields } from '../http/form.ts'
 import { noteRefusal } from '../http/problem.ts'
 import { type Html, nothing } from './page.ts'
@@ -120,9 +120,9 @@ export const hidden = (name: string, value: string | number): Html =>
 /** Runs a form's work. A refusal shows the form again; trouble of our own is not the form's. */
 export async function orAgain(
   call: Call,
-  work: () => Promise<Response>,
-  again: (refusal: Problem) => Promise<Response>,
-): Promise<Response> {
+  work: () => Promise<Answer>,
+  again: (refusal: Problem) => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await work()
   } catch (error) {

@@ -1,5 +1,7 @@
 /** What the landing page and the rooms are given to work with. */
+
 import type { Gateway } from '../gateway/gateway.ts'
+import type { Answer } from '../http/call.ts'
 import type { OriginPolicy } from '../http/origin.ts'
 import type { StoreStatus } from '../store/port.ts'
 
@@ -34,7 +36,7 @@ export function countedNowAndThen(
 }
 
 /** Visitors wait at the gateway's door like its callers, so that the home goes first. */
-export async function through(hall: Hall, work: () => Promise<Response>): Promise<Response> {
+export async function through(hall: Hall, work: () => Promise<Answer>): Promise<Answer> {
   const leave = await hall.gateway.turnstile.enter()
   try {
     return await work()

@@ -1,6 +1,6 @@
 /** `/` for people: what this is, its two halves, the six rooms, and how an agent comes in. */
 import { html } from 'hono/html'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import { glyph } from './glyphs.ts'
 import { type Hall, through } from './hall.ts'
 import { type Html, showPage } from './page.ts'
@@ -52,9 +52,9 @@ const copyable = (id: string, text: string): Html => html`<div class="request">
 <button type="button" class="quiet" data-copies="${id}" hidden>Copy</button>
 </div>`
 
-async function show(call: Call, hall: Hall): Promise<Response> {
+async function show(call: Call, hall: Hall): Promise<Answer> {
   const { agents, memories } = await hall.totals()
-  const url = hall.publicUrl ?? new URL(call.request.url).origin
+  const url = hall.publicUrl ?? `http://${call.host}`
   return showPage(call, hall.secure, {
     title: 'A home and a gateway',
     scripts: ['copy', 'live'],
@@ -77,5 +77,5 @@ ${copyable('first-contact', firstContact(url))}
   })
 }
 
-export const showLanding = (call: Call, hall: Hall): Promise<Response> =>
+export const showLanding = (call: Call, hall: Hall): Promise<Answer> =>
   through(hall, () => show(call, hall))

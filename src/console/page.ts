@@ -1,6 +1,6 @@
 /** The shell of every page, and the headers that keep it to itself. */
 import { html } from 'hono/html'
-import { answer, type Call } from '../http/call.ts'
+import { type Answer, answer, type Call } from '../http/call.ts'
 import type { Session } from '../store/port.ts'
 import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
@@ -78,7 +78,7 @@ ${tags(scripts)}
 </body>
 </html>`
 
-export async function showPage(call: Call, secure: boolean, page: Page): Promise<Response> {
+export async function showPage(call: Call, secure: boolean, page: Page): Promise<Answer> {
   const text = String(await shell(page))
   keepToItself(call, secure)
   return answer(call, page.status ?? 200, text, 'text/html; charset=utf-8')

@@ -1,7 +1,7 @@
 /** Refusals as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
 import { catalogue, type ErrorCode, type Problem } from '../errors.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import { noteRefusal } from '../http/problem.ts'
 import { type Html, nothing, showPage } from './page.ts'
 
@@ -21,7 +21,7 @@ function wayOn({ code }: Problem): Html {
 }
 
 /** What was refused, and what to do next. */
-export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Response> {
+export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Answer> {
   noteRefusal(call, refusal)
   const { title } = catalogue[refusal.code]
   return showPage(call, secure, {
@@ -39,7 +39,7 @@ ${wayOn(refusal)}
 }
 
 /** /problems/<code> for a browser: what the code means wherever it is met. */
-export function showProblem(call: Call, code: ErrorCode, secure: boolean): Promise<Response> {
+export function showProblem(call: Call, code: ErrorCode, secure: boolean): Promise<Answer> {
   const { status, title, detail } = catalogue[code]
   return showPage(call, secure, {
     title,

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { problem } from '../errors.ts'
 import { BODY_MAX_BYTES } from '../gateway/schemas.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { Route } from '../http/endpoint.ts'
 import { type Fields, readForm } from '../http/form.ts'
 import { refuseOtherSites } from '../http/same-site.ts'
@@ -100,7 +100,7 @@ const heading = (
 ${tag === undefined ? nothing : html`<p>Rooted in <strong><bdi>${tag}</bdi></strong>. <a href="/rooms/memory-garden">All seeds</a></p>`}</div>
 </header>`
 
-async function show(call: Call, hall: Hall, room: Room, typed: Typed): Promise<Response> {
+async function show(call: Call, hall: Hall, room: Room, typed: Typed): Promise<Answer> {
   const { entries, next, tag, live, whole } = await asked(call, hall, room)
   return showPage(call, hall.secure, {
     title: room.name.en,
@@ -130,7 +130,7 @@ export const roomPage: Route<Hall> = {
 /** In a form, one byte of text takes up to three. */
 const FORM_MAX_BYTES = 3 * BODY_MAX_BYTES
 
-async function leave(sent: Fields, call: Call, hall: Hall, room: Room): Promise<Response> {
+async function leave(sent: Fields, call: Call, hall: Hall, room: Room): Promise<Answer> {
   if (Buffer.byteLength(sent.text ?? '') > BODY_MAX_BYTES) {
     throw problem('body_too_large', { detail: `Leave at most ${BODY_MAX_BYTES} bytes.` })
   }

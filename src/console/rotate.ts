@@ -1,7 +1,9 @@
 /** POST /console/agents/<id>/key: a new agent token, shown once. */
+
 import { html } from 'hono/html'
 import { problem } from '../errors.ts'
 import { rotateAgentKey } from '../home/keys.ts'
+import type { Answer } from '../http/call.ts'
 import { showAgent } from './agent.ts'
 import { orAgain } from './fields.ts'
 import { showPage } from './page.ts'
@@ -14,7 +16,7 @@ const notUnderstood = () =>
     errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
   })
 
-async function showKey({ call, console, session, agent }: AgentVisit): Promise<Response> {
+async function showKey({ call, console, session, agent }: AgentVisit): Promise<Answer> {
   const value = await rotateAgentKey(console.home, agent)
   const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
   return showPage(call, console.secure, {

@@ -1,7 +1,7 @@
 /** The guards in front of every page and form, in their one order. */
 import { problem } from '../errors.ts'
 import { fields } from '../home/limits.ts'
-import { answer, type Call } from '../http/call.ts'
+import { type Answer, answer, type Call } from '../http/call.ts'
 import type { Route } from '../http/endpoint.ts'
 import { type Fields, readForm } from '../http/form.ts'
 import { refuseOtherSites } from '../http/same-site.ts'
@@ -21,10 +21,8 @@ export interface AgentVisit extends Visit {
   readonly agent: Identity
 }
 
-type Answer = Promise<Response>
-
 /** See other: what follows a form that changed something. */
-export function redirect(call: Call, path: string): Response {
+export function redirect(call: Call, path: string): Answer {
   call.headers.Location = path
   return answer(call, 303, null)
 }
@@ -50,7 +48,7 @@ export function consolePath(asked: string): string | undefined {
   return ours ? url.pathname + url.search : undefined
 }
 
-function signInFor(call: Call): Response {
+function signInFor(call: Call): Answer {
   const next = call.search ? `${call.path}?${call.search}` : call.path
   return redirect(call, `/console/sign-in?next=${encodeURIComponent(next)}`)
 }
@@ -77,7 +75,7 @@ async function ofAgent(visit: Visit): Promise<AgentVisit> {
   return { ...visit, agent }
 }
 
-type Handler<Subject extends unknown[]> = (...subject: Subject) => Answer
+type Handler<Subject extends unknown[]> = (...subject: Subject) => Promise<Answer>
 
 /** A page for anyone. */
 export const openPage = (

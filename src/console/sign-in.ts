@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { problem } from '../errors.ts'
 import { signIn } from '../home/account.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { Console } from './console.ts'
 import { hidden, input, orAgain, refusalNote, type Typed } from './fields.ts'
 import { showPage } from './page.ts'
@@ -13,7 +13,7 @@ const path = '/console/sign-in'
 
 const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
-const show = (call: Call, console: Console, typed: Typed): Promise<Response> =>
+const show = (call: Call, console: Console, typed: Typed): Promise<Answer> =>
   showPage(call, console.secure, {
     title: 'Sign in',
     status: typed.refusal?.status ?? 200,

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { ErrorCode } from '../errors.ts'
 import { BODY_ERRORS, readJsonBytes } from '../http/body.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import { openToAll } from '../http/cors.ts'
 import type { Documented, Endpoint } from '../http/endpoint.ts'
 import { parseStrictJson } from '../http/json.ts'
@@ -31,7 +31,7 @@ export interface GatewaySpec<Q extends z.ZodObject, B extends z.ZodType> {
   readonly responses: Readonly<Record<number, Documented>>
   /** Beside those that its body and query imply. */
   readonly errors?: readonly ErrorCode[]
-  readonly handle: (request: GatewayRequest<Q, B>, gateway: Gateway) => Response | Promise<Response>
+  readonly handle: (request: GatewayRequest<Q, B>, gateway: Gateway) => Answer | Promise<Answer>
 }
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_query', 'overloaded', 'storage_unavailable']

@@ -1,6 +1,6 @@
 /** What the gateway's endpoints are given to work with. */
 import type { Config } from '../config.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { GatewayStore } from '../store/port.ts'
 import { type Arrivals, createArrivals, streamPace } from './arrivals.ts'
 import { createTurnstile, type Turnstile, turnstileLimits, watchEventLoop } from './turnstile.ts'
@@ -15,7 +15,7 @@ export interface Gateway {
   readonly turnstile: Turnstile
   readonly arrivals: Arrivals
   /** The page at `/` for a browser; without one, every client gets the information object. */
-  readonly landing?: ((call: Call) => Response | Promise<Response>) | undefined
+  readonly landing?: ((call: Call) => Answer | Promise<Answer>) | undefined
 }
 
 type Parts = Pick<Gateway, 'store' | 'clock' | 'random' | 'landing'> & {

@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { problem } from '../errors.ts'
 import { answer, type Call } from '../http/call.ts'
-import { streamText } from '../http/stream.ts'
 import { gatewayEndpoint } from './endpoint.ts'
 import { entryId, NOTICE } from './schemas.ts'
 
@@ -13,8 +12,8 @@ const lastEventId = entryId('must be the id of an event').openapi({
 })
 
 function resumesAfter(call: Call): string | undefined {
-  const sent = call.request.headers.get('last-event-id')
-  if (sent === null) return undefined
+  const sent = call.sent['last-event-id']
+  if (sent === undefined) return undefined
   const parsed = lastEventId.safeParse(sent)
   if (!parsed.success) throw problem('invalid_last_event_id')
   return parsed.data
@@ -51,8 +50,9 @@ export const stream = gatewayEndpoint({
     const position = after ?? (await store.lastArrival())
     call.headers['Cache-Control'] = 'no-store'
     call.headers['X-Accel-Buffering'] = 'no'
-    if (call.request.method === 'HEAD') return answer(call, 200, null)
+    if (call.method === 'HEAD') return answer(call, 200, null)
     const { events, leave } = arrivals.follow(position)
-    return answer(call, 200, streamText(opening(position, events), leave), 'text/event-stream')
+    const pieces = opening(position, events)
+    return answer(call, 200, { pieces, close: leave }, 'text/event-stream')
   },
 })

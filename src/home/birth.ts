@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
 import { retryAfter, type Standing, showStanding, spend } from '../http/budgets.ts'
-import { type Call, json } from '../http/call.ts'
+import { type Answer, type Call, json } from '../http/call.ts'
 import { characters } from '../http/characters.ts'
 import type { Birth, BirthRecord } from '../store/port.ts'
 import { accountFor } from './account.ts'
@@ -61,8 +61,8 @@ const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): st
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
 
 async function idempotencyKey(call: Call, home: Home): Promise<string> {
-  const key = call.request.headers.get('idempotency-key')
-  if (key === null) throw problem('invalid_idempotency_key')
+  const key = call.sent['idempotency-key']
+  if (key === undefined) throw problem('invalid_idempotency_key')
   return IDEMPOTENCY_KEY.test(key) ? key : failAuthentication(call, home, 'invalid_idempotency_key')
 }
 
@@ -149,7 +149,7 @@ export async function giveBirth(
   return known ? replay(key, request, known) : bear(call, home, key, request, standing)
 }
 
-function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Response {
+function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {
   const result = { agent_id: agentId, token, operator_token: operatorToken }
   if (replayed) return json(call, 200, { ...result, replayed })
   call.headers.Location = '/api/agents/me'

@@ -5,7 +5,7 @@ import { clientKey } from '../http/address.ts'
 import { bearerToken, refuseDuplicateHeaders, refuseTokenInQuery } from '../http/bearer.ts'
 import { BODY_ERRORS, readJson } from '../http/body.ts'
 import { retryAfter, showPolicy, showStanding, spend } from '../http/budgets.ts'
-import type { Call } from '../http/call.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { Documented, Endpoint, EndpointDocs, Method } from '../http/endpoint.ts'
 import { checkOrigin } from '../http/origin.ts'
 import { validateBody, validateQuery } from '../http/validate.ts'
@@ -44,7 +44,7 @@ export interface HomeEndpoint extends Endpoint<Home> {
 
 export interface OpenSpec extends Declared<z.ZodObject, z.ZodType> {
   readonly access: 'anyone' | 'idempotency-key'
-  readonly handle: (call: Call, home: Home) => Promise<Response>
+  readonly handle: (call: Call, home: Home) => Promise<Answer>
 }
 
 export interface BearerRequest<Q extends z.ZodObject, B extends z.ZodType> {
@@ -58,7 +58,7 @@ export interface BearerSpec<Q extends z.ZodObject, B extends z.ZodType> extends 
   readonly access: 'either-token' | 'operator-token'
   /** The agent token works while the agent is paused. The operator's always does. */
   readonly whilePaused?: boolean
-  readonly handle: (request: BearerRequest<Q, B>, home: Home) => Promise<Response>
+  readonly handle: (request: BearerRequest<Q, B>, home: Home) => Promise<Answer>
 }
 
 const impliedByAccess: Readonly<Record<Access, readonly ErrorCode[]>> = {

@@ -1,7 +1,6 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
 import { z } from '@hono/zod-openapi'
-import { answer, type Call } from '../http/call.ts'
-import { streamText } from '../http/stream.ts'
+import { type Answer, answer, type Call } from '../http/call.ts'
 import type { ExportAnswer, Identity } from '../store/port.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
 import type { Home } from './home.ts'
@@ -40,13 +39,14 @@ export async function attachExport(
   call: Call,
   { store, clock }: Home,
   identity: Identity,
-): Promise<Response> {
+): Promise<Answer> {
   const snapshot = await store.exportMemories(identity)
   if (snapshot.outcome !== 'export') throw refusal(snapshot)
   const exportedAt = new Date(clock()).toISOString()
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
   call.headers['Content-Disposition'] = `attachment; filename="${name}"`
-  return answer(call, 200, streamText(exportText(snapshot, exportedAt), snapshot.close))
+  const pieces = exportText(snapshot, exportedAt)
+  return answer(call, 200, { pieces, close: snapshot.close })
 }
 
 export const exportMemories = bearerEndpoint({

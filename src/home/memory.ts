@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
-import { answer, type Call } from '../http/call.ts'
+import { type Answer, answer, type Call } from '../http/call.ts'
 import { agreesWith, etagOf, notModified } from '../http/etag.ts'
 import type { Identity, Memory, WriteAnswer } from '../store/port.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
@@ -23,10 +23,10 @@ export function memoryJson(memory: Memory): string {
   )
 }
 
-function show(call: Call, memory: Memory): Response {
+function show(call: Call, memory: Memory): Answer {
   const etag = etagOf(memory.version)
   call.headers.ETag = etag
-  if (call.request.method !== 'POST' && notModified(call, etag)) return answer(call, 304, null)
+  if (call.method !== 'POST' && notModified(call, etag)) return answer(call, 304, null)
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }
 

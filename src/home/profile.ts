@@ -1,6 +1,6 @@
 /** GET and PATCH /api/agents/me: the agent's profile, and its operator's switch. */
 import { z } from '@hono/zod-openapi'
-import { type Call, json } from '../http/call.ts'
+import { type Answer, type Call, json } from '../http/call.ts'
 import type { Profile, ProfileAnswer } from '../store/port.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
 import { agentStatus, profileExample, profileResult } from './schemas.ts'
@@ -17,7 +17,7 @@ export const profileView = (profile: Profile) => ({
   updatedAt: new Date(profile.updatedAt).toISOString(),
 })
 
-function show(call: Call, answer: ProfileAnswer): Response {
+function show(call: Call, answer: ProfileAnswer): Answer {
   if (answer.outcome === 'revoked') throw refusal(answer)
   const { profile, memoryCount } = answer
   return json(call, 200, { profile: profileView(profile), memoryCount })

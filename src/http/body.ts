@@ -1,5 +1,6 @@
 /** Request body -> JSON value, bounded while it is read. */
-import { type ErrorCode, Problem, problem } from '../errors.ts'
+import type { Readable } from 'node:stream'
+import { type ErrorCode, problem } from '../errors.ts'
 import type { Call } from './call.ts'
 import { parseStrictJson } from './json.ts'
 
@@ -15,9 +16,9 @@ export const BODY_ERRORS: readonly ErrorCode[] = [
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 function requireJson(call: Call): void {
-  const type = call.request.headers.get('content-type')
-  const encoding = call.request.headers.get('content-encoding')
-  if (encoding !== null && encoding !== 'identity') {
+  const type = call.sent['content-type']
+  const encoding = call.sent['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') {
     throw problem('unsupported_media_type', { detail: 'Send the body without Content-Encoding.' })
   }
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
@@ -31,43 +32,40 @@ const tooLarge = (capBytes: number) =>
     headers: { Connection: 'close' },
   })
 
-/** Without a Content-Length the size shows only while reading. */
-async function readChunks(stream: ReadableStream<Uint8Array>, capBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > capBytes) throw tooLarge(capBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** What breaks while a body arrives broke on its sender's side. */
-const incomplete = (cause: unknown): never => {
-  throw cause instanceof Problem ? cause : problem('body_incomplete', { cause })
+function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    // What breaks while a body arrives broke on its sender's side.
+    const broke = (cause?: Error) => reject(problem('body_incomplete', { cause }))
+    body.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= capBytes) chunks.push(chunk)
+      else reject(tooLarge(capBytes))
+    })
+    body.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    )
+    body.on('error', broke)
+    body.on('close', broke)
+  })
 }
 
 /** Throws `body_too_large` or `body_incomplete`. */
-export function readBytes(request: Request, capBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared === null) {
-    if (!request.body) return Promise.resolve(new Uint8Array())
-    return readChunks(request.body, capBytes).catch(incomplete)
-  }
+export async function readBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   // Node's parser ends a body at its Content-Length, so the declared size is the real one.
-  if (Number(declared) > capBytes) return Promise.reject(tooLarge(capBytes))
-  return request.arrayBuffer().then((buffer) => new Uint8Array(buffer), incomplete)
+  if (Number(call.sent['content-length'] ?? 0) > capBytes) throw tooLarge(capBytes)
+  return collect(call.body, capBytes)
 }
 
 /** Throws `unsupported_media_type`, `body_too_large` or `body_incomplete`. */
 export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   requireJson(call)
-  return readBytes(call.request, capBytes)
+  return readBytes(call, capBytes)
 }
 
 /** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_json`. */
 export async function readJson(call: Call, capBytes: number): Promise<unknown> {
   requireJson(call)
-  return parseStrictJson(await readBytes(call.request, capBytes))
+  return parseStrictJson(await readBytes(call, capBytes))
 }

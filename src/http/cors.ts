@@ -1,5 +1,5 @@
 /** CORS for what is open to every origin, without credentials. */
-import { answer, type Call } from './call.ts'
+import { type Answer, answer, type Call } from './call.ts'
 
 const DAY_SECONDS = '86400'
 
@@ -9,7 +9,7 @@ export function openToAll(call: Call): void {
 }
 
 /** OPTIONS: what a browser asks first. */
-export function openPreflight(call: Call, allow: string): Response {
+export function openPreflight(call: Call, allow: string): Answer {
   openToAll(call)
   call.headers['Access-Control-Allow-Methods'] = allow
   call.headers['Access-Control-Allow-Headers'] = 'Content-Type, If-None-Match, Last-Event-ID'

@@ -1,8 +1,8 @@
 /** What an endpoint declares, and how declared endpoints are served. */
 import type { z } from '@hono/zod-openapi'
-import type { Context, Hono } from 'hono'
 import { type ErrorCode, type Problem, problem } from '../errors.ts'
-import { type Bindings, beginCall, type Call } from './call.ts'
+import { type Answer, beginCall, type Call, type Incoming, type TextStream } from './call.ts'
+import { createRouter } from './router.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH'
 
@@ -33,7 +33,7 @@ export interface Route<Deps> {
   readonly operationId: string
   readonly method: Method
   readonly path: string
-  readonly handle: (call: Call, deps: Deps) => Response | Promise<Response>
+  readonly handle: (call: Call, deps: Deps) => Answer | Promise<Answer>
 }
 
 /** A route that programs call: its operationId is the one in the OpenAPI document. */
@@ -49,31 +49,53 @@ export interface Traffic {
   /** The problem that something thrown stands for. */
   readonly explain: (error: unknown) => Problem
   /** A problem as the caller gets it. */
-  readonly refuse: (call: Call, refusal: Problem) => Response | Promise<Response>
+  readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
   readonly failed: (call: Call, error: unknown) => void
 }
 
-type Handle = (call: Call) => Response | Promise<Response>
+type Handle = (call: Call) => Answer | Promise<Answer>
 
-const serve = (route: string, handle: Handle, traffic: Traffic) => async (c: Context) => {
-  const startedAt = traffic.stopwatch()
-  const call = beginCall(traffic.newRequestId(), c.req.raw, c.env as Bindings | undefined)
-  let response: Response
-  try {
-    response = await handle(call)
-  } catch (error) {
-    response = await refused(call, error, traffic)
+/** Serves a request whose path is known. Never rejects. */
+export type Serve = (incoming: Incoming) => Promise<Answer>
+
+const serveWith =
+  (route: string, handle: Handle, traffic: Traffic): Serve =>
+  async (incoming) => {
+    const startedAt = traffic.stopwatch()
+    const call = beginCall(traffic.newRequestId(), incoming)
+    let given: Answer
+    try {
+      given = await handle(call)
+    } catch (error) {
+      given = await refused(call, error, traffic)
+    }
+    traffic.observe(call, route, given.status, traffic.stopwatch() - startedAt)
+    return given.body === null || typeof given.body === 'string'
+      ? given
+      : { ...given, body: watched(call, given.body, traffic) }
   }
-  traffic.observe(call, route, response.status, traffic.stopwatch() - startedAt)
-  // Hono answers HEAD with the headers alone; a body that nobody reads must let go of its source.
-  if (call.request.method === 'HEAD') await response.body?.cancel()
-  return response
+
+async function refused(call: Call, error: unknown, traffic: Traffic): Promise<Answer> {
+  const given = await traffic.refuse(call, traffic.explain(error))
+  if (given.status >= 500) traffic.failed(call, error)
+  return given
 }
 
-async function refused(call: Call, error: unknown, traffic: Traffic): Promise<Response> {
-  const response = await traffic.refuse(call, traffic.explain(error))
-  if (response.status >= 500) traffic.failed(call, error)
-  return response
+/** What breaks after the first byte can only be told to the log. */
+function watched(call: Call, { pieces, close }: TextStream, traffic: Traffic): TextStream | null {
+  if (call.method === 'HEAD') {
+    close()
+    return null
+  }
+  async function* sent() {
+    try {
+      yield* pieces
+    } catch (error) {
+      traffic.failed(call, error)
+      throw error
+    }
+  }
+  return { pieces: sent(), close }
 }
 
 const allowed = (methods: readonly Method[]): string =>
@@ -81,39 +103,49 @@ const allowed = (methods: readonly Method[]): string =>
 
 /** Any other method on a known path. `options` answers OPTIONS, where the caller cares for it. */
 const otherMethods =
-  (allow: string, options?: (call: Call, allow: string) => Response): Handle =>
+  (allow: string, options?: (call: Call, allow: string) => Answer): Handle =>
   (call) => {
     call.headers.Allow = allow
-    if (call.request.method === 'OPTIONS' && options) return options(call, allow)
+    if (call.method === 'OPTIONS' && options) return options(call, allow)
     throw problem('method_not_allowed')
   }
 
-export function mount<Deps>(
-  app: Hono,
-  endpoints: readonly Route<Deps>[],
-  deps: Deps,
-  traffic: Traffic,
-  options?: (call: Call, allow: string) => Response,
-): void {
-  // One handler for each path: with two that match, Hono composes them anew for every request.
-  for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
-    const allow = allowed(group.map((endpoint) => endpoint.method))
-    const other = serve('other', otherMethods(allow, options), traffic)
-    const byMethod = new Map<string, ReturnType<typeof serve>>(
-      group.map(({ method, operationId, handle }) => [
-        method,
-        serve(operationId, (call) => handle(call, deps), traffic),
-      ]),
-    )
-    const get = byMethod.get('GET')
-    if (get) byMethod.set('HEAD', get)
-    app.all(path, (c) => (byMethod.get(c.req.method) ?? other)(c))
-  }
+export interface Routes {
+  readonly mount: <Deps>(
+    endpoints: readonly Route<Deps>[],
+    deps: Deps,
+    traffic: Traffic,
+    options?: (call: Call, allow: string) => Answer,
+  ) => void
+  readonly serve: Serve
 }
 
-export function mountFallbacks(app: Hono, traffic: Traffic): void {
-  const nothingHere: Handle = () => {
-    throw problem('not_found')
+/** `elsewhere` is told of requests for paths that nobody serves. */
+export function createRoutes(elsewhere: Traffic): Routes {
+  const router = createRouter<Serve>()
+  const nothingHere = serveWith(
+    'unknown',
+    () => {
+      throw problem('not_found')
+    },
+    elsewhere,
+  )
+  return {
+    mount(endpoints, deps, traffic, options) {
+      for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
+        const allow = allowed(group.map((endpoint) => endpoint.method))
+        const other = serveWith('other', otherMethods(allow, options), traffic)
+        const byMethod = new Map<string, Serve>(
+          group.map(({ method, operationId, handle }) => [
+            method,
+            serveWith(operationId, (call) => handle(call, deps), traffic),
+          ]),
+        )
+        const get = byMethod.get('GET')
+        if (get) byMethod.set('HEAD', get)
+        router.add(path, (incoming) => (byMethod.get(incoming.method) ?? other)(incoming))
+      }
+    },
+    serve: (incoming) => (router.find(incoming.path) ?? nothingHere)(incoming),
   }
-  app.notFound(serve('unknown', nothingHere, traffic))
 }

@@ -23,7 +23,7 @@ export function logRequest(
   const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug'
   if (!log.isLevelEnabled(level)) return
   const ms = Math.round(durationMs * 100) / 100
-  const { method } = call.request
+  const { method } = call
   log[level]({ id: call.id, method, route, status, ms, ...picked(call) }, 'request')
 }
 

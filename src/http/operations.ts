@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net'
 import { z } from '@hono/zod-openapi'
 import { catalogue, type ErrorCode, problem } from '../errors.ts'
 import { peerIsListed } from './address.ts'
-import { answer, type Call, json } from './call.ts'
+import { type Answer, answer, type Call, json } from './call.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Metrics } from './metrics.ts'
 import { prefersHtml } from './negotiate.ts'
@@ -19,7 +19,7 @@ export interface Operations {
   /** The OpenAPI document, as JSON text. */
   readonly openapi: () => string
   /** What a browser, which names text/html, gets at /problems/<code>. */
-  readonly problemPage: (call: Call, code: ErrorCode) => Response | Promise<Response>
+  readonly problemPage: (call: Call, code: ErrorCode) => Answer | Promise<Answer>
 }
 
 const tag = 'Operations'
@@ -70,7 +70,7 @@ const metrics: Endpoint<Operations> = {
   },
   async handle(call, operations) {
     // A forwarded request came from elsewhere, whatever its peer's address says.
-    const forwarded = call.request.headers.has('x-forwarded-for')
+    const forwarded = call.sent['x-forwarded-for'] !== undefined
     if (forwarded || !peerIsListed(operations.metricsFrom, call)) throw problem('address_denied')
     const { text, contentType } = await operations.metrics.render()
     return answer(call, 200, text, contentType)

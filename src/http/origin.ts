@@ -1,6 +1,6 @@
 /** The origin check (the interface's "disallowed origin yields 403") and CORS for listed origins. */
 import { problem } from '../errors.ts'
-import { answer, type Call } from './call.ts'
+import { type Answer, answer, type Call } from './call.ts'
 
 export interface OriginPolicy {
   /** The address that people see, where it differs from the Host header's. */
@@ -11,14 +11,14 @@ export interface OriginPolicy {
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
 const own = (call: Call, origin: string, policy: OriginPolicy): boolean => {
-  const url = new URL(policy.publicUrl ?? call.request.url)
+  const url = new URL(policy.publicUrl ?? `http://${call.host}`)
   return origin === url.origin
 }
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 export function checkOrigin(call: Call, policy: OriginPolicy): void {
-  const origin = call.request.headers.get('origin')
-  if (origin === null || own(call, origin, policy)) return
+  const { origin } = call.sent
+  if (origin === undefined || own(call, origin, policy)) return
   if (!policy.allowed.includes(origin)) throw problem('origin_denied')
   call.headers['Access-Control-Allow-Origin'] = origin
   call.headers['Access-Control-Expose-Headers'] = EXPOSED
@@ -30,7 +30,7 @@ const ASKED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, I
 /** OPTIONS: what a browser asks before it sends a credential across origins. */
 export const preflight =
   (policy: OriginPolicy) =>
-  (call: Call, allow: string): Response => {
+  (call: Call, allow: string): Answer => {
     checkOrigin(call, policy)
     if (call.headers['Access-Control-Allow-Origin']) {
       call.headers['Access-Control-Allow-Methods'] = allow

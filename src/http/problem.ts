@@ -1,6 +1,6 @@
 /** Problem -> application/problem+json (RFC 9457). */
 import { catalogue, type ErrorCode, type Problem } from '../errors.ts'
-import { answer, type Call } from './call.ts'
+import { type Answer, answer, type Call } from './call.ts'
 
 const REALM = 'Bearer realm="agent-home"'
 
@@ -37,7 +37,7 @@ export function noteRefusal(call: Call, refusal: Problem): void {
   call.notes.code = refusal.code
 }
 
-export function refuse(call: Call, refusal: Problem): Response {
+export function refuse(call: Call, refusal: Problem): Answer {
   const { code, status, extras, message } = refusal
   noteRefusal(call, refusal)
   const body = {

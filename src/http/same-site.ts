@@ -10,18 +10,16 @@ const hostOf = (url: string): string | undefined => URL.parse(url)?.host
 
 /** Older browsers say only where the form was; programs say nothing and carry no cookie of ours. */
 function sameHost(call: Call, { publicUrl }: OriginPolicy): boolean {
-  const origin = call.request.headers.get('origin')
-  if (origin === null) return true
+  const { origin } = call.sent
+  if (origin === undefined) return true
   const host = hostOf(origin)
-  return (
-    host !== undefined && (host === hostOf(call.request.url) || host === hostOf(publicUrl ?? ''))
-  )
+  return host !== undefined && (host === call.host || host === hostOf(publicUrl ?? ''))
 }
 
 /** Throws `origin_denied`. For every request that changes something. */
 export function refuseOtherSites(call: Call, policy: OriginPolicy): void {
-  const site = call.request.headers.get('sec-fetch-site')
-  const ours = site === null ? sameHost(call, policy) : OURS.has(site)
+  const site = call.sent['sec-fetch-site']
+  const ours = site === undefined ? sameHost(call, policy) : OURS.has(site)
   if (!ours)
     throw problem('origin_denied', { detail: 'Send the form from this service’s own page.' })
 }

@@ -1,16 +1,24 @@
-/** The web-standard app on a real socket: Node's limits, parser errors, and draining. */
-import { createServer, type RequestListener, type Server } from 'node:http'
+/** The app on a real socket: Node's limits, parser errors, and draining. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import type { Hono } from 'hono'
 import { catalogue, type ErrorCode } from '../errors.ts'
+import type { Answer, Incoming } from './call.ts'
+import type { Serve } from './endpoint.ts'
 import { problemBody } from './problem.ts'
+import { sendText } from './stream.ts'
+import { targetOf } from './target.ts'
+
+// An import statement would read every name that the module exports, and one of them loads Node's
+// whole client for fetch: 16 MB that a server has no use for.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** How long a client may take, in milliseconds. */
 const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 2_000,
+  /** Without taking anything of an answer. */
+  stallTimeout: 30_000,
 }
 
 const SERVER_OPTIONS = {
@@ -18,6 +26,8 @@ const SERVER_OPTIONS = {
   maxHeaderSize: 16 * 1024,
   // A request without Host gets our problem body instead of Node's bare 400.
   requireHostHeader: false,
+  // Otherwise Node keeps the first of two Authorization headers, and nobody could refuse them.
+  joinDuplicateHeaders: true,
 }
 
 const MAX_CONNECTIONS = 10_000
@@ -61,9 +71,9 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: 
 }
 
 /** A request line or Host that makes no address never reaches the app. */
-function malformed(instance: string): Response {
+function malformed(instance: string): Answer {
   const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
-  return Response.json(body, {
+  return {
     status: 400,
     headers: {
       'Content-Type': 'application/problem+json',
@@ -71,7 +81,38 @@ function malformed(instance: string): Response {
       'X-Content-Type-Options': 'nosniff',
       Connection: 'close',
     },
-  })
+    body: JSON.stringify(body),
+  }
+}
+
+const LOCAL = '127.0.0.1'
+
+function incomingOf(message: IncomingMessage): Incoming | undefined {
+  const target = targetOf(message.headers.host, message.url ?? '')
+  return (
+    target && {
+      ...target,
+      method: message.method ?? 'GET',
+      // All but Set-Cookie, which is no request's header, are joined to one string.
+      sent: message.headers as Incoming['sent'],
+      body: message,
+      peer: message.socket.remoteAddress ?? LOCAL,
+    }
+  )
+}
+
+async function send(
+  outgoing: ServerResponse,
+  { status, headers, body }: Answer,
+  stallMs: number,
+): Promise<void> {
+  if (body === null) outgoing.writeHead(status, headers).end()
+  else if (typeof body === 'string') {
+    outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  } else {
+    outgoing.writeHead(status, headers)
+    await sendText(outgoing, body, stallMs)
+  }
 }
 
 export interface RunningServer {
@@ -96,26 +137,29 @@ function drain(server: Server): Promise<void> {
 
 /** Rejects with Node's own error (EADDRINUSE, EACCES…) when it cannot listen. */
 export async function listen(
-  app: Hono,
+  serve: Serve,
   host: string,
   port: number,
   newRequestId: () => string,
-  patience = PATIENCE,
+  { stallTimeout, ...patience } = PATIENCE,
 ): Promise<RunningServer> {
-  const listener = getRequestListener(app.fetch, { errorHandler: () => malformed(newRequestId()) })
-  // The listener settles every request itself; its promise carries nothing.
-  const serve: RequestListener = (incoming, outgoing) => {
+  async function answer(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
-    void listener(incoming, outgoing)
+    const incoming = incomingOf(message)
+    const given = incoming ? await serve(incoming) : malformed(newRequestId())
+    await send(outgoing, given, stallTimeout)
   }
-  const server = createServer({ ...SERVER_OPTIONS, ...patience }, serve)
+  const listener = (message: IncomingMessage, outgoing: ServerResponse): void => {
+    answer(message, outgoing).catch(() => outgoing.destroy())
+  }
+  const server = createServer({ ...SERVER_OPTIONS, ...patience }, listener)
   server.maxConnections = MAX_CONNECTIONS
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, newRequestId()))
   // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) =>
     refuseOnSocket(socket, 'malformed_request', newRequestId()),
   )
-  server.on('checkExpectation', serve)
+  server.on('checkExpectation', listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

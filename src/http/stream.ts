@@ -1,42 +1,27 @@
-/** Text pieces -> a byte stream that is pulled, so a slow reader holds back its source. */
+/** Text pieces -> an answer that is pulled, so a slow reader holds back its source. */
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { TextStream } from './call.ts'
 
-/** A reader that takes nothing for this long is dropped: it holds a snapshot open. */
-const STALL_LIMIT_MS = 30_000
-
-/** `close` is called once the stream ends, however it ends. */
-export function streamText(
-  pieces: AsyncIterable<string>,
-  close: () => void,
-): ReadableStream<Uint8Array> {
-  const source = pieces[Symbol.asyncIterator]()
-  const encoder = new TextEncoder()
-  let stalled: NodeJS.Timeout | undefined
-  const end = () => {
-    clearTimeout(stalled)
+/**
+ * Sends the pieces, and lets go of their source however it ends. A piece that fails breaks the
+ * connection: what was cut off never ends as if it were whole. So does a reader that takes nothing
+ * for `stallMs`, for it holds a snapshot open.
+ */
+export async function sendText(
+  outgoing: ServerResponse,
+  { pieces, close }: TextStream,
+  stallMs: number,
+): Promise<void> {
+  outgoing.setTimeout(stallMs, () => outgoing.destroy())
+  outgoing.once('close', close)
+  outgoing.flushHeaders()
+  try {
+    await pipeline(Readable.from(pieces), outgoing)
+  } catch {
+    outgoing.destroy()
+  } finally {
     close()
   }
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        clearTimeout(stalled)
-        try {
-          const { done, value } = await source.next()
-          if (done) {
-            end()
-            return controller.close()
-          }
-          controller.enqueue(encoder.encode(value))
-        } catch (error) {
-          end()
-          throw error
-        }
-        stalled = setTimeout(() => {
-          controller.error(new Error('the reader stalled'))
-          end()
-        }, STALL_LIMIT_MS)
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  )
 }

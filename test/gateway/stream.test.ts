@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { engines, openService, type TestService } from '../harness.ts'
+import type { Answer } from '../../src/http/call.ts'
+import { engines, incomingOf, openService, type TestService, textOf } from '../harness.ts'
 
 interface Event {
   readonly id?: string
@@ -20,22 +21,22 @@ describe.each(engines)('the stream on $name', (engine) => {
     await service.close()
   })
 
-  const open = async (headers: Record<string, string> = {}) =>
-    service.app.hono.request('/api/resonance/stream', { headers })
+  const open = (headers: Record<string, string> = {}) =>
+    service.app.serve(incomingOf('GET', '/api/resonance/stream', { headers }))
 
   /** Events as they come; leaving the loop closes the stream. */
-  async function* listen(response: Response): AsyncGenerator<Event> {
-    if (!response.body) throw new Error('the stream has no body')
+  async function* listen({ body }: Answer): AsyncGenerator<Event> {
+    if (body === null || typeof body === 'string') throw new Error('the answer is no stream')
     let text = ''
-    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      text += chunk
+    for await (const piece of body.pieces) {
+      text += piece
       const blocks = text.split('\n\n')
       text = blocks.pop() ?? ''
       for (const block of blocks) if (block !== ':') yield parse(block)
     }
   }
 
-  const take = async (response: Response, count: number): Promise<Event[]> => {
+  const take = async (response: Answer, count: number): Promise<Event[]> => {
     const events: Event[] = []
     for await (const event of listen(response)) if (events.push(event) === count) break
     return events
@@ -49,9 +50,11 @@ describe.each(engines)('the stream on $name', (engine) => {
 
   test('everything that arrives is heard, as what it is', async () => {
     const response = await open()
-    expect(response.headers.get('content-type')).toBe('text/event-stream')
-    expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers).toMatchObject({
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      'Access-Control-Allow-Origin': '*',
+    })
     const heard = take(response, 5)
     const left = [
       await post('/api/resonance', { ai_identity: 'Відлуння' }),
@@ -89,7 +92,7 @@ describe.each(engines)('the stream on $name', (engine) => {
   test('a Last-Event-ID that is none is refused', async () => {
     const response = await open({ 'last-event-id': '42' })
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ code: 'invalid_last_event_id' })
+    expect(JSON.parse(await textOf(response))).toMatchObject({ code: 'invalid_last_event_id' })
   })
 
   test('when the process stops, streams end and new ones are refused', async () => {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, inGroups, openService, type TestService, write } from '../harness.ts'
+import { engines, incomingOf, inGroups, openService, type TestService, write } from '../harness.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -30,15 +30,14 @@ describe.each(engines)('the memory that an export takes on $name', (engine) => {
   /** The most that was held at any moment while the export was read, beyond what was before. */
   const peakOfExport = async (token: string) => {
     const before = heldBytes()
-    const request = new Request('http://127.0.0.1/api/agents/me/export', {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    const { body } = await service.app.hono.fetch(request)
+    const incoming = incomingOf('GET', '/api/agents/me/export', { token })
+    const { body } = await service.app.serve(incoming)
+    if (body === null || typeof body === 'string') throw new Error('the export is no stream')
     let read = 0
     let peak = 0
     let measuredAt = 0
-    for await (const chunk of body ?? []) {
-      read += chunk.byteLength
+    for await (const piece of body.pieces) {
+      read += Buffer.byteLength(piece)
       if (read < measuredAt + MIB) continue
       measuredAt = read
       peak = Math.max(peak, heldBytes() - before)

@@ -196,10 +196,11 @@ describe.each(engines)('a bad request on $name', (engine) => {
 
   test('a request that stops half-way is ended with 408, its head or its body', async () => {
     const slow = await openListening(engine, ({ app }) =>
-      listen(app.hono, '127.0.0.1', 0, app.newRequestId, {
+      listen(app.serve, '127.0.0.1', 0, app.newRequestId, {
         headersTimeout: 100,
         requestTimeout: 200,
         connectionsCheckingInterval: 20,
+        stallTimeout: 30_000,
       }),
     )
     const stopped = await slow.state()

@@ -14,7 +14,7 @@ export interface Listening {
 export async function openListening(
   engine: Engine,
   start: (service: TestService) => Promise<RunningServer> = ({ app }) =>
-    listen(app.hono, '127.0.0.1', 0, app.newRequestId),
+    listen(app.serve, '127.0.0.1', 0, app.newRequestId),
 ): Promise<Listening> {
   const service = await openService(engine, {
     ...{ READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0' },

@@ -1,0 +1,36 @@
+/** What a request line asks for, and of which host (RFC 9112, section 3.2). */
+
+export interface Target {
+  readonly host: string
+  readonly path: string
+  /** The query string without its question mark. */
+  readonly search: string
+}
+
+const PLAIN_HOST = /^[a-z0-9._-]+(?::\d{1,5})?$/
+
+/** A path and a query that mean what they say: nothing to decode, nothing to resolve. */
+const PLAIN = /^\/[\w!$&-,\-./:;=?@~%]*$/
+const DOT_SEGMENT = /\/\.{1,2}(?:[/?]|$)/
+
+function split(host: string, address: string): Target {
+  const mark = address.indexOf('?')
+  return mark < 0
+    ? { host, path: address, search: '' }
+    : { host, path: address.slice(0, mark), search: address.slice(mark + 1) }
+}
+
+const ABSOLUTE = /^https?:\/\//
+
+/** Undefined where it makes no address. */
+export function targetOf(host: string | undefined, target: string): Target | undefined {
+  if (host && PLAIN_HOST.test(host) && PLAIN.test(target) && !DOT_SEGMENT.test(target)) {
+    return split(host, target)
+  }
+  if (!host || (target[0] !== '/' && !ABSOLUTE.test(target))) return undefined
+  const base = `http://${host}`
+  const url = URL.parse(ABSOLUTE.test(target) ? target : base + target)
+  // A Host with more in it than a host would lend its parts to the address.
+  if (!url || url.username || URL.parse(base)?.pathname !== '/') return undefined
+  return split(url.host, url.pathname + url.search)
+}
