@@ -38,18 +38,16 @@ export interface RunningHome {
   readonly url: URL
 }
 
-export const startHome = (
-  directory: string,
-  nodeOptions: readonly string[] = [],
-): Promise<RunningHome> => startHomeOn(`sqlite:${join(directory, 'home.db')}`, nodeOptions)
+export const startHome = (directory: string, entry = MAIN): Promise<RunningHome> =>
+  startHomeOn(`sqlite:${join(directory, 'home.db')}`, SERVER_CORE, entry)
 
 /** On a database that is there, such as one that several nodes share. */
 export async function startHomeOn(
   databaseUrl: string,
-  nodeOptions: readonly string[] = [],
   core = SERVER_CORE,
+  entry = MAIN,
 ): Promise<RunningHome> {
-  const child = spawnPinned(core, [process.execPath, ...nodeOptions, MAIN], {
+  const child = spawnPinned(core, [process.execPath, entry], {
     env: envOn(databaseUrl),
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -142,7 +142,7 @@ async function introduce(generator: Generator, name: string, { url }: RunningHom
 }
 
 const startNode = (server: PostgresServer, core = SERVER_CORE): Promise<RunningHome> =>
-  startHomeOn(`${server.url('postgres')}?pool_max=${values.pool}`, [], core)
+  startHomeOn(`${server.url('postgres')}?pool_max=${values.pool}`, core)
 
 /** The load over one node, and over two at once that share it; answers a second. */
 async function beside(generator: Generator, operation: Measured) {

@@ -1,15 +1,20 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
 
 afterEach(cleanUp)
 
-test('npm run build gives a program that serves and keeps memories', async () => {
+test('npm run build gives a program that needs nothing else, serves and keeps memories', async () => {
   const build = await launch({ directory: root, command: ['npm', 'run', 'build'] }).ended
   expect(build.output).not.toMatch(/error/i)
   expect(build.code).toBe(0)
 
-  const server = await serve({ directory: freshDirectory(), entry: 'dist/main.js' })
+  const alone = freshDirectory()
+  cpSync(join(root, 'package.json'), join(alone, 'package.json'))
+  cpSync(join(root, 'dist'), join(alone, 'dist'), { recursive: true })
+  const server = await serve({ directory: alone, entry: join(alone, 'dist/main.js') })
   const { token } = await birth(server.url)
   await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
   expect((await readMemory(server.url, token, 'plan')).memory.text).toBe('Step 1')

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { temporaryDirectory } from '../harness.ts'
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
 
 export const root = at('.')
 export const pinnedNode = at('node_modules/.bin/node')
@@ -35,7 +35,7 @@ export interface Launch {
   /** The directory in which the process starts; its data is in data/ there. */
   readonly directory: string
   readonly env?: Readonly<Record<string, string>>
-  /** The program, from the root of the repository. */
+  /** The program, from the root of the repository or from the root of the file system. */
   readonly entry?: string
   readonly args?: readonly string[]
   /** A command that runs the program's command line, and stays out of its signals' way. */

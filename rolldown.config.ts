@@ -1,0 +1,32 @@
+/** `dist/`: the program and all that it needs in a few files, which start sooner than hundreds. */
+import { cpSync } from 'node:fs'
+import { defineConfig } from 'rolldown'
+
+/** Modules that browsers ask for one by one. */
+const browser = ['bytes', 'copy', 'live']
+
+export default defineConfig([
+  {
+    input: {
+      main: 'src/main.ts',
+      move: 'src/move.ts',
+      // A thread of its own, so a file of its own.
+      'writer-thread': 'src/store/sqlite/writer-thread.ts',
+    },
+    platform: 'node',
+    // Nothing of ours has it, and the driver does without.
+    external: ['pg-native'],
+    output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
+  },
+  {
+    input: Object.fromEntries(browser.map((name) => [name, `src/console/browser/${name}.ts`])),
+    platform: 'browser',
+    plugins: [
+      {
+        name: 'stylesheet',
+        writeBundle: () => cpSync('src/console/style.css', 'dist/style.css'),
+      },
+    ],
+    output: { dir: 'dist/browser' },
+  },
+])
