@@ -72,16 +72,19 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: 
 
 /** A request line or Host that makes no address never reaches the app. */
 function malformed(instance: string): Answer {
-  const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
+  const body = JSON.stringify(
+    problemBody('malformed_request', catalogue.malformed_request.detail, instance),
+  )
   return {
     status: 400,
     headers: {
       'Content-Type': 'application/problem+json',
+      'Content-Length': String(Buffer.byteLength(body)),
       'X-Request-Id': instance,
       'X-Content-Type-Options': 'nosniff',
       Connection: 'close',
     },
-    body: JSON.stringify(body),
+    body,
   }
 }
 
@@ -91,7 +94,9 @@ function incomingOf(message: IncomingMessage): Incoming | undefined {
   const target = targetOf(message.headers.host, message.url ?? '')
   return (
     target && {
-      ...target,
+      host: target.host,
+      path: target.path,
+      search: target.search,
       method: message.method ?? 'GET',
       // All but Set-Cookie, which is no request's header, are joined to one string.
       sent: message.headers as Incoming['sent'],
@@ -106,13 +111,10 @@ async function send(
   { status, headers, body }: Answer,
   stallMs: number,
 ): Promise<void> {
-  if (body === null) outgoing.writeHead(status, headers).end()
-  else if (typeof body === 'string') {
-    outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
-  } else {
-    outgoing.writeHead(status, headers)
-    await sendText(outgoing, body, stallMs)
-  }
+  outgoing.writeHead(status, headers)
+  if (body === null) outgoing.end()
+  else if (typeof body === 'string') outgoing.end(body)
+  else await sendText(outgoing, body, stallMs)
 }
 
 export interface RunningServer {
