@@ -67,6 +67,15 @@ export function openWriter(path: string): DatabaseSync {
   return db
 }
 
+/** The most that SQLite maps, in bytes; what lies beyond is read as ever. */
+const MAPPED_BYTES = 2_147_418_112
+
+/** Lets a connection read the file where the system keeps it, without a call and a copy a page. */
+export function mapped(db: DatabaseSync): DatabaseSync {
+  db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
+  return db
+}
+
 export const openReader = (path: string): DatabaseSync =>
   new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 

@@ -1,6 +1,6 @@
 /** The embedded engine behind the port. */
 import { type Store, StoreRefused } from '../port.ts'
-import { openReader, openWriter, pathOf } from './connection.ts'
+import { mapped, openReader, openWriter, pathOf } from './connection.ts'
 import { openExport } from './export.ts'
 import { rememberIdentities } from './identities.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
@@ -13,7 +13,7 @@ import { startWriter } from './writer.ts'
 export async function openSqlite(databaseUrl: string, now: number): Promise<Store> {
   const path = pathOf(databaseUrl)
   const lock = explaining(path, () => openLocked(path, now))
-  const reader = openReader(path)
+  const reader = mapped(openReader(path))
   const identities = rememberIdentities()
   const reads = prepareReads(reader, identities.remember)
   const writer = startWriter(path)

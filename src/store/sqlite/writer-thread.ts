@@ -1,7 +1,7 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { prepareCheckpoint } from './checkpoint.ts'
-import { openWriter } from './connection.ts'
+import { mapped, openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
 
@@ -11,7 +11,7 @@ export type Message = readonly Job[] | null
 const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
-const db = openWriter(workerData as string)
+const db = mapped(openWriter(workerData as string))
 const commit = prepareGroupCommit(db, prepareWrites(db))
 const checkpoint = prepareCheckpoint(db)
 
