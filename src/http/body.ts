@@ -38,16 +38,21 @@ function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
     let size = 0
     // What breaks while a body arrives broke on its sender's side.
     const broke = (cause?: Error) => reject(problem('body_incomplete', { cause }))
-    body.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       size += chunk.length
-      if (size <= capBytes) chunks.push(chunk)
-      else reject(tooLarge(capBytes))
-    })
+      if (size <= capBytes) return void chunks.push(chunk)
+      reject(tooLarge(capBytes))
+      // The rest runs past, so that the sender gets to read its refusal.
+      body.off('data', take).resume()
+    }
+    body.on('data', take)
     body.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
     )
     body.on('error', broke)
-    body.on('close', broke)
+    body.on('close', () => {
+      if (!body.readableEnded) broke()
+    })
   })
 }
 

@@ -17,8 +17,8 @@ export interface Metrics {
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 /** Looking a label's series up anew costs more than all else that is measured of a request. */
-function remember<T>(create: (key: string) => T): (key: string) => T {
-  const known = new Map<string, T>()
+function remember<K, T>(create: (key: K) => T): (key: K) => T {
+  const known = new Map<K, T>()
   return (key) => {
     const found = known.get(key) ?? create(key)
     known.set(key, found)
@@ -50,15 +50,17 @@ export function createMetrics(totals: () => Promise<StoreTotals>): Metrics {
     help: 'Durable commits since the process started.',
     registers,
   })
-  const counted = remember((key) => {
-    const [route = '', method = '', status = ''] = key.split(' ')
-    return requests.labels(route, method, status)
-  })
-  const timed = remember((route) => durations.labels(route))
+  const seriesOf = remember((route: string) => ({
+    timed: durations.labels(route),
+    counted: remember((method: string) =>
+      remember((status: number) => requests.labels(route, method, String(status))),
+    ),
+  }))
   return {
     observe(route, method, status, durationMs) {
-      counted(`${route} ${method} ${status}`).inc()
-      timed(route).observe(durationMs / 1000)
+      const { timed, counted } = seriesOf(route)
+      counted(method)(status).inc()
+      timed.observe(durationMs / 1000)
     },
     async render() {
       const now = await totals()

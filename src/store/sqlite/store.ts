@@ -35,7 +35,14 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     readProfile: (identity) => read(() => reads.readProfile(identity)),
     setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
     readMemory: (identity, key) => read(() => reads.readMemory(identity, key)),
-    writeMemory: (...write) => writer.submit('writeMemory', ...write),
+    async writeMemory(identity, write, maxMemories, now) {
+      const result = await writer.submit('writeMemory', identity, write, maxMemories, now)
+      if (result.outcome !== 'saved') return result
+      const { key, text, metadata } = write
+      const { id, version, createdAt, updatedAt } = result.receipt
+      const memory = { id, key, text, metadata, version, createdAt, updatedAt }
+      return { outcome: 'saved', memory }
+    },
     exportMemories: (identity) =>
       read(() => openExport(path, identity, () => asked() + writer.submitted())),
     rotateAgentToken: (identity, tokenHash) =>

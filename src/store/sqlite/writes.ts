@@ -7,6 +7,7 @@ import type {
   BirthCount,
   BirthLimits,
   Identity,
+  Memory,
   MemoryWrite,
   ProfileAnswer,
   WriteAnswer,
@@ -77,6 +78,13 @@ function prepareBirth(db: DatabaseSync) {
   }
 }
 
+/** A saved memory without what its writer already has. */
+export type Receipt = Pick<Memory, 'id' | 'version' | 'createdAt' | 'updatedAt'>
+
+export type WriteResult =
+  | { readonly outcome: 'saved'; readonly receipt: Receipt }
+  | Exclude<WriteAnswer, { outcome: 'saved' }>
+
 type Current = [rowid: number, id: string, version: number, createdAt: number, updatedAt: number]
 
 function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
@@ -106,7 +114,7 @@ function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
     'UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ? WHERE rowid = ?',
   )
 
-  function conflict({ text, metadata }: MemoryWrite, found: Current | undefined): WriteAnswer {
+  function conflict({ text, metadata }: MemoryWrite, found: Current | undefined): WriteResult {
     if (!found) {
       return { outcome: 'conflict', currentVersion: 0, updatedAt: undefined, sameContent: false }
     }
@@ -116,24 +124,23 @@ function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
     return { outcome: 'conflict', currentVersion, updatedAt, sameContent }
   }
 
-  function create(agentId: string, write: MemoryWrite, now: number): WriteAnswer {
+  function create(agentId: string, write: MemoryWrite, now: number): WriteResult {
     const { id, key, text, metadata } = write
     insert.run(agentId, key, id, text, metadata, now, now)
     countOne.run(agentId)
-    const memory = { id, key, text, metadata, version: 1, createdAt: now, updatedAt: now }
-    return { outcome: 'saved', memory }
+    return { outcome: 'saved', receipt: { id, version: 1, createdAt: now, updatedAt: now } }
   }
 
   function replace(
-    { key, text, metadata }: MemoryWrite,
+    { text, metadata }: MemoryWrite,
     [rowid, id, replaced, createdAt, earlier]: Current,
     now: number,
-  ): WriteAnswer {
+  ): WriteResult {
     const version = replaced + 1
     // A clock that steps back must not make an update older than what it replaced.
     const updatedAt = Math.max(now, earlier)
     update.run(text, metadata, version, updatedAt, rowid)
-    return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
+    return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
   }
 
   const full = (agentId: string, maxMemories: number): boolean =>
@@ -144,7 +151,7 @@ function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
     write: MemoryWrite,
     maxMemories: number,
     now: number,
-  ): WriteAnswer => {
+  ): WriteResult => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
