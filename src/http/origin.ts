@@ -10,10 +10,8 @@ export interface OriginPolicy {
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
-const own = (call: Call, origin: string, policy: OriginPolicy): boolean => {
-  const url = new URL(policy.publicUrl ?? `http://${call.host}`)
-  return origin === url.origin
-}
+const own = (call: Call, origin: string, policy: OriginPolicy): boolean =>
+  origin === URL.parse(policy.publicUrl ?? `http://${call.host}`)?.origin
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 export function checkOrigin(call: Call, policy: OriginPolicy): void {

@@ -13,7 +13,10 @@ function sameHost(call: Call, { publicUrl }: OriginPolicy): boolean {
   const { origin } = call.sent
   if (origin === undefined) return true
   const host = hostOf(origin)
-  return host !== undefined && (host === call.host || host === hostOf(publicUrl ?? ''))
+  return (
+    host !== undefined &&
+    (host === hostOf(`http://${call.host}`) || host === hostOf(publicUrl ?? ''))
+  )
 }
 
 /** Throws `origin_denied`. For every request that changes something. */

@@ -7,7 +7,7 @@ export interface Target {
   readonly search: string
 }
 
-const PLAIN_HOST = /^[a-z0-9._-]+(?::\d{1,5})?$/
+const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:\d{1,4}|[1-5]\d{4}))?$/
 
 /** A path and a query that mean what they say: nothing to decode, nothing to resolve. */
 const PLAIN = /^\/[\w!$&-,\-./:;=?@~%]*$/
@@ -20,6 +20,9 @@ function split(host: string, address: string): Target {
     : { host, path: address.slice(0, mark), search: address.slice(mark + 1) }
 }
 
+/** Would lend its parts to the address. */
+const MORE_THAN_HOST = /[/?#@\\\s]/
+
 const ABSOLUTE = /^https?:\/\//
 
 /** Undefined where it makes no address. */
@@ -27,10 +30,8 @@ export function targetOf(host: string | undefined, target: string): Target | und
   if (host && PLAIN_HOST.test(host) && PLAIN.test(target) && !DOT_SEGMENT.test(target)) {
     return split(host, target)
   }
-  if (!host || (target[0] !== '/' && !ABSOLUTE.test(target))) return undefined
-  const base = `http://${host}`
-  const url = URL.parse(ABSOLUTE.test(target) ? target : base + target)
-  // A Host with more in it than a host would lend its parts to the address.
-  if (!url || url.username || URL.parse(base)?.pathname !== '/') return undefined
-  return split(url.host, url.pathname + url.search)
+  if (!host || MORE_THAN_HOST.test(host)) return undefined
+  if (target[0] !== '/' && !ABSOLUTE.test(target)) return undefined
+  const url = URL.parse(ABSOLUTE.test(target) ? target : `http://${host}${target}`)
+  return url && !url.username ? split(url.host, url.pathname + url.search) : undefined
 }

@@ -42,6 +42,8 @@ const noHttp: Readonly<Record<string, string | Buffer>> = {
   'no Host': `${me}\r\nConnection: close\r\n\r\n`,
   'an empty Host': `${me}\r\nHost:\r\nConnection: close\r\n\r\n`,
   'a Host that is no host': `${me}\r\nHost: a b/c\r\nConnection: close\r\n\r\n`,
+  'a Host with a port past counting': `${me}\r\nHost: a:99999\r\nConnection: close\r\n\r\n`,
+  'two Hosts': `${me}\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`,
   'a Host with an address in it': `${me}\r\nHost: a@b\r\nConnection: close\r\n\r\n`,
 }
 
@@ -135,6 +137,12 @@ describe.each(engines)('a bad request on $name', (engine) => {
   test.each(methods)('%s is refused', async (line, code) => {
     expectProblem(await send(home.port, request(`${line} HTTP/1.1`, [bearer()])), code)
     await unchanged()
+  })
+
+  test('an origin beside a Host that makes none is another origin', async () => {
+    const line = `${me}\r\nHost: 300.300.300.300\r\nOrigin: http://300.300.300.300\r\n`
+    const asked = Buffer.from(`${line}${bearer()}\r\nConnection: close\r\n\r\n`)
+    expectProblem(await send(home.port, asked), 'origin_denied')
   })
 
   test('an address in the request line is answered as its path', async () => {
