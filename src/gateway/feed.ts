@@ -50,11 +50,15 @@ type Filters = FeedSpec['filters']
 
 const inRoom: Filter = { property: 'room', schema: roomId }
 
-const labelsOf = (filters: Filters, entry: Readonly<Record<string, unknown>>): string[] =>
-  Object.entries(filters).flatMap(([name, { property }]) => {
-    const values = [entry[property]].flat().filter((value) => value !== undefined)
-    return [...new Set(values)].map((value) => `${name}:${value}`)
-  })
+function labelsOf(filters: Filters, entry: Readonly<Record<string, unknown>>): string[] {
+  const labels: string[] = []
+  for (const [name, { property }] of Object.entries(filters)) {
+    const value = entry[property]
+    if (Array.isArray(value)) for (const item of new Set(value)) labels.push(`${name}:${item}`)
+    else if (value !== undefined) labels.push(`${name}:${value}`)
+  }
+  return labels
+}
 
 const limit = z
   .string()
