@@ -106,12 +106,19 @@ function incomingOf(message: IncomingMessage): Incoming | undefined {
   )
 }
 
+/** Names and values in turn: what Node writes without looking a name up again. */
+function pairs(headers: Answer['headers']): string[] {
+  const flat: string[] = []
+  for (const name in headers) flat.push(name, headers[name] ?? '')
+  return flat
+}
+
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
   stallMs: number,
 ): Promise<void> {
-  outgoing.writeHead(status, headers)
+  outgoing.writeHead(status, pairs(headers))
   if (body === null) outgoing.end()
   else if (typeof body === 'string') outgoing.end(body)
   else await sendText(outgoing, body, stallMs)
