@@ -71,6 +71,5 @@ export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8
 
 /** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_json`. */
 export async function readJson(call: Call, capBytes: number): Promise<unknown> {
-  requireJson(call)
-  return parseStrictJson(await readBytes(call, capBytes))
+  return parseStrictJson(await readJsonBytes(call, capBytes))
 }

@@ -38,6 +38,12 @@ export interface Answer {
   readonly body: string | TextStream | null
 }
 
+/** What every answer carries. */
+export const commonHeaders = (id: string): Record<string, string> => ({
+  'X-Request-Id': id,
+  'X-Content-Type-Options': 'nosniff',
+})
+
 /** Spelt out: copying an object whole costs a request more. */
 export const beginCall = (id: string, incoming: Incoming): Call => ({
   method: incoming.method,
@@ -48,18 +54,17 @@ export const beginCall = (id: string, incoming: Incoming): Call => ({
   body: incoming.body,
   peer: incoming.peer,
   id,
-  headers: { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' },
+  headers: commonHeaders(id),
   notes: {},
 })
 
 /** The answer, with the headers gathered in the call. */
 export function answer(
-  call: Call,
+  { headers }: Pick<Call, 'headers'>,
   status: number,
   body: Answer['body'],
   contentType = 'application/json',
 ): Answer {
-  const { headers } = call
   if (body !== null) headers['Content-Type'] = contentType
   if (typeof body === 'string') headers['Content-Length'] = String(Buffer.byteLength(body))
   return { status, headers, body }

@@ -55,7 +55,7 @@ export interface Traffic {
 
 type Handle = (call: Call) => Answer | Promise<Answer>
 
-/** Serves a request whose path is known. Never rejects. */
+/** Answers a request. Never rejects. */
 export type Serve = (incoming: Incoming) => Promise<Answer>
 
 const serveWith =

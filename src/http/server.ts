@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { catalogue, type ErrorCode } from '../errors.ts'
-import type { Answer, Incoming } from './call.ts'
+import { type Answer, answer, commonHeaders, type Incoming } from './call.ts'
 import type { Serve } from './endpoint.ts'
 import { problemBody } from './problem.ts'
 import { sendText } from './stream.ts'
@@ -72,20 +72,9 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: 
 
 /** A request line or Host that makes no address never reaches the app. */
 function malformed(instance: string): Answer {
-  const body = JSON.stringify(
-    problemBody('malformed_request', catalogue.malformed_request.detail, instance),
-  )
-  return {
-    status: 400,
-    headers: {
-      'Content-Type': 'application/problem+json',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'X-Request-Id': instance,
-      'X-Content-Type-Options': 'nosniff',
-      Connection: 'close',
-    },
-    body,
-  }
+  const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
+  const headers = { ...commonHeaders(instance), Connection: 'close' }
+  return answer({ headers }, 400, JSON.stringify(body), 'application/problem+json')
 }
 
 const LOCAL = '127.0.0.1'
@@ -150,18 +139,19 @@ export async function listen(
   host: string,
   port: number,
   newRequestId: () => string,
-  { stallTimeout, ...patience } = PATIENCE,
+  patience: Partial<typeof PATIENCE> = {},
 ): Promise<RunningServer> {
-  async function answer(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { stallTimeout, ...timeouts } = { ...PATIENCE, ...patience }
+  async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
     const incoming = incomingOf(message)
     const given = incoming ? await serve(incoming) : malformed(newRequestId())
     await send(outgoing, given, stallTimeout)
   }
   const listener = (message: IncomingMessage, outgoing: ServerResponse): void => {
-    answer(message, outgoing).catch(() => outgoing.destroy())
+    respond(message, outgoing).catch(() => outgoing.destroy())
   }
-  const server = createServer({ ...SERVER_OPTIONS, ...patience }, listener)
+  const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, newRequestId()))
   // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.

@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises'
 import type { TextStream } from './call.ts'
 
 /**
- * Sends the pieces, and lets go of their source however it ends. A piece that fails breaks the
- * connection: what was cut off never ends as if it were whole. So does a reader that takes nothing
- * for `stallMs`, for it holds a snapshot open.
+ * Sends the pieces, and lets go of their source however it ends. Rejects when a piece fails, with
+ * the connection broken: what was cut off never ends as if it were whole. A reader that takes
+ * nothing for `stallMs` is cut off too, for it holds a snapshot open.
  */
 export async function sendText(
   outgoing: ServerResponse,
@@ -15,12 +15,11 @@ export async function sendText(
   stallMs: number,
 ): Promise<void> {
   outgoing.setTimeout(stallMs, () => outgoing.destroy())
+  // A source that waits for its next piece is let go at once, before the pipeline has ended.
   outgoing.once('close', close)
   outgoing.flushHeaders()
   try {
     await pipeline(Readable.from(pieces), outgoing)
-  } catch {
-    outgoing.destroy()
   } finally {
     close()
   }

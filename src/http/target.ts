@@ -31,7 +31,8 @@ export function targetOf(host: string | undefined, target: string): Target | und
     return split(host, target)
   }
   if (!host || MORE_THAN_HOST.test(host)) return undefined
-  if (target[0] !== '/' && !ABSOLUTE.test(target)) return undefined
-  const url = URL.parse(ABSOLUTE.test(target) ? target : `http://${host}${target}`)
+  const absolute = ABSOLUTE.test(target)
+  if (!absolute && target[0] !== '/') return undefined
+  const url = URL.parse(absolute ? target : `http://${host}${target}`)
   return url && !url.username ? split(url.host, url.pathname + url.search) : undefined
 }

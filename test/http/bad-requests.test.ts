@@ -208,7 +208,6 @@ describe.each(engines)('a bad request on $name', (engine) => {
         headersTimeout: 100,
         requestTimeout: 200,
         connectionsCheckingInterval: 20,
-        stallTimeout: 30_000,
       }),
     )
     const stopped = await slow.state()

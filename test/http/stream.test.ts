@@ -12,11 +12,18 @@ async function* pieces(...texts: (string | Error)[]): AsyncGenerator<string> {
   }
 }
 
-const patience = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  connectionsCheckingInterval: 2_000,
-  stallTimeout: 100,
+const patience = { stallTimeout: 100 }
+
+/** A source without end, and how often it was asked. */
+function endless(piece: string) {
+  let asked = 0
+  async function* source(): AsyncGenerator<string> {
+    for (;;) {
+      asked++
+      yield piece
+    }
+  }
+  return { source: source(), asked: () => asked }
 }
 
 /** A server that answers everything with one stream, and how often its source was let go. */
@@ -48,39 +55,27 @@ test('an answer that fails after its first byte breaks off: it never ends as if 
 })
 
 test('a reader that leaves closes the source', async () => {
-  let asked = 0
-  async function* endless(): AsyncGenerator<string> {
-    for (;;) {
-      asked++
-      yield 'x'.repeat(65_536)
-    }
-  }
-  const { server, closed } = await serving(endless())
+  const { source, asked } = endless('x'.repeat(65_536))
+  const { server, closed } = await serving(source)
   const socket = connect(server.port, '127.0.0.1')
   socket.write(get)
   await once(socket, 'data')
   socket.destroy()
   await closed
-  const before = asked
+  const before = asked()
   await new Promise((resolve) => setTimeout(resolve, 50))
-  expect(asked).toBe(before)
+  expect(asked()).toBe(before)
   await server.drain()
 })
 
 test('a reader that takes nothing holds back the source, and is dropped', async () => {
-  let asked = 0
-  async function* endless(): AsyncGenerator<string> {
-    for (;;) {
-      asked++
-      yield 'x'.repeat(1_000_000)
-    }
-  }
-  const { server, closed } = await serving(endless())
+  const { source, asked } = endless('x'.repeat(1_000_000))
+  const { server, closed } = await serving(source)
   const socket = connect(server.port, '127.0.0.1')
   socket.pause()
   socket.write(get)
   await closed
-  expect(asked).toBeLessThan(100)
+  expect(asked()).toBeLessThan(100)
   socket.destroy()
   await server.drain()
 })
