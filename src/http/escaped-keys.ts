@@ -1,50 +1,46 @@
 /**
  * A way around a fault of V8: `JSON.parse` can read a key that is spelt with an escape as another key
  * that some object had before, be it another tenant's (https://github.com/nodejs/node/issues/63785).
- * Such keys never reach it: plain names stand in for them while the source is parsed.
+ * Such keys never reach it as keys: each object is parsed as a list of its keys and values. No name
+ * stands in for a key, so that none has to be found that the source does not hold.
  */
+import { closingQuote } from './json-strings.ts'
 
-/** Where a key stands in its source, its quotes included. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-}
+/** An object is told from a list by its one key, which has no escape. */
+type Listed = string | number | boolean | null | Listed[] | { readonly '': readonly Listed[] }
 
-/** What no key of the source begins with. */
-function freeName(source: string): string {
-  let name = 'k'
-  while (source.includes(`"${name}`)) name += 'k'
-  return name
-}
+const marks: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' }
 
-type Names = ReadonlyMap<string, string>
-
-function restore(value: unknown, names: Names, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || depth === 0) return value
-  if (Array.isArray(value)) return value.map((item) => restore(item, names, depth - 1))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      names.get(key) ?? key,
-      restore(member, names, depth - 1),
-    ]),
-  )
-}
-
-/** The value of valid JSON whose escaped keys are at the spans; below `maxDepth` it is of no use. */
-export function parseEscapedKeys(
-  source: string,
-  escaped: readonly Span[],
-  maxDepth: number,
-): unknown {
-  const name = freeName(source)
-  const names = new Map<string, string>()
-  let plain = ''
-  let at = 0
-  for (const { start, end } of escaped) {
-    const standIn = name + names.size
-    names.set(standIn, JSON.parse(source.slice(start, end)))
-    plain += `${source.slice(at, start)}"${standIn}"`
-    at = end
+/** `{"a":1}` becomes `{"":["a",1]}`. */
+function listMembers(source: string): string {
+  let listed = ''
+  let from = 0
+  for (let i = 0; i < source.length; i++) {
+    const code = source.charCodeAt(i)
+    if (code === 34) i = closingQuote(source, i + 1)
+    else if (code === 123 || code === 125 || code === 58) {
+      listed += source.slice(from, i) + marks[source.charAt(i)]
+      from = i + 1
+    }
   }
-  return restore(JSON.parse(plain + source.slice(at)), names, maxDepth)
+  return listed + source.slice(from)
 }
+
+function objectOf(members: readonly Listed[], depth: number): object {
+  const entries: [PropertyKey, unknown][] = []
+  for (let i = 0; i < members.length; i += 2) {
+    entries.push([String(members[i]), restore(members[i + 1] ?? null, depth)])
+  }
+  return Object.fromEntries(entries)
+}
+
+function restore(value: Listed, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth === 0) return value
+  return Array.isArray(value)
+    ? value.map((item) => restore(item, depth - 1))
+    : objectOf(value[''], depth - 1)
+}
+
+/** The value of valid JSON that has escaped keys; below `maxDepth` it is of no use. */
+export const parseEscapedKeys = (source: string, maxDepth: number): unknown =>
+  restore(JSON.parse(listMembers(source)), maxDepth)

@@ -4,7 +4,8 @@
  * and numbers that JavaScript cannot keep.
  */
 import { problem } from '../errors.ts'
-import { parseEscapedKeys, type Span } from './escaped-keys.ts'
+import { parseEscapedKeys } from './escaped-keys.ts'
+import { closingQuote, outsideStrings } from './json-strings.ts'
 
 const MAX_DEPTH = 32
 
@@ -40,28 +41,15 @@ function parse(source: string): unknown {
   }
 }
 
-/** Where the string that opens before `from` closes; the source is known to be valid JSON. */
-function closingQuote(source: string, from: number): number {
-  let end = source.indexOf('"', from)
-  let slashes = 0
-  while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
-  while (slashes % 2 === 1) {
-    end = source.indexOf('"', end + 1)
-    slashes = 0
-    while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
-  }
-  return end
-}
-
 interface Written {
   /** The members of all objects: the colons outside strings. */
   readonly members: number
-  readonly escapedKeys: readonly Span[]
+  readonly escapedKey: boolean
 }
 
 function scan(source: string, escapes: boolean): Written {
-  const escapedKeys: Span[] = []
   let members = 0
+  let escapedKey = false
   let start = 0
   let end = 0
   for (let i = 0; i < source.length; i++) {
@@ -72,10 +60,10 @@ function scan(source: string, escapes: boolean): Written {
       end = i + 1
     } else if (code === 58) {
       members++
-      if (escapes && source.slice(start, end).includes('\\')) escapedKeys.push({ start, end })
+      if (escapes && !escapedKey) escapedKey = source.slice(start, end).includes('\\')
     }
   }
-  return { members, escapedKeys }
+  return { members, escapedKey }
 }
 
 interface Findings {
@@ -119,24 +107,19 @@ function inspectMembers(value: object, depth: number, escapes: boolean, findings
 
 /** Integers past 2^53 would be stored as other numbers than were sent. */
 function refuseInexactIntegers(source: string): void {
-  JSON.parse(source, (_key, value, context?: { source?: string }) => {
-    const literal = context?.source
-    if (typeof value === 'number' && literal && /^-?\d+$/.test(literal)) {
-      if (BigInt(literal) !== BigInt(value)) {
-        throw malformed(`The integer ${literal} cannot be kept exactly. Send it as a string.`)
-      }
+  for (const [literal] of outsideStrings(source).matchAll(/-?\d[\d.eE+-]*/g)) {
+    if (/^-?\d{16,}$/.test(literal) && BigInt(literal) !== BigInt(Number(literal))) {
+      throw malformed(`The integer ${literal} cannot be kept exactly. Send it as a string.`)
     }
-    return value
-  })
+  }
 }
 
 /** Throws `malformed_json`, with a sentence that names the fault. */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const source = decode(bytes)
   const parsed = parse(source)
-  const { members, escapedKeys } = scan(source, source.includes('\\'))
-  const value =
-    escapedKeys.length > 0 ? parseEscapedKeys(source, escapedKeys, MAX_DEPTH + 1) : parsed
+  const { members, escapedKey } = scan(source, source.includes('\\'))
+  const value = escapedKey ? parseEscapedKeys(source, MAX_DEPTH) : parsed
   // Surrogates and control characters can only come from escapes: the bytes were valid UTF-8.
   const findings: Findings = { members: 0, unsafeInteger: false }
   inspect(value, 0, source.includes('\\u'), findings)

@@ -24,6 +24,20 @@ const value = fc.letrec((tie) => ({
   ),
 })).any
 
+const escaped = (text: string): string =>
+  text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** JSON with each key that is chosen spelt in escapes. */
+function spell(sent: unknown, chosen: (key: string) => boolean): string {
+  if (typeof sent !== 'object' || sent === null) return JSON.stringify(sent)
+  if (Array.isArray(sent)) return `[${sent.map((item) => spell(item, chosen)).join(' , ')}]`
+  const members = Object.entries(sent).map(
+    ([key, member]) =>
+      `${chosen(key) ? `"${escaped(key)}"` : JSON.stringify(key)} : ${spell(member, chosen)}`,
+  )
+  return `{${members.join(' , ')}}`
+}
+
 describe('strict JSON', () => {
   test('reads what JSON.parse reads, however it is spaced', () => {
     fc.assert(
@@ -35,9 +49,16 @@ describe('strict JSON', () => {
     )
   })
 
+  test('reads the same, in the same order, whichever keys are spelt in escapes', () => {
+    fc.assert(
+      fc.property(value, fc.func(fc.boolean()), (sent, chosen) => {
+        expect(JSON.stringify(parse(spell(sent, chosen)))).toBe(JSON.stringify(sent))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('finds any key that is written twice, however it is spelt', () => {
-    const escaped = (text: string) =>
-      [...text].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
     const key = fc.stringMatching(/^[a-z"\\:]{1,6}$/)
     fc.assert(
       fc.property(key, value, fc.boolean(), (name, other, spelt) => {
@@ -79,6 +100,11 @@ describe('strict JSON', () => {
       expect(() => parse(`{"a":[${source}]}`)).toThrow(/exactly|too large/)
     },
   )
+
+  test('takes an integer in a string or a key for text', () => {
+    const source = '{"9007199254740993":["\\"9007199254740993",9007199254740992,1.5e300]}'
+    expect(parse(source)).toEqual(JSON.parse(source))
+  })
 
   test.each([
     ['', 'ends before'],
