@@ -45,6 +45,8 @@ function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
       // The rest runs past, so that the sender gets to read its refusal.
       body.off('data', take).resume()
     }
+    // Nothing more is heard of a body whose sender left before this.
+    if (body.destroyed) return broke(body.errored ?? undefined)
     body.on('data', take)
     body.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import type { Answer, TextStream } from '../../src/http/call.ts'
+import type { Answer, Incoming, TextStream } from '../../src/http/call.ts'
 import { listen, type RunningServer } from '../../src/http/server.ts'
 import { exchange, request } from './socket.ts'
 
@@ -24,6 +24,12 @@ function endless(piece: string) {
     }
   }
   return { source: source(), asked: () => asked }
+}
+
+/** A source that has nothing to say for as long as it is held. */
+async function* silent(held: Promise<void>): AsyncGenerator<string> {
+  await held
+  yield ''
 }
 
 /** A server that answers everything with one stream, and how often its source was let go. */
@@ -67,6 +73,24 @@ test('a reader that leaves closes the source', async () => {
   expect(asked()).toBe(before)
   await server.drain()
 })
+
+test('a reader that left before its answer began closes the source, which waits', async () => {
+  const came = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
+  const serve = async ({ body: sent }: Incoming): Promise<Answer> => {
+    came.resolve()
+    await new Promise((resolve) => sent.once('close', resolve))
+    const body: TextStream = { pieces: silent(closed.promise), close: closed.resolve }
+    return { status: 200, headers: {}, body }
+  }
+  const server = await listen(serve, '127.0.0.1', 0, () => 'r1')
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write(get)
+  await came.promise
+  socket.destroy()
+  await closed.promise
+  await server.drain()
+}, 5_000)
 
 test('a reader that takes nothing holds back the source, and is dropped', async () => {
   const { source, asked } = endless('x'.repeat(1_000_000))
