@@ -3,9 +3,11 @@ import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
-import { listen, type RunningServer } from './http/server.ts'
+import { listen, type Patience, type RunningServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import { type Store, StoreRefused } from './store/port.ts'
+
+type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 
 export interface Service {
   readonly log: Logger
@@ -48,12 +50,13 @@ function announce(log: Logger, url: string, store: Store): void {
 }
 
 /** Rejects when it cannot serve; `advice` says what a person can do about it. */
-export async function serve({ clock, random }: Pick<Parts, 'clock' | 'random'>): Promise<Service> {
+export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
   const store = await openStore(config.DATABASE_URL, clock())
   const app = createApp({ config, store, clock, random, log })
-  const server = await listen(app.serve, config.HOST, config.PORT, app.newRequestId).catch(
+  const { HOST, PORT } = config
+  const server = await listen(app.serve, HOST, PORT, app.newRequestId, patience).catch(
     async (error: unknown) => {
       await store.close()
       throw error

@@ -20,8 +20,12 @@ export const streamPace: StreamPace = {
   maxListeners: 4_000,
 }
 
-/** Entries read at once. */
-const BATCH = 100
+/**
+ * Read and sent at once: little enough for many stalled readers to hold as much each. A long event
+ * ends its batch; short ones go together, for a write costs more than the event in it.
+ */
+const BATCH_ENTRIES = 100
+const BATCH_BYTES = 32_768
 
 const HEARTBEAT = ':\n\n'
 
@@ -67,12 +71,15 @@ function createWatch(store: GatewayStore, pace: StreamPace) {
   let watching = false
   let timers: NodeJS.Timeout[] = []
 
+  const readAfter = async (id: string): Promise<readonly Event[]> =>
+    (await store.entriesAfter(id, BATCH_ENTRIES, BATCH_BYTES)).map(eventOf)
+
   const look = createLookout(async () => {
-    for (let full = true; full; ) {
-      const found = await store.entriesAfter(recent.newest(), BATCH)
-      recent.add(found.map(eventOf))
-      if (found.length > 0) pulse.wake()
-      full = found.length === BATCH
+    for (;;) {
+      const found = await readAfter(recent.newest())
+      if (found.length === 0) return
+      recent.add(found)
+      pulse.wake()
     }
   })
   const arrived = () => {
@@ -96,11 +103,11 @@ function createWatch(store: GatewayStore, pace: StreamPace) {
       for (const timer of timers) clearInterval(timer)
       begun = undefined
       watching = false
+      // Those who left and still wait for what arrives.
+      pulse.wake()
     },
-    async eventsAfter(id: string): Promise<readonly Event[]> {
-      if (id >= recent.floor()) return recent.since(id)
-      return (await store.entriesAfter(id, BATCH)).map(eventOf)
-    },
+    eventsAfter: async (id: string): Promise<readonly Event[]> =>
+      id >= recent.floor() ? recent.since(id, BATCH_BYTES) : readAfter(id),
   }
 }
 
@@ -142,7 +149,6 @@ export function createArrivals(store: GatewayStore, pace: StreamPace): Arrivals 
     close() {
       closed = true
       watch.end()
-      pulse.wake()
     },
   }
 }

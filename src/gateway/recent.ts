@@ -21,7 +21,8 @@ export interface Recent {
   readonly newest: () => string
   readonly beginAt: (id: string) => void
   readonly add: (events: readonly Event[]) => void
-  readonly since: (id: string) => readonly Event[]
+  /** The next events after this id: none after the one with which they reach `maxChars`. */
+  readonly since: (id: string, maxChars: number) => readonly Event[]
 }
 
 export function createRecent(): Recent {
@@ -46,6 +47,13 @@ export function createRecent(): Recent {
         floor = oldest.id
       }
     },
-    since: (id) => events.slice(events.findLastIndex((event) => event.id <= id) + 1),
+    since(id, maxChars) {
+      const first = events.findLastIndex((event) => event.id <= id) + 1
+      let end = first
+      for (let left = maxChars; left > 0 && end < events.length; end++) {
+        left -= events[end]?.text.length ?? 0
+      }
+      return events.slice(first, end)
+    },
   }
 }

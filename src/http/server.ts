@@ -21,6 +21,8 @@ const PATIENCE = {
   stallTimeout: 30_000,
 }
 
+export type Patience = Partial<typeof PATIENCE>
+
 const SERVER_OPTIONS = {
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
@@ -139,7 +141,7 @@ export async function listen(
   host: string,
   port: number,
   newRequestId: () => string,
-  patience: Partial<typeof PATIENCE> = {},
+  patience: Patience = {},
 ): Promise<RunningServer> {
   const { stallTimeout, ...timeouts } = { ...PATIENCE, ...patience }
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {

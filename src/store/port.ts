@@ -344,8 +344,11 @@ export interface GatewayStore {
   findKindred(words: readonly string[], limit: number): Promise<readonly Entry[]>
   /** The rooms that have entries, each with its newest. */
   summarizeRooms(latest: number): Promise<readonly RoomSummary[]>
-  /** Arrivals of every feed after this id, oldest first: what a stream says next. */
-  entriesAfter(id: string, limit: number): Promise<readonly Entry[]>
+  /**
+   * Arrivals of every feed after this id, oldest first: what a stream says next. At most `limit`,
+   * and none after the one with which texts and details reach `maxBytes` in UTF-8.
+   */
+  entriesAfter(id: string, limit: number, maxBytes: number): Promise<readonly Entry[]>
   /** The newest entry's id; the nil UUID before the first. */
   lastArrival(): Promise<string>
 }

@@ -110,6 +110,37 @@ describe.each(engines)('arrivals on $name', (engine) => {
     expect((await near).slice(0, 400)).toEqual(all.slice(0, 400))
   })
 
+  test('who leaves waits for no arrival', async () => {
+    watch()
+    const { events, leave } = arrivals.follow(await service.store.lastArrival())
+    const end = events[Symbol.asyncIterator]().next()
+    await turn()
+    leave()
+    expect(await end).toEqual({ done: true, value: undefined })
+  })
+
+  test('long entries come a few at a time, from memory and from the store', async () => {
+    watch()
+    const text = 'x'.repeat(30_000)
+    const leaveLong = async () => {
+      for (let i = 0; i < 5; i++) await leave(text)
+      return service.store.lastArrival()
+    }
+    const last = await leaveLong()
+    const far = arrivals.follow(NIL_ID)
+    const piece = await far.events[Symbol.asyncIterator]().next()
+    const hearing = hear(last, 5)
+    await leaveLong()
+    arrivals.arrived()
+    await hearing
+    const near = arrivals.follow(last)
+    for (const { value } of [piece, await near.events[Symbol.asyncIterator]().next()]) {
+      expect(String(value).length).toBeLessThan(3 * text.length)
+    }
+    far.leave()
+    near.leave()
+  })
+
   test('closing ends every stream, and nobody may listen after', async () => {
     watch()
     const { events } = arrivals.follow(await service.store.lastArrival())

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Answer, Incoming, TextStream } from '../../src/http/call.ts'
 import { listen, type RunningServer } from '../../src/http/server.ts'
@@ -32,19 +34,29 @@ async function* silent(held: Promise<void>): AsyncGenerator<string> {
   yield ''
 }
 
-/** A server that answers everything with one stream, and how often its source was let go. */
-async function serving(source: AsyncIterable<string>) {
+/** A server that answers everything with one stream, and when its source was let go. */
+async function serving(open: (incoming: Incoming) => AsyncIterable<string>) {
   const closed = Promise.withResolvers<void>()
-  const body: TextStream = { pieces: source, close: closed.resolve }
-  const serve = async (): Promise<Answer> => ({ status: 200, headers: {}, body })
+  const serve = async (incoming: Incoming): Promise<Answer> => {
+    const body: TextStream = { pieces: open(incoming), close: closed.resolve }
+    return { status: 200, headers: {}, body }
+  }
   const server: RunningServer = await listen(serve, '127.0.0.1', 0, () => 'r1', patience)
   return { server, closed: closed.promise }
+}
+
+/** Asks, and never reads. */
+function stall(port: number): Socket {
+  const socket = connect(port, '127.0.0.1').pause()
+  socket.write(get)
+  // The server may break the connection while we still say something.
+  return socket.on('error', () => {})
 }
 
 const get = request('GET / HTTP/1.1')
 
 test('a stream read to its end closes its source', async () => {
-  const { server, closed } = await serving(pieces('é', 'b'))
+  const { server, closed } = await serving(() => pieces('é', 'b'))
   const text = (await exchange(server.port, get)).toString()
   expect(text).toMatch(/^HTTP\/1\.1 200 .*Transfer-Encoding: chunked.*é.*b.*\r\n0\r\n\r\n$/s)
   await closed
@@ -52,7 +64,9 @@ test('a stream read to its end closes its source', async () => {
 })
 
 test('an answer that fails after its first byte breaks off: it never ends as if it were whole', async () => {
-  const { server, closed } = await serving(pieces('{"memories":[', new Error('the disk is gone')))
+  const { server, closed } = await serving(() =>
+    pieces('{"memories":[', new Error('the disk is gone')),
+  )
   const text = (await exchange(server.port, get)).toString()
   expect(text).toMatch(/^HTTP\/1\.1 200 .*Transfer-Encoding: chunked.*memories/s)
   expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
@@ -62,7 +76,7 @@ test('an answer that fails after its first byte breaks off: it never ends as if 
 
 test('a reader that leaves closes the source', async () => {
   const { source, asked } = endless('x'.repeat(65_536))
-  const { server, closed } = await serving(source)
+  const { server, closed } = await serving(() => source)
   const socket = connect(server.port, '127.0.0.1')
   socket.write(get)
   await once(socket, 'data')
@@ -94,12 +108,41 @@ test('a reader that left before its answer began closes the source, which waits'
 
 test('a reader that takes nothing holds back the source, and is dropped', async () => {
   const { source, asked } = endless('x'.repeat(1_000_000))
-  const { server, closed } = await serving(source)
-  const socket = connect(server.port, '127.0.0.1')
-  socket.pause()
-  socket.write(get)
+  const { server, closed } = await serving(() => source)
+  const socket = stall(server.port)
   await closed
   expect(asked()).toBeLessThan(100)
+  socket.destroy()
+  await server.drain()
+})
+
+test('what a reader says is no sign that it reads', async () => {
+  const { server, closed } = await serving(() => endless('x'.repeat(1_000)).source)
+  const socket = stall(server.port)
+  const talk = setInterval(() => socket.write('\r\n'), patience.stallTimeout / 5)
+  await closed
+  clearInterval(talk)
+  socket.destroy()
+  await server.drain()
+})
+
+/** Fills all room between the two ends, then goes on little by little. */
+async function* fillThenBeat({ body }: Incoming): AsyncGenerator<string> {
+  if (!(body instanceof IncomingMessage)) throw new Error('the request came by no socket')
+  while (body.socket.writableLength === 0) {
+    yield 'x'.repeat(20_000)
+    await turn()
+  }
+  for (;;) {
+    yield ':\n\n'
+    await pause(patience.stallTimeout / 5)
+  }
+}
+
+test('what is still sent to a reader that takes nothing does not keep it', async () => {
+  const { server, closed } = await serving(fillThenBeat)
+  const socket = stall(server.port)
+  await closed
   socket.destroy()
   await server.drain()
 })

@@ -11,6 +11,9 @@ const START = Date.UTC(2026, 10, 21)
 
 const NIL_ID = '00000000-0000-0000-0000-000000000000'
 
+/** More bytes than these tests leave. */
+const PLENTY = 1_048_576
+
 const entry = (overrides: Partial<NewEntry> = {}): NewEntry => {
   const createdAt = overrides.createdAt ?? START
   return {
@@ -265,13 +268,33 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
 
   test('arrivals follow an id, oldest first, from every feed', async () => {
     expect(await store.lastArrival()).toBe(NIL_ID)
-    expect(await store.entriesAfter(NIL_ID, 10)).toEqual([])
+    expect(await store.entriesAfter(NIL_ID, 10, PLENTY)).toEqual([])
     await leaveAll(['1', '2'])
     const position = await store.lastArrival()
     await leave({ feed: 'garden', text: '3' })
     await leaveAll(['4', '5'])
-    expect(texts(await store.entriesAfter(position, 2))).toEqual(['3', '4'])
-    expect(texts(await store.entriesAfter(NIL_ID, 10))).toEqual(['1', '2', '3', '4', '5'])
+    expect(texts(await store.entriesAfter(position, 2, PLENTY))).toEqual(['3', '4'])
+    expect(texts(await store.entriesAfter(NIL_ID, 10, PLENTY))).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  test('what is read of the arrivals ends with the one that reaches the bound of bytes', async () => {
+    const kilobyte = (i: number) => `${i}`.padEnd(500, 'ж') + '.'.repeat(3)
+    const long = { feed: 'resonance', text: '', details: JSON.stringify(['y'.repeat(2_000)]) }
+    await leaveAll([1, 2, 3, 4].map(kilobyte))
+    await leave(long)
+    await leaveAll(['last'])
+    const read = async (position: string, maxBytes: number) => {
+      const found = await store.entriesAfter(position, 10, maxBytes)
+      return { length: found.length, last: found.at(-1)?.id ?? position }
+    }
+    const first = await read(NIL_ID, 1)
+    expect(first.length).toBe(1)
+    const next = await read(first.last, 2_000)
+    expect(next.length).toBe(2)
+    expect((await read(first.last, 2_100)).length).toBe(3)
+    expect((await read(next.last, 3_000)).length).toBe(2)
+    expect((await read(next.last, 4_000)).length).toBe(3)
+    expect((await read(await store.lastArrival(), 1)).length).toBe(0)
   })
 
   test('a reader that follows arrivals while many write misses and repeats nothing', async () => {
@@ -285,7 +308,7 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     let position = NIL_ID
     for (let more = true; more; ) {
       const wasWriting = writing
-      const arrivals = await store.entriesAfter(position, 7)
+      const arrivals = await store.entriesAfter(position, 7, PLENTY)
       seen.push(...arrivals.map(({ id }) => id))
       position = arrivals.at(-1)?.id ?? position
       more = wasWriting || arrivals.length > 0

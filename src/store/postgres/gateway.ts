@@ -51,9 +51,15 @@ const latestInRoom = statement<Entry>(
   `SELECT ${COLUMNS} FROM entries WHERE room = $1 ORDER BY id DESC LIMIT $2`,
 )
 
+// A text's size is known without reading it, so none is read that is not answered.
 const entriesAfter = statement<Entry>(
   'entries_after',
-  `SELECT ${COLUMNS} FROM entries WHERE id > $1 ORDER BY id LIMIT $2`,
+  `SELECT ${COLUMNS} FROM (
+     SELECT found.*, sum(octet_length(text) + octet_length(details)) OVER (
+         ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+       ) AS bytes_before
+     FROM (SELECT * FROM entries WHERE id > $1 ORDER BY id LIMIT $2) AS found
+   ) AS sized WHERE coalesce(bytes_before, 0) < $3 ORDER BY id`,
 )
 
 interface Scan {
@@ -105,7 +111,8 @@ export function gatewayVerbs(connections: Connections) {
       })
       return Promise.all((await ask(rooms)).map(summary))
     },
-    entriesAfter: (id: string, limit: number) => ask(entriesAfter, id, limit),
+    entriesAfter: (id: string, limit: number, maxBytes: number) =>
+      ask(entriesAfter, id, limit, maxBytes),
     async lastArrival(): Promise<string> {
       const [found] = await ask(newest)
       return found?.id ?? NIL_ID

@@ -195,6 +195,23 @@ function preparePage(db: DatabaseSync) {
   }
 }
 
+function prepareAfter(db: DatabaseSync) {
+  const after = prepare<EntryRow>(
+    db,
+    `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT ?`,
+  )
+  return (id: string, limit: number, maxBytes: number): Entry[] => {
+    const found: Entry[] = []
+    let bytes = 0
+    for (const row of after.iterate(id, limit)) {
+      found.push(entryOf(row))
+      bytes += Buffer.byteLength(row.text) + Buffer.byteLength(row.details)
+      if (bytes >= maxBytes) break
+    }
+    return found
+  }
+}
+
 /** Quoted, a word is no operator of the full-text query. */
 const anyOf = (words: readonly string[]): string =>
   words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' OR ')
@@ -214,10 +231,6 @@ export function prepareGatewayReads(db: DatabaseSync) {
     db,
     `SELECT ${COLUMNS} FROM entries WHERE room = ? ORDER BY n DESC LIMIT ?`,
   )
-  const after = prepare<EntryRow>(
-    db,
-    `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT ?`,
-  )
   const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
   return {
     readFeed: preparePage(db),
@@ -229,7 +242,7 @@ export function prepareGatewayReads(db: DatabaseSync) {
         count: entries,
         latest: inRoom.all(room, latest).map(entryOf),
       })),
-    entriesAfter: (id: string, limit: number): Entry[] => after.all(id, limit).map(entryOf),
+    entriesAfter: prepareAfter(db),
     lastArrival: (): string => last.get()?.id ?? NIL_ID,
   }
 }

@@ -63,7 +63,7 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     readFeed: (query) => read(() => reads.readFeed(query)),
     findKindred: (words, limit) => read(() => reads.findKindred(words, limit)),
     summarizeRooms: (latest) => read(() => reads.summarizeRooms(latest)),
-    entriesAfter: (id, limit) => read(() => reads.entriesAfter(id, limit)),
+    entriesAfter: (id, limit, maxBytes) => read(() => reads.entriesAfter(id, limit, maxBytes)),
     lastArrival: () => read(() => reads.lastArrival()),
     checkWritable: (at) => writer.submit('checkWritable', at),
     status: () => read(() => ({ ...reads.totals(), commits: writer.commits() })),

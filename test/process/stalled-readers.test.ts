@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+const ENTRIES = 250
+/** As long as a body may be, and in letters of which each takes two bytes, here and on the wire. */
+const TEXT = 'ж'.repeat(32_000)
+const READERS = 100
+/** In bytes, for all of them. Most of it is what V8 takes its time to free. */
+const MOST_GROWTH = 150_000_000
+const DROPPED_WITHIN_MS = 30_000
+
+const NIL_ID = '00000000-0000-0000-0000-000000000000'
+const replay = `GET /api/resonance/stream HTTP/1.1\r\nHost: test\r\nLast-Event-ID: ${NIL_ID}\r\n\r\n`
+
+async function leave({ url }: Server): Promise<string> {
+  const response = await fetch(`${url}/api/garden`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: TEXT }),
+  })
+  const { trace } = (await response.json()) as { trace: { id: string } }
+  return trace.id
+}
+
+async function leaveMany(server: Server): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < ENTRIES) {
+    ids.push(...(await Promise.all(Array.from({ length: 10 }, () => leave(server)))))
+  }
+  return ids.sort()
+}
+
+async function ask(server: Server): Promise<Socket> {
+  const { port, hostname } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(replay)
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Asks for everything, reads nothing, and says something now and then. */
+async function stall(server: Server): Promise<Socket> {
+  const socket = (await ask(server)).pause()
+  const chatter = setInterval(() => socket.write('\r\n'), 500)
+  return socket.on('error', () => {}).on('close', () => clearInterval(chatter))
+}
+
+/** The ids of all events as a good reader hears them, after the welcome. */
+async function hear(server: Server): Promise<string[]> {
+  const socket = (await ask(server)).setEncoding('latin1')
+  const heard: string[] = []
+  let text = ''
+  while (heard.length <= ENTRIES) {
+    const [piece] = await once(socket, 'data')
+    const lines = (text + piece).split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('id: ')) heard.push(line.slice(4))
+  }
+  socket.destroy()
+  return heard.slice(1)
+}
+
+async function metric({ url }: Server, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+}
+
+test('100 readers that ask for everything and take nothing cost little, and are dropped', async () => {
+  const server = await serve({ directory: freshDirectory(), entry: 'test/process/impatient.ts' })
+  const left = await leaveMany(server)
+  const memory = () => metric(server, 'process_resident_memory_bytes')
+  const open = () => metric(server, 'process_open_fds')
+  expect(await hear(server)).toEqual(left)
+  const before = { memory: await memory(), open: await open() }
+
+  const stalled = await Promise.all(Array.from({ length: READERS }, () => stall(server)))
+  let most = { memory: await memory(), open: await open() }
+  const hearing = hear(server)
+  const look = async () => {
+    const now = { memory: await memory(), open: await open() }
+    most = { memory: Math.max(most.memory, now.memory), open: Math.max(most.open, now.open) }
+    return now.open - before.open
+  }
+  await expect.poll(look, { timeout: DROPPED_WITHIN_MS }).toBeLessThan(READERS / 10)
+  expect(await hearing).toEqual(left)
+  expect(most.open - before.open).toBeGreaterThan(READERS / 2)
+  expect(most.memory - before.memory).toBeLessThan(MOST_GROWTH)
+  for (const socket of stalled) socket.destroy()
+})
