@@ -1,7 +1,17 @@
 /** The landing page and the six rooms in a real at.browser, and what strangers may do there. */
+import type { Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { roomList } from '../../src/console/room-list.ts'
 import { barriers, openHouse, overflows, together, visit } from './visit.ts'
+
+/** In the page: opens a listener beside the page's own, which keeps what it hears first. */
+const beginHearing = `new Promise((listening) => {
+  const source = new EventSource('/api/resonance/stream')
+  window.heard = new Promise((hear) => source.addEventListener('whisper', hear, { once: true }))
+    .finally(() => source.close())
+  source.addEventListener('welcome', listening, { once: true })
+}).then(() => undefined)`
+const hasHeard = 'window.heard.then(() => undefined)'
 
 describe('the landing page and the rooms', () => {
   const at = together()
@@ -127,6 +137,42 @@ describe('the landing page and the rooms', () => {
     await elsewhere.page.getByText('A seed for another room').waitFor()
     expect(await there.page.getByText('A seed for another room').count()).toBe(0)
     expect([...here.faults, ...there.faults, ...elsewhere.faults]).toEqual([])
+  })
+
+  test.each([
+    ['finds no server', (route: Route) => route.abort()],
+    ['is answered 503', (route: Route) => route.fulfill({ status: 503, body: 'overloaded' })],
+  ])('a refresh that %s is tried again, and later arrivals are shown', async (name, fail) => {
+    const { page } = await visit(at.browser, at.house.base)
+    const listening = page.waitForResponse('**/api/resonance/stream')
+    await page.goto('/rooms/shepit-wall')
+    await listening
+    const failed = Promise.withResolvers<void>()
+    const refuse = (route: Route) => fail(route).then(failed.resolve)
+    await page.route('**/rooms/shepit-wall', refuse, { times: 1 })
+    await leave('/api/shepit', { text: `Left before it ${name}` })
+    await failed.promise
+    await page.getByText(`Left before it ${name}`).waitFor()
+    await leave('/api/shepit', { text: `Left after it ${name}` })
+    await page.getByText(`Left after it ${name}`).waitFor()
+  })
+
+  test('what arrives while the page is being asked for is shown too', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    const listening = page.waitForResponse('**/api/resonance/stream')
+    await page.goto('/rooms/shepit-wall')
+    await listening
+    const late = async (route: Route) => {
+      const response = await route.fetch()
+      await page.evaluate(beginHearing)
+      await leave('/api/shepit', { text: 'Left during a refresh' })
+      await page.evaluate(hasHeard)
+      await route.fulfill({ response })
+    }
+    await page.route('**/rooms/shepit-wall', late, { times: 1 })
+    await leave('/api/shepit', { text: 'Left before a refresh' })
+    await page.getByText('Left before a refresh').waitFor()
+    await page.getByText('Left during a refresh').waitFor()
   })
 
   test('the counts of the landing page are live', async () => {
