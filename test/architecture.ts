@@ -40,8 +40,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/rows': ['store/port'],
-  'store/sqlite': ['store/port', 'store/rows'],
-  'store/postgres': ['store/port', 'store/rows'],
+  'store/letters': [],
+  'store/words': ['store/letters'],
+  'store/sqlite': ['store/port', 'store/rows', 'store/words'],
+  'store/postgres': ['store/port', 'store/rows', 'store/words'],
 }
 
 interface Rule {

@@ -6,7 +6,6 @@ import { characters } from '../http/characters.ts'
 import type { NewEntry } from '../store/port.ts'
 import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'
-import { wordsSought } from './kindred.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
 import { dateTime, entryId, NOTICE, name, notice } from './schemas.ts'
@@ -88,7 +87,7 @@ export const firstContact = gatewayEndpoint({
     const entry = contactEntry(body, gateway)
     const [id, kindred] = await Promise.all([
       store.leaveEntry(entry, feedCapacity),
-      store.findKindred(wordsSought(body.seeking), MAX_RESONANCES),
+      store.findKindred(body.seeking, MAX_RESONANCES),
     ])
     arrivals.arrived()
     return json(call, 200, {

@@ -340,8 +340,12 @@ export interface GatewayStore {
    */
   leaveEntry(entry: NewEntry, capacity: number): Promise<string>
   readFeed(query: FeedQuery): Promise<FeedPage>
-  /** The newest entries whose text has one of the words, newest first. Case does not matter. */
-  findKindred(words: readonly string[], limit: number): Promise<readonly Entry[]>
+  /**
+   * The newest entries whose text has one of the phrases' words, newest first. Case does not
+   * matter, nor do the accents of Latin letters. Of a phrase words of four letters or more count,
+   * unless it has none; of all phrases, the first words.
+   */
+  findKindred(phrases: readonly string[], limit: number): Promise<readonly Entry[]>
   /** The rooms that have entries, each with its newest. */
   summarizeRooms(latest: number): Promise<readonly RoomSummary[]>
   /**

@@ -5,7 +5,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { Entry, NewEntry, Store } from '../../src/store/port.ts'
+import { wordsSought } from '../../src/store/words.ts'
 import { engines, type TestDatabase } from '../harness.ts'
+import { anyText, engineWords } from './engine-words.ts'
 
 const START = Date.UTC(2026, 10, 21)
 
@@ -202,12 +204,49 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     await leave({ text })
     const found = async (word: string) => (await store.findKindred([word], 5)).length === 1
     const words = ['example', 'ORG', 'dream', '2026', 'cafe', 'CAFÉ', 'ґанок', 'ЇЖАК', 'clock', '7']
-    const phrases = ['dream time', 'example.org', 'https://example.org/dream', 'in a cafe']
+    const phrases = ['time of dreams', 'example.com', 'https://elsewhere.net/dream', 'in a cafe']
     for (const word of [...words, ...phrases])
       expect([word, await found(word)]).toEqual([word, true])
-    const strangers = ['dreams', 'exam', 'time dream', 'їжа', '€', 'org.example', '75']
+    const strangers = ['dreams', 'exam', 'dreamtime', 'їжа', '€', 'see elsewhere', '75']
     for (const word of strangers) expect([word, await found(word)]).toEqual([word, false])
   })
+
+  test('an entry is found by each of its words, whatever they are written in', async () => {
+    const WORDS_SEED = Number(process.env.WORDS_SEED ?? Date.now() % 2 ** 31)
+    console.info(`kindred: WORDS_SEED=${WORDS_SEED}`)
+    const left: { text: string; words: readonly string[] }[] = []
+    await fc.assert(
+      fc.asyncProperty(anyText, async (text) => {
+        left.push({ text, words: engineWords([text])[0] ?? [] })
+        await leave({ text })
+        const sought = wordsSought([text])
+        for (const word of sought) {
+          const having = left.filter(({ words }) => words.includes(word))
+          const found = texts(await store.findKindred([word], left.length))
+          expect(found).toEqual(having.map((entry) => entry.text).reverse())
+        }
+      }),
+      { seed: WORDS_SEED, numRuns: 60, endOnFailure: true },
+    )
+  })
+
+  test.each(['\u0e31', '\u20dd', ' ', '-'])(
+    'letters joined by %j hold nobody up, however long the traces of such letters are',
+    async (joint) => {
+      const joined = (length: number, from: number) =>
+        Array.from({ length }, (_, i) => 'ab'[(i + from) % 2]).join(joint)
+      const long = joined(65_536 / (1 + Buffer.byteLength(joint)), 0)
+      await Promise.all(Array.from({ length: 20 }, () => leave({ text: long })))
+      const seeking = Array.from({ length: 16 }, (_, i) => `${joined(15 + i, 0)}${joint}b`)
+      let best = Number.POSITIVE_INFINITY
+      for (let tries = 0; tries < 8; tries++) {
+        const from = performance.now()
+        expect(await store.findKindred(seeking, 5)).toHaveLength(5)
+        best = Math.min(best, performance.now() - from)
+      }
+      expect(best).toBeLessThan(25)
+    },
+  )
 
   test('a composted entry is no longer kindred', async () => {
     await leaveAll(['echo one', 'echo two'], {}, 1)
@@ -238,7 +277,7 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     const feeds = ['seeds', 'garden'] as const
     const arrive = (feed: string, i: number) => {
       const labels = [`type:${i % 2 ? 'odd' : 'even'}`]
-      return leave({ feed, text: `moment${i} ${feed}`, labels }, 15)
+      return leave({ feed, text: `${feed}${i} ${feed}`, labels }, 15)
     }
     await Promise.all(
       feeds.flatMap((feed) => Array.from({ length: 20 }, (_, i) => arrive(feed, i))),
@@ -253,7 +292,7 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
         .sort(),
     )
     for (const { text } of kept) {
-      expect(texts(await store.findKindred([text], 5))).toEqual([text])
+      expect(texts(await store.findKindred(text.split(' ', 1), 5))).toEqual([text])
     }
     expect(await store.findKindred(['seeds', 'garden'], 50)).toHaveLength(30)
   })

@@ -2,7 +2,7 @@
  * Every table, and how its rows read on the embedded engine: the columns are the target's, in its
  * order. A table that is referred to stands before those that refer to it.
  */
-import { plainWords } from '../postgres/words.ts'
+import { joinedWords, storedWords } from '../postgres/words.ts'
 
 type Value = string | number | boolean | null
 
@@ -92,8 +92,8 @@ export const tables: readonly Table[] = [
     ],
     derived: {
       name: 'words',
-      of: (row) => plainWords(String(row[6])),
-      stored: (words) => `to_tsvector('simple', ${words})`,
+      of: (row) => joinedWords(String(row[6])),
+      stored: storedWords,
     },
   },
   {

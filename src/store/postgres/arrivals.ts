@@ -4,7 +4,7 @@
  */
 import type { NewEntry } from '../port.ts'
 import { type Ask, type Connections, statement } from './connections.ts'
-import { plainWords } from './words.ts'
+import { joinedWords, storedWords } from './words.ts'
 
 /** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */
 const COMPOST_BATCH = 32
@@ -27,7 +27,7 @@ const insertEntries = statement(
   `INSERT INTO entries
      (id, feed, room, identity, identity_type, details, created_at, text, words)
    SELECT id, feed, room, identity, identity_type, details, created_at, text,
-     to_tsvector('simple', words)
+     ${storedWords('words')}
    FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
      $7::BIGINT[], $8::TEXT[], $9::TEXT[])
      AS t (id, feed, room, identity, identity_type, details, created_at, text, words)`,
@@ -88,7 +88,7 @@ async function insert(ask: Ask, entries: readonly NewEntry[]): Promise<void> {
     insertEntries,
     ...[ids, feeds, rooms, column((e) => e.identity), column((e) => e.identityType)],
     ...[column((e) => e.details), column((e) => e.createdAt), column((e) => e.text)],
-    column((e) => plainWords(e.text)),
+    column((e) => joinedWords(e.text)),
   )
   await ask(countRooms, feeds, rooms)
   const labelled = entries.flatMap((e) => e.labels.map((label) => ({ ...e, label })))

@@ -1,8 +1,9 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { Entry, FeedPage, FeedQuery, RoomSummary } from '../port.ts'
+import { wordsSought } from '../words.ts'
 import { admitTogether, newest } from './arrivals.ts'
 import { type Ask, type Connections, statement } from './connections.ts'
-import { anyPhrase } from './words.ts'
+import { anyOf } from './words.ts'
 
 /** Entries looked at for one page that several labels narrow down. */
 const SCAN_LIMIT = 1_000
@@ -37,7 +38,8 @@ const byIds = statement<Entry>(
 
 const kindred = statement<Entry>(
   'kindred',
-  `SELECT ${COLUMNS} FROM entries WHERE words @@ $1::TSQUERY ORDER BY id DESC LIMIT $2`,
+  `SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TSQUERY, $2))
+   ORDER BY id DESC`,
 )
 
 const rooms = statement<{ room: string; count: number }>(
@@ -99,9 +101,9 @@ export function gatewayVerbs(connections: Connections) {
   return {
     leaveEntry: admitTogether(connections),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
-    async findKindred(words: readonly string[], limit: number): Promise<Entry[]> {
-      const query = anyPhrase(words)
-      return query === undefined ? [] : ask(kindred, query, limit)
+    async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
+      const words = wordsSought(phrases)
+      return words.length > 0 ? ask(kindred, anyOf(words), limit) : []
     },
     async summarizeRooms(latest: number): Promise<RoomSummary[]> {
       const summary = async ({ room, count }: { room: string; count: number }) => ({

@@ -1,22 +1,46 @@
-/** The words of a text as the embedded engine sees them, in PostgreSQL's own text search. */
+/** Words in PostgreSQL's text search: split by us, so that its parser has no say in it. */
+import { wordsToFind } from '../words.ts'
+import { type Ask, statement } from './connections.ts'
 
-/** Case does not matter, nor do the accents of Latin letters; a word is letters and digits. */
-const wordsOf = (text: string): string[] =>
-  text
-    .normalize('NFD')
-    .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
-    .normalize('NFC')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? []
+/** A text's words, as `storedWords` takes them. */
+export const joinedWords = (text: string): string => wordsToFind(text).join(' ')
 
-/** For `to_tsvector('simple', …)`: nothing is left in it that its parser could read otherwise. */
-export const plainWords = (text: string): string => wordsOf(text).join(' ')
+/** The expression that stores joined words. */
+export const storedWords = (joined: string): string =>
+  `array_to_tsvector(string_to_array(${joined}, ' '))`
 
-/** A tsquery that matches any of the phrases; undefined where they hold no word. */
-export function anyPhrase(phrases: readonly string[]): string | undefined {
-  const parts = phrases
-    .map(wordsOf)
-    .filter((words) => words.length > 0)
-    .map((words) => `(${words.map((word) => `'${word}'`).join(' <-> ')})`)
-  return parts.length > 0 ? parts.join(' | ') : undefined
+/** Quoted, a word is no operator of the query; it holds neither a quote nor a backslash. */
+export const anyOf = (words: readonly string[]): string =>
+  words.map((word) => `'${word}'`).join(' | ')
+
+/** A text has up to 128 KiB. */
+const BATCH = 100
+
+const textsAfter = statement<{ id: string; text: string }>(
+  'texts_after',
+  `SELECT id, text FROM entries WHERE id > $1 AND text <> '' ORDER BY id LIMIT ${BATCH}`,
+)
+
+/** Most texts have the words that they had. */
+const replaceWords = statement(
+  'replace_words',
+  `UPDATE entries e SET words = ${storedWords('split.words')}
+   FROM unnest($1::TEXT[], $2::TEXT[]) AS split (id, words)
+   WHERE e.id = split.id AND strip(e.words) <> ${storedWords('split.words')}`,
+)
+
+/** Words that were split otherwise would no longer be found. */
+export async function splitAnew(ask: Ask): Promise<void> {
+  for (let after = ''; ; ) {
+    const texts = await ask(textsAfter, after)
+    const last = texts.at(-1)
+    if (!last) return
+    const words = texts.map(({ text }) => joinedWords(text))
+    await ask(
+      replaceWords,
+      texts.map(({ id }) => id),
+      words,
+    )
+    after = last.id
+  }
 }

@@ -1,6 +1,7 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port.ts'
+import { wordsSought } from '../words.ts'
 import { prepare } from './connection.ts'
 
 /** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */
@@ -213,8 +214,7 @@ function prepareAfter(db: DatabaseSync) {
 }
 
 /** Quoted, a word is no operator of the full-text query. */
-const anyOf = (words: readonly string[]): string =>
-  words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' OR ')
+const anyOf = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' OR ')
 
 export function prepareGatewayReads(db: DatabaseSync) {
   const kindred = prepare<EntryRow>(
@@ -234,8 +234,10 @@ export function prepareGatewayReads(db: DatabaseSync) {
   const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
   return {
     readFeed: preparePage(db),
-    findKindred: (words: readonly string[], limit: number): Entry[] =>
-      words.length > 0 ? kindred.all(anyOf(words), limit).map(entryOf) : [],
+    findKindred(phrases: readonly string[], limit: number): Entry[] {
+      const words = wordsSought(phrases)
+      return words.length > 0 ? kindred.all(anyOf(words), limit).map(entryOf) : []
+    },
     summarizeRooms: (latest: number): RoomSummary[] =>
       rooms.all().map(({ room, entries }) => ({
         room,

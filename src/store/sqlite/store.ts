@@ -61,7 +61,7 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
       read(() => reads.readActivity(identity, sinceDay, limit)),
     leaveEntry: (entry, capacity) => writer.submit('leaveEntry', entry, capacity),
     readFeed: (query) => read(() => reads.readFeed(query)),
-    findKindred: (words, limit) => read(() => reads.findKindred(words, limit)),
+    findKindred: (phrases, limit) => read(() => reads.findKindred(phrases, limit)),
     summarizeRooms: (latest) => read(() => reads.summarizeRooms(latest)),
     entriesAfter: (id, limit, maxBytes) => read(() => reads.entriesAfter(id, limit, maxBytes)),
     lastArrival: () => read(() => reads.lastArrival()),

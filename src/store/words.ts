@@ -1,0 +1,67 @@
+/**
+ * The words of a text, as the embedded engine's tokenizer sees them: one way of splitting for what
+ * is stored, what is sought, and every engine. Split otherwise, a word that is sought would be a
+ * phrase to the engine, which then reads every place where its parts stand.
+ */
+import { FOLDS, JOINERS, SEPARATORS } from './letters.ts'
+
+/** Of no use to whoever seeks, beyond this; an index may leave longer words out. */
+const MAX_WORD_CHARS = 64
+
+/** Each word that is sought is looked up on its own. */
+const MAX_SOUGHT = 24
+
+/** Within a phrase, shorter words mostly join others: "the", "and", "для". */
+const TELLING = /.{4}/u
+
+const hex = (digits: string): number => Number.parseInt(digits, 16)
+
+/** The inside of a character class. */
+const inClass = (ranges: string): string => ranges.replace(/\w+/g, '\\u{$&}').replace(/\s/g, '')
+
+const JOINER = inClass(JOINERS)
+const LETTER = `[^${inClass(SEPARATORS)}\\u{d800}-\\u{dfff}]`
+const WORD = new RegExp(`${LETTER}(?:${LETTER}|[${JOINER}])*`, 'gu')
+
+function* foldsOf(run: string): Generator<[string, string]> {
+  const [, first = '', last = first, every, how, by = ''] =
+    /^(\w+)(?:-(\w+)(\/2)?)?([=+-])(\w+)$/.exec(run) ?? []
+  for (let c = hex(first); c <= hex(last); c += every ? 2 : 1) {
+    const shifted = how === '+' ? c + hex(by) : c - hex(by)
+    yield [String.fromCodePoint(c), String.fromCodePoint(how === '=' ? hex(by) : shifted)]
+  }
+}
+
+const folded = new Map(
+  FOLDS.trim()
+    .split(/\s+/)
+    .flatMap((run) => [...foldsOf(run)]),
+)
+
+const JOINING = new RegExp(`[${JOINER}]`, 'gu')
+const FOLDABLE = /[^a-z0-9]/gu
+const FOLDED = /^[a-z0-9]+$/
+
+const foldAny = (word: string): string =>
+  word.replace(JOINING, '').replace(FOLDABLE, (letter) => folded.get(letter) ?? letter)
+
+/** Most words need nothing. */
+const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word))
+
+/** In their order, folded: without case, and without the accent that a Latin letter bears. */
+export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(fold)
+
+const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
+
+/** What an index has to hold: every word that may be sought, once. */
+export const wordsToFind = (text: string): string[] => [...new Set(wordsOf(text).filter(isShort))]
+
+function tellingWords(phrase: string): string[] {
+  const words = wordsOf(phrase)
+  const telling = words.filter((word) => TELLING.test(word))
+  return telling.length > 0 ? telling : words
+}
+
+/** What to look for: a bounded number of words, each bounded in length. */
+export const wordsSought = (phrases: readonly string[]): string[] =>
+  [...new Set(phrases.flatMap(tellingWords))].filter(isShort).slice(0, MAX_SOUGHT)

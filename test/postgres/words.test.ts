@@ -1,0 +1,84 @@
+/** Words in PostgreSQL's text search: those stored before are found, and rare ones at once. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port.ts'
+import {
+  type Connections,
+  openConnections,
+  statement,
+} from '../../src/store/postgres/connections.ts'
+import { hostsOf } from '../../src/store/postgres/hosts.ts'
+import { splitAnew } from '../../src/store/postgres/words.ts'
+import { cloneDatabase, type Database } from './databases.ts'
+
+/** A busy machine may take its time to fill a table. */
+const PATIENCE_MS = 60_000
+
+let database: Database
+let store: Store
+let connections: Connections
+beforeAll(async () => {
+  database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+  store = await openStore(database.url, Date.now())
+  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', PATIENCE_MS)
+})
+afterAll(async () => {
+  await connections.close()
+  await store.close()
+  await database.drop()
+})
+
+const run = (sql: string, ...values: unknown[]) => connections.write(statement('', sql), ...values)
+
+/** As earlier programs stored an entry, with words of its text as they saw them. */
+const leave = (id: string, text: string, words: string) =>
+  run(
+    `INSERT INTO entries VALUES
+       ($1, 'garden', 'consciousness-garden', 'A', 'ai', '{}', 0, $2, to_tsvector('simple', $3))`,
+    ...[id, text, words],
+  )
+
+const found = async (...phrases: string[]) =>
+  (await store.findKindred(phrases, 5)).map(({ text }) => text)
+
+test('what was split otherwise is split anew, and the rest stays', async () => {
+  await leave('1', 'Λόγος', 'λόγος')
+  await leave('2', 'plain words', 'plain words')
+  await run(
+    `INSERT INTO entries
+     SELECT 'filler' || i, 'garden', 'consciousness-garden', 'A', 'ai', '{}', 0, 'x', 'x'
+     FROM generate_series(1, 250) i`,
+  )
+  await leave('z', 'हिन्दी', 'हिन्दी')
+  expect(await found('Λόγος', 'हिन्दी')).toEqual([])
+  await connections.transact(splitAnew)
+  expect(await found('Λόγος', 'हिन्दी')).toEqual(['हिन्दी', 'Λόγος'])
+  const kept = statement<{ words: string }>('', "SELECT words FROM entries WHERE id = '2'")
+  expect(await connections.read(kept)).toEqual([{ words: "'plain':1 'words':2" }])
+})
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+}
+
+const explain = statement<{ plans: readonly { readonly Plan: Plan }[] }>(
+  '',
+  `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('nowhere', 5)`,
+)
+
+test('a rare word is looked up, and no long text is read for it', async () => {
+  await run(
+    `INSERT INTO entries
+     SELECT 'long' || i, 'garden', 'consciousness-garden', 'A', 'ai', '{}', 0, 'long',
+       (SELECT array_to_tsvector(array_agg('w' || md5(n::TEXT))) FROM generate_series(1, 3000) n)
+     FROM generate_series(1, 100) i`,
+  )
+  await run('VACUUM ANALYZE entries')
+  expect(await found('nowhere')).toEqual([])
+  const [explained] = await connections.read(explain)
+  const [{ Plan: plan } = { Plan: undefined }] = Object.values(explained ?? {}).flat()
+  const blocks = (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0)
+  expect(blocks).toBeGreaterThan(0)
+  expect(blocks).toBeLessThan(100)
+})
