@@ -154,6 +154,15 @@ export const askOn =
     return rows as Row[]
   }
 
+/** Where it fails, the server does it when the session ends. */
+async function rollBack(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query('ROLLBACK')
+  } catch (error) {
+    throw translate(error, false)
+  }
+}
+
 async function inTransaction<T>(client: pg.PoolClient, work: (ask: Ask) => Promise<T>): Promise<T> {
   let committing = false
   try {
@@ -163,7 +172,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: (ask: Ask) => Promi
     await client.query('COMMIT')
     return result
   } catch (error) {
-    if (!breaksConnection(error)) await client.query('ROLLBACK')
+    if (!breaksConnection(error)) await rollBack(client)
     // Nothing is committed before COMMIT is sent.
     throw committing || mayRetry(error) ? error : translate(error, false)
   }
