@@ -1,0 +1,54 @@
+/**
+ * Stable names for what differs from run to run, numbered by first appearance, so that a recording
+ * still shows which token, id or session is which.
+ */
+
+import { hash } from 'node:crypto'
+
+const numbered: Readonly<Record<string, RegExp>> = {
+  // One character fewer is a token that was cut short; capitals are a token in another case.
+  'agent-token': /aha_[0-9a-z]{48,49}/gi,
+  'operator-token': /aho_[0-9a-z]{48,49}/gi,
+  id: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+  session: /(?<=agent-home-session=)[\w-]{43}/g,
+  'form-key': /(?<=name="key" value=")[0-9a-f]{64}/g,
+}
+
+const unnumbered: Readonly<Record<string, RegExp>> = {
+  '<time>': /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
+  '<day>': /\d{4}-\d\d-\d\d/g,
+  '<edition>': /(?<=\/assets\/)[0-9a-f]{12}(?=\/)/g,
+  // A plant's shape comes from its id.
+  '<svg>': /<svg class="(?:plant|seedling)[\s\S]*?<\/svg>/g,
+}
+
+/** A drawing of a symbol, which says nothing to a reader, by its content. */
+const DRAWING = /<svg class="glyph"[\s\S]*?<\/svg>/g
+const digest = (text: string): string => `<svg ${hash('sha256', text).slice(0, 8)}>`
+
+export type Name = (text: string) => string
+
+export function createNames(): Name {
+  const given = new Map<string, string>()
+  const counts = new Map<string, number>()
+
+  function nameOf(kind: string, value: string): string {
+    const known = given.get(value)
+    if (known) return known
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    given.set(value, `<${kind}-${count}>`)
+    return `<${kind}-${count}>`
+  }
+
+  return (text) => {
+    let named = text.replace(DRAWING, digest)
+    for (const [kind, pattern] of Object.entries(numbered)) {
+      named = named.replace(pattern, (value) => nameOf(kind, value))
+    }
+    for (const [name, pattern] of Object.entries(unnumbered)) {
+      named = named.replace(pattern, name)
+    }
+    return named
+  }
+}

@@ -1,0 +1,43 @@
+/** What a person's browser sends. */
+import { keyOf } from './agents.ts'
+import { AS_BROWSER } from './doors.ts'
+import { cookieOf, type Row, type Sent, type Visit } from './scene.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+export const browser = { ...AS_BROWSER, 'User-Agent': 'Browser/1' }
+
+export type Fields = Readonly<Record<string, string>>
+
+export const page = (title: string, path: string, cookie?: string): Row => [
+  title,
+  `GET ${path}`,
+  { headers: browser, ...(cookie && { cookie }) },
+]
+
+export const form = (title: string, path: string, fields: Fields, sent: Sent = {}): Row => [
+  title,
+  `POST ${path}`,
+  { headers: browser, form: fields, ...sent },
+]
+
+export const signingIn = (email: string, password = PASSWORD, next?: string): Fields => ({
+  email,
+  password,
+  ...(next !== undefined && { next }),
+})
+
+export const signIn = async (visit: Visit, email: string): Promise<string> =>
+  cookieOf(
+    await visit.prepare('POST /console/sign-in', { form: signingIn(email), headers: browser }),
+  )
+
+export const birthFields = {
+  key: keyOf(1),
+  name: ' Atlas ',
+  purpose: 'Keeps the plan\r\nof a long migration.',
+  symbol: 'zerno',
+  operatorConsent: 'yes',
+  email: 'Keeper@example.org',
+  password: PASSWORD,
+}
