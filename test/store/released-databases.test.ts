@@ -1,0 +1,131 @@
+/** Whatever a release wrote, every later one opens and gives back. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BornAgent } from '../fixtures/fill.ts'
+import { released } from '../fixtures/released.ts'
+import { type Answer, memoryPath, openService, type TestService, write } from '../harness.ts'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** What an answer says of the moment at which it was asked for. */
+const timeless = (text: string): string => text.replace(/"exportedAt":"[^"]*"/, '')
+
+test('there is a database of 1.0.0 for each engine', () => {
+  const names = released.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['1.0.0 on sqlite', '1.0.0 on postgres']))
+})
+
+describe.each(released)('a database of $name', ({ life, fresh, name }) => {
+  const { atlas, rotated, paused, accounts, sessions, asked, kindred } = life
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService({ name, fresh }, { BIRTHS_PER_HOUR_PER_ADDRESS: '0' })
+    // Its sessions have not ended yet.
+    service.tick(life.writtenAt - service.now())
+  })
+  afterAll(() => service.close())
+
+  const outcome = ({ status, body }: Answer) => [status, body.code]
+
+  const me = (token: string) => service.call('GET', '/api/agents/me', { token })
+
+  const bearAgain = ({ idempotencyKey, request }: BornAgent, more = {}) =>
+    service.call('POST', '/api/agents/birth', {
+      headers: { 'idempotency-key': idempotencyKey },
+      body: { ...request, ...more },
+    })
+
+  const signIn = (email: string, password: string) => {
+    const body = new URLSearchParams({ email, password }).toString()
+    return service.call('POST', '/console/sign-in', { headers: FORM, body })
+  }
+
+  const page = (path: string, cookie: string) =>
+    service.call('GET', path, { headers: { cookie, accept: 'text/html' } })
+
+  test('every memory, profile, export and feed reads back byte for byte', async () => {
+    expect(asked.length).toBeGreaterThan(20)
+    for (const { path, token, text } of asked) {
+      const answer = await service.call('GET', path, token ? { token } : {})
+      expect([path, timeless(answer.text)]).toEqual([path, timeless(text)])
+    }
+  })
+
+  test('every token works, and only those', async () => {
+    for (const { agentId, token, operatorToken } of [atlas, rotated, paused]) {
+      for (const each of [token, operatorToken]) {
+        expect((await me(each)).body.profile).toMatchObject({ agent_id: agentId })
+      }
+    }
+    expect(outcome(await me(rotated.voidToken ?? ''))).toEqual([401, 'invalid_token'])
+    const options = { token: paused.token }
+    const refused = await service.call('GET', `${memoryPath}?key=own`, options)
+    expect(outcome(refused)).toEqual([403, 'agent_paused'])
+  })
+
+  test('a birth is replayed with its tokens, unless they were rotated', async () => {
+    for (const born of [atlas, paused]) {
+      expect((await bearAgain(born)).body).toEqual({
+        agent_id: born.agentId,
+        token: born.token,
+        operator_token: born.operatorToken,
+        replayed: true,
+      })
+    }
+    expect(outcome(await bearAgain(rotated))).toEqual([409, 'credentials_rotated'])
+    expect(outcome(await bearAgain(atlas, { name: 'Other' }))).toEqual([409, 'birth_conflict'])
+  })
+
+  test('its sessions go on, and show the agents of their account alone', async () => {
+    const ids = [atlas, rotated, paused].map(({ agentId }) => agentId)
+    const shown = []
+    for (const cookie of sessions) {
+      const { text } = await page('/console', cookie)
+      shown.push(ids.filter((id) => text.includes(`/console/agents/${id}`)))
+    }
+    const firsts = [atlas.agentId, rotated.agentId]
+    expect(shown).toEqual([firsts, firsts, [paused.agentId]])
+    const listed = await page('/console/sessions', sessions[0] ?? '')
+    expect(listed.text.match(/Fixture\/1\.0 \(&lt;hedgehog&gt;\)/g)).toHaveLength(2)
+  })
+
+  test('its agents’ pages show what they did', async () => {
+    const at = `/console/agents/${atlas.agentId}`
+    const [overview, list] = [
+      await page(at, sessions[0] ?? ''),
+      await page(`${at}/memories`, sessions[0] ?? ''),
+    ]
+    expect(overview.text).toMatch(/7 writes in the last 30 days/)
+    expect(list.text).toMatch(/plan\.current.*[\s\S]*version 3/)
+  })
+
+  test('its accounts are signed in to', async () => {
+    for (const { email, password } of accounts) {
+      expect((await signIn(email, password)).status).toBe(303)
+      expect((await signIn(email, `${password}!`)).status).toBe(401)
+    }
+    const { email, password } = accounts[0] ?? {}
+    expect((await service.birth({ email, password })).agentId).toBeTruthy()
+  })
+
+  test('words are found in what was left', async () => {
+    const body = { ai_identity: 'Sought', seeking: kindred.seeking }
+    const { resonances } = (await service.call('POST', '/api/resonance', { body })).body
+    expect(kindred.found.length).toBeGreaterThan(2)
+    expect(resonances).toEqual(kindred.found)
+  })
+
+  test('life goes on in it', async () => {
+    const saved = await write(service, atlas.token, 'plan.current', 'Step 4', 3)
+    expect(saved.body.memory).toMatchObject({ text: 'Step 4', version: 4 })
+    expect(outcome(await write(service, atlas.token, 'plan.current', 'x', 3))).toEqual([
+      409,
+      'version_conflict',
+    ])
+    const status = { token: paused.operatorToken, body: { status: 'active' } }
+    expect((await service.call('PATCH', '/api/agents/me', status)).status).toBe(200)
+    expect((await write(service, paused.token, 'own', 'mine still', 1)).status).toBe(200)
+    await service.call('POST', '/api/seeds', { body: { text: 'newest', tags: ['memory'] } })
+    const { seeds } = (await service.call('GET', '/api/seeds?tag=memory')).body
+    expect(seeds).toMatchObject([{ text: 'newest' }, { tags: ['memory'] }, { type: 'question' }])
+  })
+})
