@@ -11,7 +11,7 @@ export default defineConfig([
       main: 'src/main.ts',
       move: 'src/move.ts',
       // A thread of its own, so a file of its own.
-      'writer-thread': 'src/store/sqlite/writer-thread.ts',
+      'writer-thread': 'src/store/sqlite/engine/writer-thread.ts',
     },
     platform: 'node',
     // Nothing of ours has it, and the driver does without.

@@ -6,8 +6,8 @@ import {
   type Connections,
   openConnections,
   statement,
-} from '../../src/store/postgres/connections.ts'
-import { hostsOf, locationOf } from '../../src/store/postgres/hosts.ts'
+} from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
 
 let connections: Connections
 beforeAll(() => {

@@ -9,9 +9,13 @@ import {
   type Connections,
   openConnections,
   statement,
-} from '../../src/store/postgres/connections.ts'
-import { breaksConnection, DRIVER_MESSAGES, translate } from '../../src/store/postgres/faults.ts'
-import { hostsOf } from '../../src/store/postgres/hosts.ts'
+} from '../../src/store/postgres/engine/connections.ts'
+import {
+  breaksConnection,
+  DRIVER_MESSAGES,
+  translate,
+} from '../../src/store/postgres/engine/faults.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { createPostgres, freePort, type PostgresServer } from './server.ts'
 
 /** The driver waits for 3 seconds more. */

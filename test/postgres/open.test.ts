@@ -2,8 +2,8 @@
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port.ts'
-import { openConnections, statement } from '../../src/store/postgres/connections.ts'
-import { hostsOf } from '../../src/store/postgres/hosts.ts'
+import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { createTemplate, type Database } from './databases.ts'
 import { createPostgres } from './server.ts'
 

@@ -6,8 +6,8 @@ import {
   type Connections,
   openConnections,
   statement,
-} from '../../src/store/postgres/connections.ts'
-import { hostsOf } from '../../src/store/postgres/hosts.ts'
+} from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { splitAnew } from '../../src/store/postgres/words.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 

@@ -12,12 +12,12 @@ import {
   openConnections,
   type Statement,
   statement,
-} from '../postgres/connections.ts'
-import { hostsOf } from '../postgres/hosts.ts'
-import { prepareServer } from '../postgres/migrations.ts'
-import { openReader, openWriter, pathOf } from '../sqlite/connection.ts'
-import { lockDatabase } from '../sqlite/lock.ts'
-import { migrate as migrateSource } from '../sqlite/migrations.ts'
+} from '../postgres/engine/connections.ts'
+import { hostsOf } from '../postgres/engine/hosts.ts'
+import { prepareServer } from '../postgres/engine/migrations.ts'
+import { openReader, openWriter, pathOf } from '../sqlite/engine/connection.ts'
+import { lockDatabase } from '../sqlite/engine/lock.ts'
+import { migrate as migrateSource } from '../sqlite/engine/migrations.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
 /** Rows on their way at once. */

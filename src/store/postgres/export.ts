@@ -1,8 +1,8 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { ExportAnswer, Identity, Memory } from '../port.ts'
 import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
-import { type Ask, askOn, type Connections, statement } from './connections.ts'
-import { translate } from './faults.ts'
+import { type Ask, askOn, type Connections, statement } from './engine/connections.ts'
+import { translate } from './engine/faults.ts'
 import { type AdmittedRow, refusedBy } from './rows.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */

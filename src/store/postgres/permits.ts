@@ -3,7 +3,7 @@
  * sync of the disk, and after a crash of the server or a fail-over the minute starts anew.
  */
 import type { PermitLease, PermitPolicy } from '../port.ts'
-import { type Ask, statement } from './connections.ts'
+import { type Ask, statement } from './engine/connections.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 

@@ -10,9 +10,9 @@ import type {
   TokenKind,
 } from '../port.ts'
 import { type AgentRow, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
-import { type Ask, statement } from './connections.ts'
+import { together } from './engine/batcher.ts'
+import { type Ask, statement } from './engine/connections.ts'
 import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
-import { together } from './together.ts'
 
 const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
   'identify',

@@ -14,7 +14,7 @@ import type {
   Session,
 } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
-import { type Connections, statement } from './connections.ts'
+import { type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
 
 const SELECT_SESSION = `

@@ -6,13 +6,13 @@ import {
   StoreRefused,
   StoreUnavailable,
 } from '../port.ts'
-import { bearIn } from './births.ts'
-import { type Connections, openConnections } from './connections.ts'
+import { bearIn } from './agents.ts'
+import { type Connections, openConnections } from './engine/connections.ts'
+import { hostsOf, locationOf } from './engine/hosts.ts'
+import { prepareServer } from './engine/migrations.ts'
+import { gatewayVerbs } from './entries.ts'
 import { openExport } from './export.ts'
-import { gatewayVerbs } from './gateway.ts'
-import { hostsOf, locationOf } from './hosts.ts'
 import { rememberIdentities } from './identities.ts'
-import { prepareServer } from './migrations.ts'
 import { permitVerbs } from './permits.ts'
 import { homeReads, readTogether } from './reads.ts'
 import { sessionVerbs } from './sessions.ts'

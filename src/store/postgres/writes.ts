@@ -17,8 +17,8 @@ import {
   type WriteAnswer,
 } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
-import { type Ask, type Connections, statement } from './connections.ts'
-import { isDuplicate } from './faults.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { isDuplicate } from './engine/faults.ts'
 import type { HomeReads } from './reads.ts'
 import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
 

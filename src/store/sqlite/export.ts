@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ExportAnswer, Identity, Memory } from '../port.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
-import { openReader, prepare, translate } from './connection.ts'
+import { openReader, prepare, translate } from './engine/connection.ts'
 import { prepareReads } from './reads.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */

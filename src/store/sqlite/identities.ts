@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port.ts'
-import { prepareTuples } from './connection.ts'
+import { prepareTuples } from './engine/connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined
 

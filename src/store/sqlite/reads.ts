@@ -9,8 +9,8 @@ import type {
   ReadAnswer,
 } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
-import { prepare, prepareTuples } from './connection.ts'
-import { prepareGatewayReads } from './gateway.ts'
+import { prepare, prepareTuples } from './engine/connection.ts'
+import { prepareGatewayReads } from './entries.ts'
 import { prepareIdentify, type Refuse, type Remember } from './identities.ts'
 import { AGENT_COLUMNS } from './rows.ts'
 import { prepareSessionReads } from './sessions.ts'

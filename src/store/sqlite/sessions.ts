@@ -13,7 +13,7 @@ import type {
   Session,
 } from '../port.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
-import { prepare } from './connection.ts'
+import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
 import { AGENT_COLUMNS } from './rows.ts'
 

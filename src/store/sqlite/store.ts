@@ -1,13 +1,13 @@
 /** The embedded engine behind the port. */
 import { type Store, StoreRefused } from '../port.ts'
-import { mapped, openReader, openWriter, pathOf } from './connection.ts'
+import { mapped, openReader, openWriter, pathOf } from './engine/connection.ts'
+import { lockDatabase, type ProcessLock } from './engine/lock.ts'
+import { migrate } from './engine/migrations.ts'
+import { groupReads } from './engine/reader.ts'
+import { startWriter } from './engine/writer.ts'
 import { openExport } from './export.ts'
 import { rememberIdentities } from './identities.ts'
-import { lockDatabase, type ProcessLock } from './lock.ts'
-import { migrate } from './migrations.ts'
-import { groupReads } from './reader.ts'
 import { prepareReads } from './reads.ts'
-import { startWriter } from './writer.ts'
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
 export async function openSqlite(databaseUrl: string, now: number): Promise<Store> {

@@ -1,8 +1,8 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { Entry, FeedPage, FeedQuery, RoomSummary } from '../port.ts'
 import { wordsSought } from '../words.ts'
-import { admitTogether, newest } from './arrivals.ts'
-import { type Ask, type Connections, statement } from './connections.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { admitTogether, newest } from './insert-queue.ts'
 import { anyOf } from './words.ts'
 
 /** Entries looked at for one page that several labels narrow down. */

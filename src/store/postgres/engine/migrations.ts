@@ -1,9 +1,9 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
-import { StoreRefused } from '../port.ts'
+import { StoreRefused } from '../../port.ts'
+import { splitAnew } from '../words.ts'
 import { checkServer } from './checks.ts'
 import { type Ask, openConnections, statement } from './connections.ts'
 import type { Hosts } from './hosts.ts'
-import { splitAnew } from './words.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.

@@ -1,9 +1,9 @@
 /** Reads that come together share a statement, and none of them notices. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { type Connections, openConnections } from '../../src/store/postgres/connections.ts'
-import { hostsOf } from '../../src/store/postgres/hosts.ts'
+import { together } from '../../src/store/postgres/engine/batcher.ts'
+import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { readTogether } from '../../src/store/postgres/reads.ts'
-import { together } from '../../src/store/postgres/together.ts'
 import { openFixture, type StoreFixture } from '../store/fixture.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 

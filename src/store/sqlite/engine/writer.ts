@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../port.ts'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port.ts'
+import type { Writes } from '../writes.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import type { Message } from './writer-thread.ts'
-import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
 const MAX_WAITING = 2_048

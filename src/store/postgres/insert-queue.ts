@@ -3,7 +3,7 @@
  * gate, one commit after another; those that wait on this node go through it together.
  */
 import type { NewEntry } from '../port.ts'
-import { type Ask, type Connections, statement } from './connections.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { joinedWords, storedWords } from './words.ts'
 
 /** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */

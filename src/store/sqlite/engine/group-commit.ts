@@ -1,7 +1,7 @@
 /** Several writes, one commit: all of them durable together, none able to fail its neighbours. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { Writes } from '../writes.ts'
 import { type StorageFault, storageFault, transact } from './connection.ts'
-import type { Writes } from './writes.ts'
 
 export type Verb = keyof Writes['verbs']
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port.ts'
 import { wordsSought } from '../words.ts'
-import { prepare } from './connection.ts'
+import { prepare } from './engine/connection.ts'
 
 /** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */
 const COMPOST_BATCH = 32
