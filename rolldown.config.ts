@@ -9,7 +9,7 @@ export default defineConfig([
   {
     input: {
       main: 'src/main.ts',
-      move: 'src/move.ts',
+      move: 'src/cli/move.ts',
       // A thread of its own, so a file of its own.
       'writer-thread': 'src/store/sqlite/engine/writer-thread.ts',
     },

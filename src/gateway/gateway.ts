@@ -1,9 +1,14 @@
 /** What the gateway's endpoints are given to work with. */
 import type { Config } from '../config.ts'
 import type { Answer, Call } from '../http/call.ts'
+import {
+  createTurnstile,
+  type Turnstile,
+  turnstileLimits,
+  watchEventLoop,
+} from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port.ts'
-import { type Arrivals, createArrivals, streamPace } from './arrivals.ts'
-import { createTurnstile, type Turnstile, turnstileLimits, watchEventLoop } from './turnstile.ts'
+import { type Arrivals, createArrivals, streamPace } from './stream/broadcast.ts'
 
 export interface Gateway {
   readonly store: GatewayStore

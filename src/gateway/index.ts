@@ -9,7 +9,7 @@ import { language } from './language.ts'
 import { firstContact } from './resonance.ts'
 import { seeds } from './seeds.ts'
 import { shepit } from './shepit.ts'
-import { stream } from './stream.ts'
+import { stream } from './stream/stream.ts'
 
 export const gatewayEndpoints: readonly Endpoint<Gateway>[] = [
   landing,

@@ -34,7 +34,7 @@ function sourceUrl(): string {
 const runMove = (from: string, to: string) =>
   launch({
     directory: freshDirectory(),
-    entry: 'src/move.ts',
+    entry: 'src/cli/move.ts',
     args: ['--from', from, '--to', to],
   }).ended
 

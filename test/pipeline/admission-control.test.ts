@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTurnstile, watchEventLoop } from '../../src/gateway/turnstile.ts'
+import { createTurnstile, watchEventLoop } from '../../src/pipeline/admission-control.ts'
 import { engines, openService } from '../harness.ts'
 
 const limits = {

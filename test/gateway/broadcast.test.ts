@@ -1,6 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Arrivals, createArrivals, type StreamPace } from '../../src/gateway/arrivals.ts'
+import {
+  type Arrivals,
+  createArrivals,
+  type StreamPace,
+} from '../../src/gateway/stream/broadcast.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 
 const NIL_ID = '00000000-0000-0000-0000-000000000000'

@@ -1,9 +1,9 @@
 /** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
 import { z } from '@hono/zod-openapi'
-import { problem } from '../errors.ts'
-import { answer, type Call } from '../http/call.ts'
-import { gatewayEndpoint } from './endpoint.ts'
-import { entryId, NOTICE } from './schemas.ts'
+import { problem } from '../../errors.ts'
+import { answer, type Call } from '../../http/call.ts'
+import { gatewayEndpoint } from '../endpoint.ts'
+import { entryId, NOTICE } from '../schemas.ts'
 
 const RECONNECT_MS = 3_000
 

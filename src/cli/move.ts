@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** Moves everything from one engine to the other: `--from sqlite:… --to postgres://…`. */
 import { parseArgs } from 'node:util'
-import { type Moved, move } from './store/move/move.ts'
-import { StoreRefused, StoreUnavailable } from './store/port.ts'
+import { type Moved, move } from '../store/move/move.ts'
+import { StoreRefused, StoreUnavailable } from '../store/port.ts'
 
 const USAGE = 'Usage: npm run move -- --from sqlite:./data/home.db --to postgres://…/home'
 
