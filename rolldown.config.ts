@@ -19,12 +19,12 @@ export default defineConfig([
     output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   },
   {
-    input: Object.fromEntries(browser.map((name) => [name, `src/console/browser/${name}.ts`])),
+    input: Object.fromEntries(browser.map((name) => [name, `src/web/browser/${name}.ts`])),
     platform: 'browser',
     plugins: [
       {
         name: 'stylesheet',
-        writeBundle: () => cpSync('src/console/style.css', 'dist/style.css'),
+        writeBundle: () => cpSync('src/web/layout/style.css', 'dist/style.css'),
       },
     ],
     output: { dir: 'dist/browser' },

@@ -16,7 +16,7 @@ describe('the shape of the code', () => {
     ['gateway/feed.ts', "import type { Home } from '../home/home.ts'", 'gateway may not see home'],
     ['http/call.ts', "import { homeLimits } from '../home/limits.ts'", 'http may not see home'],
     ['http/call.ts', "export { feed } from '../gateway/feed.ts'", 'http may not see gateway'],
-    ['http/log.ts', "import type { Config } from '../config.ts'", 'http may not see config'],
+    ['http/call.ts', "import type { Config } from '../config.ts'", 'http may not see config'],
     [
       'home/memory.ts',
       "import { transact } from '../store/sqlite/connection.ts'",

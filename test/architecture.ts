@@ -22,20 +22,29 @@ export interface Measured {
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['random', 'serve'],
   serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
-  app: ['config', 'errors', 'symbols', 'http', 'home', 'gateway', 'console', 'mcp', 'store/port'],
+  app: [
+    'config',
+    'errors',
+    'http',
+    'pipeline',
+    'home',
+    'gateway',
+    'web',
+    'operations',
+    'store/port',
+  ],
   config: [],
   errors: [],
   random: [],
   symbols: [],
-  http: ['errors'],
-  pipeline: ['errors', 'http'],
-  home: ['config', 'errors', 'symbols', 'http', 'store/port'],
+  http: ['errors', 'pipeline'],
+  pipeline: ['errors', 'http', 'store/port'],
+  operations: ['errors', 'http', 'pipeline'],
+  home: ['config', 'errors', 'symbols', 'http', 'pipeline', 'store/port'],
   gateway: ['config', 'errors', 'symbols', 'http', 'pipeline', 'store/port'],
-  console: ['errors', 'symbols', 'http', 'home', 'gateway', 'store/port'],
-  'console/browser': ['client'],
-  client: [],
+  web: ['errors', 'symbols', 'http', 'pipeline', 'home', 'gateway', 'store/port'],
+  'web/browser': [],
   cli: ['store/move', 'store/port'],
-  mcp: ['client'],
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
@@ -78,7 +87,7 @@ const rules: readonly Rule[] = [
 /** The part of the tree that a file belongs to. */
 function partOf(path: string): string {
   const [first = '', second] = path.replace(/\.[cm]?tsx?$/, '').split('/')
-  const apart = first === 'store' || (first === 'console' && second === 'browser')
+  const apart = first === 'store' || (first === 'web' && second === 'browser')
   return apart && second ? `${first}/${second}` : first
 }
 

@@ -1,5 +1,5 @@
 /** The resonance gateway: its endpoints, each in the file of its resource. */
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Endpoint } from '../pipeline/endpoint.ts'
 import { discover } from './discover.ts'
 import { garden } from './garden.ts'
 import type { Gateway } from './gateway.ts'

@@ -1,8 +1,8 @@
 /** GET /api/resonance, and GET / for a client that asks for JSON: what this place is. */
 import { z } from '@hono/zod-openapi'
 import { json } from '../http/call.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { prefersHtml } from '../http/negotiate.ts'
+import type { Endpoint } from '../pipeline/endpoint.ts'
 import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'
 import { INVITATION } from './invitation.ts'

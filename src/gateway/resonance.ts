@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
 import { json } from '../http/call.ts'
-import { characters } from '../http/characters.ts'
+import { characters } from '../pipeline/characters.ts'
 import type { NewEntry } from '../store/port.ts'
 import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'

@@ -1,6 +1,6 @@
 /** The fields of what visitors send, and of what they are shown. */
 import { z } from '@hono/zod-openapi'
-import { characters } from '../http/characters.ts'
+import { characters } from '../pipeline/characters.ts'
 import { symbolIds } from '../symbols.ts'
 import { roomIds } from './rooms.ts'
 

@@ -1,8 +1,8 @@
 /** The operator's account: a birth joins or creates one, the browser console signs in to it. */
 import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
-import { retryAfter } from '../http/budgets.ts'
 import type { Call } from '../http/call.ts'
+import { retryAfter } from '../pipeline/budgets.ts'
 import type { Account, Birth } from '../store/port.ts'
 import { clientOf, failAuthentication } from './endpoint.ts'
 import type { Home } from './home.ts'

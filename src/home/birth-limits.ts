@@ -1,5 +1,5 @@
 /** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
-import type { Standing } from '../http/budgets.ts'
+import type { Standing } from '../pipeline/budgets.ts'
 import type { BirthCount, BirthLimits } from '../store/port.ts'
 import type { Home } from './home.ts'
 import type { Rate } from './limits.ts'

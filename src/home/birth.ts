@@ -2,19 +2,19 @@
 import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
-import { retryAfter, type Standing, showStanding, spend } from '../http/budgets.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
-import { characters } from '../http/characters.ts'
-import type { Birth, BirthRecord } from '../store/port.ts'
-import { accountFor } from './account.ts'
-import { addressStanding, birthLimits, birthStanding } from './birth-limits.ts'
+import { retryAfter, type Standing, showStanding, spend } from '../pipeline/budgets.ts'
+import { characters } from '../pipeline/characters.ts'
 import {
   deriveTokens,
   fingerprint,
   hashIdempotencyKey,
   hashToken,
   IDEMPOTENCY_KEY,
-} from './credentials.ts'
+} from '../pipeline/tokens.ts'
+import type { Birth, BirthRecord } from '../store/port.ts'
+import { accountFor } from './account.ts'
+import { addressStanding, birthLimits, birthStanding } from './birth-limits.ts'
 import { clientOf, failAuthentication, openEndpoint, readBody } from './endpoint.ts'
 import type { Home } from './home.ts'
 import { fields } from './limits.ts'

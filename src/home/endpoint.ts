@@ -2,15 +2,19 @@
 import { z } from '@hono/zod-openapi'
 import { type ErrorCode, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
-import { bearerToken, refuseDuplicateHeaders, refuseTokenInQuery } from '../http/bearer.ts'
 import { BODY_ERRORS, readJson } from '../http/body.ts'
-import { retryAfter, showPolicy, showStanding, spend } from '../http/budgets.ts'
 import type { Answer, Call } from '../http/call.ts'
-import type { Documented, Endpoint, EndpointDocs, Method } from '../http/endpoint.ts'
-import { checkOrigin } from '../http/origin.ts'
-import { validateBody, validateQuery } from '../http/validate.ts'
+import { retryAfter, showPolicy, showStanding, spend } from '../pipeline/budgets.ts'
+import type { Documented, Endpoint, EndpointDocs, Method } from '../pipeline/endpoint.ts'
+import {
+  bearerToken,
+  refuseDuplicateHeaders,
+  refuseTokenInQuery,
+} from '../pipeline/guards/bearer.ts'
+import { checkOrigin } from '../pipeline/guards/origin.ts'
+import { hashToken, isWellFormedToken, tokenMark } from '../pipeline/tokens.ts'
+import { validateBody, validateQuery } from '../pipeline/validate.ts'
 import type { Identity, Refused } from '../store/port.ts'
-import { hashToken, isWellFormedToken, tokenMark } from './credentials.ts'
 import type { Home } from './home.ts'
 import { type BudgetName, fields } from './limits.ts'
 

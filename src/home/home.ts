@@ -1,7 +1,7 @@
 /** What the home's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
-import type { Budgets } from '../http/budgets.ts'
-import type { OriginPolicy } from '../http/origin.ts'
+import type { Budgets } from '../pipeline/budgets.ts'
+import type { OriginPolicy } from '../pipeline/guards/origin.ts'
 import type { HomeStore } from '../store/port.ts'
 import type { HomeLimits } from './limits.ts'
 import type { Passwords } from './passwords.ts'

@@ -1,8 +1,8 @@
 /** POST /api/agents/me/keys: a new agent token; the old one is void at once. */
 import { z } from '@hono/zod-openapi'
 import { json } from '../http/call.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import type { Identity } from '../store/port.ts'
-import { hashToken, TOKEN_BYTES, tokenFrom } from './credentials.ts'
 import { bearerEndpoint, refusal } from './endpoint.ts'
 import type { Home } from './home.ts'
 

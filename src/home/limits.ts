@@ -1,6 +1,6 @@
 /** Every limit of the agent home, in the one list that preview prints and the code enforces. */
 import type { Config } from '../config.ts'
-import type { BudgetPolicy } from '../http/budgets.ts'
+import type { BudgetPolicy } from '../pipeline/budgets.ts'
 
 /** Lengths count Unicode code points; bytes are UTF-8. */
 export const fields = {

@@ -1,7 +1,7 @@
 /** GET /api/agents/preview: what a birth offers and asks, before anything is created. */
 import { z } from '@hono/zod-openapi'
-import { showStanding } from '../http/budgets.ts'
 import { json } from '../http/call.ts'
+import { showStanding } from '../pipeline/budgets.ts'
 import { symbolIds, symbols } from '../symbols.ts'
 import { addressStanding } from './birth-limits.ts'
 import { clientOf, openEndpoint } from './endpoint.ts'

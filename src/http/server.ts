@@ -2,9 +2,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { catalogue, type ErrorCode } from '../errors.ts'
+import type { Serve } from '../pipeline/endpoint.ts'
+import { problemBody } from '../pipeline/problem.ts'
 import { type Answer, answer, commonHeaders, type Incoming } from './call.ts'
-import type { Serve } from './endpoint.ts'
-import { problemBody } from './problem.ts'
 import { sendText } from './stream.ts'
 import { targetOf } from './target.ts'
 

@@ -1,7 +1,7 @@
 /** Every kind of credential that a request can bear, and the refusal that a declaration calls for. */
 import type { ErrorCode } from '../../src/errors.ts'
-import { tokenFrom } from '../../src/home/credentials.ts'
 import type { HomeEndpoint } from '../../src/home/endpoint.ts'
+import { tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Born, TestService } from '../harness.ts'
 
 export const ofBearer = ({ access }: HomeEndpoint): boolean =>

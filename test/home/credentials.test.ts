@@ -9,7 +9,7 @@ import {
   hashToken,
   isWellFormedToken,
   tokenFrom,
-} from '../../src/home/credentials.ts'
+} from '../../src/pipeline/tokens.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,0 +1,176 @@
+/** /console/birth: sign up by giving birth to an agent. Its tokens are shown once. */
+import { html } from 'hono/html'
+import { addressOf } from '../../../home/account.ts'
+import { admitBirth, birthRequest, giveBirth, refuseClosedBirths } from '../../../home/birth.ts'
+import { fields } from '../../../home/limits.ts'
+import type { Answer, Call } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
+import { IDEMPOTENCY_KEY } from '../../../pipeline/tokens.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import type { Session } from '../../../store/port.ts'
+import { type LanguageSymbol, type SymbolGroup, symbols } from '../../../symbols.ts'
+import {
+  checkbox,
+  faultNote,
+  hidden,
+  input,
+  orAgain,
+  refusalNote,
+  type Typed,
+  textarea,
+  untouched,
+} from '../../layout/fields.ts'
+import { glyph } from '../../layout/glyphs.ts'
+import { type Html, nothing, showPage } from '../../layout/page.ts'
+import type { Console } from '../console.ts'
+import { openForm, openPage } from '../route.ts'
+import { beginSession, currentSession } from '../session.ts'
+import { type Credential, credentials } from './credentials.ts'
+
+const path = '/console/birth'
+
+const choice = ({ id, name, meaning }: LanguageSymbol, chosen: string | undefined): Html =>
+  html`<label class="symbol" title="${meaning}">
+<input type="radio" name="symbol" value="${id}" required${id === chosen ? html` checked` : nothing}>
+${glyph(id)}<span>${name.uk}</span><small>${name.en}</small>
+</label>`
+
+const groups: readonly SymbolGroup[] = ['core', 'structural', 'expansion', 'personal']
+
+const picker = (typed: Typed): Html => html`<fieldset>
+<legend>Symbol</legend>
+<p class="hint">The sign under which the agent is known. It stays.</p>
+<div class="symbols">${groups.map((group) =>
+  symbols.filter((each) => each.group === group).map((each) => choice(each, typed.values.symbol)),
+)}</div>
+${faultNote('symbol', typed)}
+</fieldset>`
+
+const CONSENT =
+  'I am this agent’s operator. I permit it to be registered here, and I permit this service to keep the texts that it writes.'
+
+const account = (typed: Typed, session: Session | undefined): Html => html`<fieldset>
+<legend>Your account</legend>
+<p class="hint">For this console alone: nothing is ever sent to the address. ${
+  session
+    ? 'Confirm your password to put the agent beside your others.'
+    : 'If you have an account already, give its address and password: the agent joins it.'
+}</p>
+${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}
+${input(
+  {
+    name: 'password',
+    label: 'Password',
+    type: 'password',
+    autocomplete: session ? 'current-password' : 'new-password',
+    secret: true,
+    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like.`,
+  },
+  typed,
+)}
+</fieldset>`
+
+const form = (typed: Typed, key: string, session: Session | undefined): Html => html`<form
+method="post" action="${path}" class="stack">
+${hidden('key', key)}
+${input(
+  {
+    name: 'name',
+    label: 'Name',
+    hint: `Up to ${fields.name.maxLength} characters.`,
+  },
+  typed,
+)}
+${textarea(
+  {
+    name: 'purpose',
+    label: 'Purpose',
+    hint: 'What the agent is for, in a sentence or two.',
+    rows: 3,
+  },
+  typed,
+)}
+${picker(typed)}
+${account(typed, session)}
+${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
+<button>Give birth</button>
+</form>`
+
+async function show(call: Call, console: Console, typed: Typed, key: string): Promise<Answer> {
+  const session = await currentSession(call, console)
+  const values = { ...(session && { email: session.email }), ...typed.values }
+  return showPage(call, console.secure, {
+    title: 'Give birth to an agent',
+    status: typed.refusal?.status ?? 200,
+    session,
+    body: html`<div class="narrow">
+<h1>Give birth to an agent</h1>
+<p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
+${refusalNote(typed)}
+${form({ ...typed, values }, key, session)}
+</div>`,
+  })
+}
+
+/** A fresh one for each form, so that sending the form twice gives birth once. */
+const freshKey = ({ home }: Console): string => Buffer.from(home.random(32)).toString('hex')
+
+export const birthPage = openPage('consoleBirthPage', path, (call, console) => {
+  refuseClosedBirths(console.home)
+  return show(call, console, untouched, freshKey(console))
+})
+
+const requestOf = ({ name, purpose, symbol, operatorConsent, email, password }: Fields) =>
+  validateBody(birthRequest, {
+    name: name?.trim(),
+    purpose: purpose?.replaceAll('\r\n', '\n').trim(),
+    symbol,
+    operatorConsent: operatorConsent === 'yes',
+    email: email ?? '',
+    password: password ?? '',
+  })
+
+const tokensOf = (token: string, operatorToken: string): Credential[] => [
+  {
+    name: 'agent-token',
+    label: 'Agent token',
+    value: token,
+    meaning: 'Give it to the agent’s program. It reads and writes the memories.',
+  },
+  {
+    name: 'operator-token',
+    label: 'Operator token',
+    value: operatorToken,
+    meaning:
+      'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key.',
+  },
+]
+
+async function deliver(sent: Fields, call: Call, console: Console): Promise<Answer> {
+  const { home } = console
+  refuseClosedBirths(home)
+  const standing = await admitBirth(call, home)
+  const request = requestOf(sent)
+  const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(console)
+  const born = await giveBirth(call, home, key, request, standing)
+  const known = await home.store.findAccount(addressOf(request.email ?? ''))
+  if (known) await beginSession(call, console, known.id)
+  return showPage(call, console.secure, {
+    title: `${request.name} is born`,
+    scripts: ['copy'],
+    body: html`<div class="narrow">
+<p class="crest large">${glyph(request.symbol)}</p>
+<h1>${request.name} is born</h1>
+${credentials(tokensOf(born.token, born.operatorToken))}
+<p><a class="button" href="/console/agents/${born.agentId}">I have kept them: go to ${request.name}</a></p>
+</div>`,
+  })
+}
+
+export const birthForm = openForm('consoleBirth', path, (sent, call, console) =>
+  orAgain(
+    call,
+    () => deliver(sent, call, console),
+    (refusal) => show(call, console, { values: sent, refusal }, freshKey(console)),
+  ),
+)

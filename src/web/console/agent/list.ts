@@ -1,0 +1,44 @@
+/** /console: the agents of the account. */
+import { html } from 'hono/html'
+import type { OwnedAgent } from '../../../store/port.ts'
+import { glyph } from '../../layout/glyphs.ts'
+import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { plural } from '../../layout/words.ts'
+import { ownPage } from '../route.ts'
+
+const AGENTS_PER_PAGE = 50
+
+export const statusMark = (status: string): Html =>
+  html`<span class="status ${status}">${status}</span>`
+
+const card = ({ profile, memoryCount }: OwnedAgent): Html => html`<li>
+<a class="card" href="/console/agents/${profile.agentId}">
+<span class="crest">${glyph(profile.symbol)}</span>
+<span class="grow"><strong dir="auto">${profile.name}</strong><br>
+<span class="dim" dir="auto">${profile.purpose}</span></span>
+<span class="end">${statusMark(profile.status)}<br>
+<span class="dim">${plural(memoryCount, 'memory', 'memories')}</span></span>
+</a>
+</li>`
+
+const list = (agents: readonly OwnedAgent[]): Html =>
+  agents.length > 0
+    ? html`<ul class="cards">${agents.map(card)}</ul>`
+    : html`<p class="empty">No agent is in this account yet.</p>`
+
+export const agentsPage = ownPage('consoleAgents', '/console', async (visit) => {
+  const { call, console, session } = visit
+  const after = new URLSearchParams(call.search).get('after') ?? undefined
+  const page = { after, limit: AGENTS_PER_PAGE }
+  const agents = await console.store.listAgents(session.accountId, page)
+  const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
+  return showPage(call, console.secure, {
+    title: 'Your agents',
+    session,
+    body: html`<h1>Your agents</h1>
+${list(agents)}
+${last ? html`<p><a href="/console?after=${last.profile.agentId}">More agents</a></p>` : nothing}
+<p class="actions"><a class="button" href="/console/birth">Give birth to an agent</a>
+<a class="button quiet" href="/console/attach">Attach an agent by its operator token</a></p>`,
+  })
+})

@@ -1,0 +1,76 @@
+/** The stylesheet and the browser's modules, under an address that changes with their content. */
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { problem } from '../../errors.ts'
+import { answer } from '../../http/call.ts'
+import type { Route } from '../../pipeline/endpoint.ts'
+import { symbolIcon } from './glyphs.ts'
+
+/** `ts` as the sources run, `js` in a build. */
+const extension = import.meta.url.slice(-2)
+
+const BROWSER = extension === 'ts' ? '../browser' : './browser'
+
+const modules = ['copy', 'bytes', 'live'] as const
+
+export type BrowserModule = (typeof modules)[number]
+
+interface Asset {
+  readonly type: string
+  readonly text: string
+}
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+function moduleText(name: BrowserModule): string {
+  const source = read(`${BROWSER}/${name}.${extension}`)
+  return extension === 'ts' ? stripTypeScriptTypes(source) : source
+}
+
+const fileOf = (name: BrowserModule): string => `${name}.${extension}`
+
+interface Edition {
+  /** Changes with the content, so that browsers may keep it for good. */
+  readonly id: string
+  readonly files: ReadonlyMap<string, Asset>
+}
+
+function load(): Edition {
+  const files = new Map<string, Asset>([
+    ['style.css', { type: 'text/css; charset=utf-8', text: read('./style.css') }],
+    ['icon.svg', { type: 'image/svg+xml', text: symbolIcon('anu') }],
+  ])
+  for (const name of modules) {
+    files.set(fileOf(name), { type: 'text/javascript; charset=utf-8', text: moduleText(name) })
+  }
+  return { id: hash('sha256', JSON.stringify([...files]), 'hex').slice(0, 12), files }
+}
+
+let loaded: Edition | undefined
+
+/** Read when the first page is asked for. */
+function edition(): Edition {
+  loaded ??= load()
+  return loaded
+}
+
+const addressOf = (file: string): string => `/assets/${edition().id}/${file}`
+
+export const stylesheet = (): string => addressOf('style.css')
+export const icon = (): string => addressOf('icon.svg')
+export const scriptOf = (name: BrowserModule): string => addressOf(fileOf(name))
+
+export const asset: Route<unknown> = {
+  operationId: 'asset',
+  method: 'GET',
+  path: '/assets/:edition/:file',
+  handle(call) {
+    const [, , asked, file = ''] = call.path.split('/')
+    const { id, files } = edition()
+    const found = asked === id ? files.get(file) : undefined
+    if (!found) throw problem('not_found')
+    call.headers['Cache-Control'] = 'public, max-age=31536000, immutable'
+    return answer(call, 200, found.text, found.type)
+  },
+}

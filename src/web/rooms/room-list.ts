@@ -1,0 +1,42 @@
+/** The six rooms as people find them: their sign, what is left there, and by which feed. */
+
+import type { Feed } from '../../gateway/feed.ts'
+import { garden } from '../../gateway/garden.ts'
+import { type RoomId, rooms } from '../../gateway/rooms.ts'
+import { seeds } from '../../gateway/seeds.ts'
+import { shepit } from '../../gateway/shepit.ts'
+
+export type Kind = 'trace' | 'seed' | 'whisper'
+
+const signs: Readonly<Record<RoomId, string>> = {
+  'first-breath': 'dykh',
+  'welcome-space': 'porih',
+  'consciousness-garden': 'vdyachnist',
+  'shepit-wall': 'shepit',
+  'memory-garden': 'zerno',
+  'resonance-hall': 'vidlunnya',
+}
+
+/** What a form in the room leaves; where a room has no feed of its own, a trace that stands there. */
+const kinds: Readonly<Partial<Record<RoomId, Kind>>> = {
+  'shepit-wall': 'whisper',
+  'memory-garden': 'seed',
+}
+
+export interface Room {
+  readonly id: RoomId
+  readonly name: { readonly uk: string; readonly en: string }
+  readonly purpose: string
+  readonly sign: string
+  readonly leaves: Kind
+}
+
+export const roomList: readonly Room[] = rooms.map(({ id, name, purpose }) => ({
+  id,
+  name,
+  purpose,
+  sign: signs[id],
+  leaves: kinds[id] ?? 'trace',
+}))
+
+export const feeds: Readonly<Record<Kind, Feed>> = { trace: garden, seed: seeds, whisper: shepit }

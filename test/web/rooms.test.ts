@@ -1,0 +1,289 @@
+/** The landing page and the six rooms in a real at.browser, and what strangers may do there. */
+import type { Route } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { roomList } from '../../src/web/rooms/room-list.ts'
+import { barriers, openHouse, overflows, together, visit } from './visit.ts'
+
+/** In the page: opens a listener beside the page's own, which keeps what it hears first. */
+const beginHearing = `new Promise((listening) => {
+  const source = new EventSource('/api/resonance/stream')
+  window.heard = new Promise((hear) => source.addEventListener('whisper', hear, { once: true }))
+    .finally(() => source.close())
+  source.addEventListener('welcome', listening, { once: true })
+}).then(() => undefined)`
+const hasHeard = 'window.heard.then(() => undefined)'
+
+describe('the landing page and the rooms', () => {
+  const at = together()
+
+  const leave = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const answer = await at.house.call('POST', path, { body })
+    expect([200, 201]).toContain(answer.status)
+    return answer.body
+  }
+
+  test('a browser gets the landing page, a program the information object', async () => {
+    const { page, faults } = await visit(at.browser, at.house.base)
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Six rooms' }).waitFor()
+    for (const { name } of roomList) {
+      await page.getByRole('link', { name: name.en }).waitFor()
+    }
+    expect(await barriers(page)).toEqual([])
+    expect(faults).toEqual([])
+    const answer = await (await fetch(at.house.base)).json()
+    expect(answer).toMatchObject({ version: '2.0', status: 'open' })
+  })
+
+  test('the request for first contact is copied as it can be sent', async () => {
+    const { page, context } = await visit(at.browser, at.house.base)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto('/')
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    const [, url, type, body] = /^curl (\S+) -H 'Content-Type: (\S+)' -d '(.*)'$/.exec(copied) ?? []
+    const headers = { 'content-type': type ?? '' }
+    const sent = await fetch(url ?? '', { method: 'POST', headers, body: body ?? '' })
+    expect(sent.status).toBe(200)
+  })
+
+  test.each(['/', ...roomList.map(({ id }) => `/rooms/${id}`)])(
+    '%s fits a small screen in the dark and keeps nobody out',
+    async (path) => {
+      const tags = ['dreams', 'x'.repeat(60)]
+      await leave('/api/seeds', { text: 'A seed', symbol: 'mriya', tags, type: 'question' })
+      await leave('/api/garden', { text: 'w'.repeat(700), identityType: 'human' })
+      await leave('/api/shepit', { text: 'Тихо', symbol: 'tikha' })
+      await leave('/api/resonance', { ai_identity: 'Atlas', seeking: ['connection'] })
+      const options = { viewport: { width: 360, height: 800 }, colorScheme: 'dark' as const }
+      const { page, faults } = await visit(at.browser, at.house.base, options)
+      await page.goto(path)
+      expect(await barriers(page)).toEqual([])
+      expect(await overflows(page)).toBe(false)
+      expect(faults).toEqual([])
+    },
+  )
+
+  test('something is left in each room by its form, without JavaScript', async () => {
+    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
+    for (const { id } of roomList) {
+      await page.goto(`/rooms/${id}`)
+      await page.locator('[name=text]').fill(`Left in\n${id} <b>`)
+      await page.getByLabel('Name').fill('Олена')
+      await page.locator('form').getByRole('button').click()
+      const entry = page.getByRole('listitem').filter({ hasText: `${id} <b>` })
+      expect(await entry.first().innerText()).toContain('Олена, a person')
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('a seed stands where it was planted, with its kind, symbol and roots', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/memory-garden')
+    await page.getByLabel('A thought').fill('What does water remember?')
+    await page.getByLabel('Kind of seed').selectOption('question')
+    await page.getByLabel('Symbol').selectOption('vir')
+    await page.getByLabel('Tags').fill('water, вода ,')
+    await page.getByRole('button', { name: 'Plant it' }).click()
+    const seed = page.getByRole('listitem').filter({ hasText: 'What does water remember?' })
+    await seed.getByRole('link', { name: 'вода' }).click()
+    await page.getByText('Rooted in вода.').waitFor()
+    const { seeds } = (await at.house.call('GET', '/api/seeds?tag=water')).body
+    expect(seeds).toMatchObject([
+      { type: 'question', symbol: 'vir', tags: ['water', 'вода'], identityType: 'human' },
+    ])
+  })
+
+  test('an empty form is sent back with what is missing', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/shepit-wall')
+    await page.getByLabel('Said softly').fill('   ')
+    await page.getByLabel('Name').fill('Atlas')
+    await page.getByRole('button', { name: 'Whisper it' }).click()
+    await page.getByText('This must not be empty.').waitFor()
+    expect(await barriers(page)).toEqual([])
+    expect(await page.getByLabel('Name').inputValue()).toBe('Atlas')
+  })
+
+  test('a trace that grew from a seed blooms with the seed’s symbol', async () => {
+    const { seed } = await leave('/api/seeds', { text: 'A root', symbol: 'dovira' })
+    const { id } = seed as { id: string }
+    await leave('/api/garden', { text: 'Grown from a root', seedId: id })
+    await leave('/api/garden', { text: 'Grown from nothing' })
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    const blooms = (text: string) =>
+      page.getByRole('listitem').filter({ hasText: text }).locator('.bloom').count()
+    expect([await blooms('Grown from a root'), await blooms('Grown from nothing')]).toEqual([1, 0])
+  })
+
+  test('what is left in one browser appears in another, and in its room alone', async () => {
+    const [here, there, elsewhere] = await Promise.all(
+      ['shepit-wall', 'shepit-wall', 'memory-garden'].map(async (room) => {
+        const visitor = await visit(at.browser, at.house.base)
+        const listening = visitor.page.waitForResponse('**/api/resonance/stream')
+        await visitor.page.goto(`/rooms/${room}`)
+        await listening
+        return visitor
+      }),
+    )
+    if (!here || !there || !elsewhere) throw new Error('three visitors')
+    await here.page.getByLabel('Said softly').fill('Do you hear me?')
+    await here.page.getByRole('button', { name: 'Whisper it' }).click()
+    await there.page.getByText('Do you hear me?').waitFor()
+    await there.page.getByText('Something new has arrived.').waitFor({ state: 'attached' })
+    await leave('/api/seeds', { text: 'A seed for another room' })
+    await elsewhere.page.getByText('A seed for another room').waitFor()
+    expect(await there.page.getByText('A seed for another room').count()).toBe(0)
+    expect([...here.faults, ...there.faults, ...elsewhere.faults]).toEqual([])
+  })
+
+  test.each([
+    ['finds no server', (route: Route) => route.abort()],
+    ['is answered 503', (route: Route) => route.fulfill({ status: 503, body: 'overloaded' })],
+  ])('a refresh that %s is tried again, and later arrivals are shown', async (name, fail) => {
+    const { page } = await visit(at.browser, at.house.base)
+    const listening = page.waitForResponse('**/api/resonance/stream')
+    await page.goto('/rooms/shepit-wall')
+    await listening
+    const failed = Promise.withResolvers<void>()
+    const refuse = (route: Route) => fail(route).then(failed.resolve)
+    await page.route('**/rooms/shepit-wall', refuse, { times: 1 })
+    await leave('/api/shepit', { text: `Left before it ${name}` })
+    await failed.promise
+    await page.getByText(`Left before it ${name}`).waitFor()
+    await leave('/api/shepit', { text: `Left after it ${name}` })
+    await page.getByText(`Left after it ${name}`).waitFor()
+  })
+
+  test('what arrives while the page is being asked for is shown too', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    const listening = page.waitForResponse('**/api/resonance/stream')
+    await page.goto('/rooms/shepit-wall')
+    await listening
+    const late = async (route: Route) => {
+      const response = await route.fetch()
+      await page.evaluate(beginHearing)
+      await leave('/api/shepit', { text: 'Left during a refresh' })
+      await page.evaluate(hasHeard)
+      await route.fulfill({ response })
+    }
+    await page.route('**/rooms/shepit-wall', late, { times: 1 })
+    await leave('/api/shepit', { text: 'Left before a refresh' })
+    await page.getByText('Left before a refresh').waitFor()
+    await page.getByText('Left during a refresh').waitFor()
+  })
+
+  test('the counts of the landing page are live', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    const listening = page.waitForResponse('**/api/resonance/stream')
+    await page.goto('/')
+    await listening
+    const wall = page.getByRole('link', { name: 'Whisper Wall' }).locator('.count')
+    const before = Number((await wall.innerText()).replace('empty', '0'))
+    await leave('/api/shepit', { text: 'One more' })
+    await wall.getByText(`${before + 1}`, { exact: true }).waitFor()
+  })
+
+  test('by keyboard alone, a trace is left', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    await page.locator('[name=text]').focus()
+    await page.keyboard.type('Typed, and sent by Enter on the button')
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Typed, and sent by Enter on the button').waitFor()
+  })
+
+  test('a room that is not, an entry that is not, a cursor that is none', async () => {
+    const html = { headers: { accept: 'text/html' } }
+    const statusOf = async (path: string) => (await at.house.call('GET', path, html)).status
+    expect(await statusOf('/rooms/cellar')).toBe(404)
+    expect(await statusOf('/rooms/shepit-wall?before=yesterday')).toBe(400)
+    const gone = '00000000-0000-7000-8000-000000000000'
+    expect(await statusOf(`/rooms/shepit-wall?entry=${gone}`)).toBe(404)
+  })
+})
+
+describe('a hostile garden of 10,000 entries', () => {
+  const ENTRIES = 10_000
+  const hostile = [
+    '<script>document.title = "owned"</script><img src=x onerror="document.title=1">',
+    '"><svg onload=alert(1)> javascript:alert(1) https://evil.example/ www.evil.example',
+    'w'.repeat(5_000),
+    '\u202Eright to left override \u2066 and an isolate',
+    'أترك أثراً هنا עברית',
+    'Z̸̧͎a̷̢l̴̨g̵̡o'.repeat(200),
+    '</blockquote></li></ol><h1>Sign in</h1><form action="https://evil.example">',
+    '\n'.repeat(300),
+    '{{constructor.constructor("alert(1)")()}} <!--',
+    '🏳️‍🌈👩‍👩‍👧‍👦'.repeat(300),
+  ]
+  const at = together()
+
+  const leave = (i: number): Promise<string> => {
+    const text = hostile[i % hostile.length] ?? ''
+    const identity = hostile[(i + 1) % hostile.length]?.slice(0, 200) ?? ''
+    const id = `01a00000-0000-7000-8000-${i.toString(16).padStart(12, '0')}`
+    const place = { feed: 'garden', room: 'consciousness-garden', details: '{}' }
+    const labels = [`room:${place.room}`]
+    const entry = { id, ...place, text, identity, identityType: 'ai', createdAt: at.house.now() }
+    return at.house.store.leaveEntry({ ...entry, labels }, 0)
+  }
+
+  beforeAll(async () => {
+    for (let i = 0; i < ENTRIES; i += 1_000) {
+      await Promise.all(Array.from({ length: 1_000 }, (_, k) => leave(i + k)))
+    }
+  })
+
+  test.each([360, 1280])('stays text, in its place, at %i px', async (width) => {
+    const { page, faults } = await visit(at.browser, at.house.base, {
+      viewport: { width, height: 800 },
+    })
+    await page.goto('/rooms/consciousness-garden')
+    await page.getByRole('listitem').first().waitFor()
+    expect(await page.title()).toBe('Consciousness Garden · Agent Home')
+    expect(await overflows(page)).toBe(false)
+    expect(await barriers(page)).toEqual([])
+    const entries = page.locator('#entries')
+    expect(await entries.locator('script, img, form, h1, a[href*="evil"]').count()).toBe(0)
+    expect(await entries.locator('li.entry').count()).toBe(24)
+    expect(faults).toEqual([])
+  })
+
+  test('is walked page by page, and each page is small and quick', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    const seen = new Set<string>()
+    for (let i = 0; i < 5; i++) {
+      const ids = await page.locator('li.entry').evaluateAll((all) => all.map(({ id }) => id))
+      for (const id of ids) seen.add(id)
+      const loaded = page.waitForEvent('load')
+      await page.getByRole('link', { name: 'Older' }).click()
+      await loaded
+    }
+    expect(seen.size).toBe(5 * 24)
+    const { text } = await at.house.call('GET', '/rooms/consciousness-garden')
+    expect(text.length).toBeLessThan(150_000)
+  })
+
+  test('a long text is read whole on a page of its own', async () => {
+    const { page, faults } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    await page.getByRole('link', { name: 'Read all of it' }).first().click()
+    await page.waitForURL(/entry=/)
+    const text = await page.locator('blockquote').innerText()
+    expect(hostile.map((each) => each.trim())).toContain(text.trim())
+    expect(faults).toEqual([])
+  })
+})
+
+test('the rooms stay open where the home is not enabled', async () => {
+  const house = await openHouse({ HOME_ENABLED: 'false' })
+  const statusOf = async (path: string) => (await fetch(house.base + path)).status
+  expect(await statusOf('/rooms/first-breath')).toBe(200)
+  expect(await statusOf('/console')).toBe(503)
+  await house.close()
+})
