@@ -99,18 +99,19 @@ export const birthBody = {
 
 export const incomingOf = (method: string, url: string, options: CallOptions): Incoming => {
   const { token, headers, body, from = '127.0.0.1' } = options
-  const sent: Record<string, string> = {
+  const requestHeaders: Record<string, string> = {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  for (const [name, value] of Object.entries(headers ?? {})) sent[name.toLowerCase()] = value
+  for (const [name, value] of Object.entries(headers ?? {}))
+    requestHeaders[name.toLowerCase()] = value
   const bytes = typeof body === 'string' ? body : JSON.stringify(body)
   const target = targetOf('127.0.0.1:8787', url)
   if (!target) throw new Error(`${url} is no address`)
   return {
     ...target,
     method,
-    sent,
+    requestHeaders,
     body: Readable.from(bytes ? [Buffer.from(bytes)] : []),
     peer: from,
   }

@@ -69,7 +69,7 @@ export const landing: Endpoint<Gateway> = {
     description: 'A browser, which names text/html, gets the landing page instead.',
   },
   handle(call, gateway) {
-    call.headers.Vary = 'Accept'
+    call.responseHeaders.Vary = 'Accept'
     return gateway.landing && prefersHtml(call)
       ? gateway.landing(call)
       : information.handle(call, gateway)

@@ -57,7 +57,7 @@ export const language = gatewayEndpoint({
   async handle({ call }) {
     file ??= render()
     const { text, etag } = await file
-    call.headers.ETag = etag
+    call.responseHeaders.ETag = etag
     return notModified(call, etag)
       ? answer(call, 304, null)
       : answer(call, 200, text, 'application/yaml')

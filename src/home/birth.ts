@@ -61,7 +61,7 @@ const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): st
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
 
 async function idempotencyKey(call: Call, home: Home): Promise<string> {
-  const key = call.sent['idempotency-key']
+  const key = call.requestHeaders['idempotency-key']
   if (key === undefined) throw problem('invalid_idempotency_key')
   return IDEMPOTENCY_KEY.test(key) ? key : failAuthentication(call, home, 'invalid_idempotency_key')
 }
@@ -152,7 +152,7 @@ export async function giveBirth(
 function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {
   const result = { agent_id: agentId, token, operator_token: operatorToken }
   if (replayed) return json(call, 200, { ...result, replayed })
-  call.headers.Location = '/api/agents/me'
+  call.responseHeaders.Location = '/api/agents/me'
   return json(call, 201, result)
 }
 

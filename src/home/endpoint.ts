@@ -194,7 +194,7 @@ export function bearerEndpoint<
     docs: docsOf(spec, access === 'either-token' && !whilePaused),
     async handle(call, home) {
       enter(call, home, spec.budget)
-      call.headers['Cache-Control'] = 'no-store'
+      call.responseHeaders['Cache-Control'] = 'no-store'
       const identity = await authorize(call, home, spec)
       const query = validateQuery(spec.query ?? noQuery, call) as z.output<Q>
       const body = (spec.body && (await readBody(call, spec.body.schema))) as z.output<B>
@@ -216,7 +216,7 @@ export function openEndpoint(spec: OpenSpec): HomeEndpoint {
     docs: docsOf(spec, false),
     async handle(call, home) {
       enter(call, home, budget)
-      call.headers['Cache-Control'] = 'no-store'
+      call.responseHeaders['Cache-Control'] = 'no-store'
       validateQuery(noQuery, call)
       return handle(call, home)
     },

@@ -44,7 +44,7 @@ export async function attachExport(
   if (snapshot.outcome !== 'export') throw refusal(snapshot)
   const exportedAt = new Date(clock()).toISOString()
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
-  call.headers['Content-Disposition'] = `attachment; filename="${name}"`
+  call.responseHeaders['Content-Disposition'] = `attachment; filename="${name}"`
   const pieces = exportText(snapshot, exportedAt)
   return answer(call, 200, { pieces, close: snapshot.close })
 }

@@ -25,7 +25,7 @@ export function memoryJson(memory: Memory): string {
 
 function show(call: Call, memory: Memory): Answer {
   const etag = etagOf(memory.version)
-  call.headers.ETag = etag
+  call.responseHeaders.ETag = etag
   if (call.method !== 'POST' && notModified(call, etag)) return answer(call, 304, null)
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }

@@ -32,7 +32,7 @@ const countedAs = (address: string): string =>
 /** The key under which a client's births and failures are counted. */
 export function clientKey(call: Call, trustedProxies: BlockList): string {
   let address = unmapped(call.peer)
-  const forwarded = call.sent['x-forwarded-for']?.split(',') ?? []
+  const forwarded = call.requestHeaders['x-forwarded-for']?.split(',') ?? []
   while (forwarded.length > 0 && listed(trustedProxies, address)) {
     const next = unmapped(forwarded.pop()?.trim() ?? '')
     if (!isIP(next)) break

@@ -16,8 +16,8 @@ export const BODY_ERRORS: readonly ErrorCode[] = [
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 function requireJson(call: Call): void {
-  const type = call.sent['content-type']
-  const encoding = call.sent['content-encoding']
+  const type = call.requestHeaders['content-type']
+  const encoding = call.requestHeaders['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     throw problem('unsupported_media_type', { detail: 'Send the body without Content-Encoding.' })
   }
@@ -61,7 +61,7 @@ function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
 /** Throws `body_too_large` or `body_incomplete`. */
 export async function readBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   // Node's parser ends a body at its Content-Length, so the declared size is the real one.
-  if (Number(call.sent['content-length'] ?? 0) > capBytes) throw tooLarge(capBytes)
+  if (Number(call.requestHeaders['content-length'] ?? 0) > capBytes) throw tooLarge(capBytes)
   return collect(call.body, capBytes)
 }
 

@@ -10,7 +10,7 @@ export interface Incoming {
   /** The query string without its question mark. */
   readonly search: string
   /** By name in lower case; a header that was sent twice is joined by a comma. */
-  readonly sent: Readonly<Record<string, string | undefined>>
+  readonly requestHeaders: Readonly<Record<string, string | undefined>>
   readonly body: Readable
   /** The socket's remote address; a proxy's, where there is one. */
   readonly peer: string
@@ -19,8 +19,8 @@ export interface Incoming {
 export interface Call extends Incoming {
   /** Sent back as X-Request-Id and as a problem's `instance`. */
   readonly id: string
-  /** The answer's headers, gathered on the way. */
-  readonly headers: Record<string, string>
+  /** The answer's, gathered on the way. */
+  readonly responseHeaders: Record<string, string>
   /** Facts for the log line: only names that `http/log.ts` allows are written. */
   readonly notes: Record<string, string>
 }
@@ -50,17 +50,17 @@ export const beginCall = (id: string, incoming: Incoming): Call => ({
   host: incoming.host,
   path: incoming.path,
   search: incoming.search,
-  sent: incoming.sent,
+  requestHeaders: incoming.requestHeaders,
   body: incoming.body,
   peer: incoming.peer,
   id,
-  headers: commonHeaders(id),
+  responseHeaders: commonHeaders(id),
   notes: {},
 })
 
 /** The answer, with the headers gathered in the call. */
 export function answer(
-  { headers }: Pick<Call, 'headers'>,
+  { responseHeaders: headers }: Pick<Call, 'responseHeaders'>,
   status: number,
   body: Answer['body'],
   contentType = 'application/json',

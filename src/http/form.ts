@@ -22,7 +22,7 @@ const source = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin
 
 /** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_form`. */
 export async function readForm(call: Call, capBytes: number): Promise<Fields> {
-  if (!FORM_TYPE.test(call.sent['content-type'] ?? '')) {
+  if (!FORM_TYPE.test(call.requestHeaders['content-type'] ?? '')) {
     throw problem('unsupported_media_type', { detail: 'Send the form from the page.' })
   }
   const fields: Record<string, string> = Object.create(null)

@@ -75,8 +75,8 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: 
 /** A request line or Host that makes no address never reaches the app. */
 function malformed(instance: string): Answer {
   const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
-  const headers = { ...commonHeaders(instance), Connection: 'close' }
-  return answer({ headers }, 400, JSON.stringify(body), 'application/problem+json')
+  const responseHeaders = { ...commonHeaders(instance), Connection: 'close' }
+  return answer({ responseHeaders }, 400, JSON.stringify(body), 'application/problem+json')
 }
 
 const LOCAL = '127.0.0.1'
@@ -90,7 +90,7 @@ function incomingOf(message: IncomingMessage): Incoming | undefined {
       search: target.search,
       method: message.method ?? 'GET',
       // All but Set-Cookie, which is no request's header, are joined to one string.
-      sent: message.headers as Incoming['sent'],
+      requestHeaders: message.headers as Incoming['requestHeaders'],
       body: message,
       peer: message.socket.remoteAddress ?? LOCAL,
     }

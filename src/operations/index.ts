@@ -70,7 +70,7 @@ const metrics: Endpoint<Operations> = {
   },
   async handle(call, operations) {
     // A forwarded request came from elsewhere, whatever its peer's address says.
-    const forwarded = call.sent['x-forwarded-for'] !== undefined
+    const forwarded = call.requestHeaders['x-forwarded-for'] !== undefined
     if (forwarded || !peerIsListed(operations.metricsFrom, call)) throw problem('address_denied')
     const { text, contentType } = await operations.metrics.render()
     return answer(call, 200, text, contentType)
@@ -117,7 +117,7 @@ const problemPage: Endpoint<Operations> = {
   },
   handle(call, { problemPage: showPage }) {
     const code = codeOf(call)
-    call.headers.Vary = 'Accept'
+    call.responseHeaders.Vary = 'Accept'
     return prefersHtml(call) ? showPage(call, code) : json(call, 200, describe(code))
   },
 }

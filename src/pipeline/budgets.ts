@@ -26,13 +26,15 @@ export interface Budgets {
 
 /** RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
 export function showPolicy(call: Call, { name, quota, windowSeconds }: BudgetPolicy): void {
-  if (quota > 0) call.headers['RateLimit-Policy'] = `"${name}";q=${quota};w=${windowSeconds}`
+  if (quota > 0)
+    call.responseHeaders['RateLimit-Policy'] = `"${name}";q=${quota};w=${windowSeconds}`
 }
 
 /** RateLimit beside its policy, from the same draft. */
 export function showStanding(call: Call, { policy, remaining, resetSeconds }: Standing): void {
   showPolicy(call, policy)
-  if (policy.quota > 0) call.headers.RateLimit = `"${policy.name}";r=${remaining};t=${resetSeconds}`
+  if (policy.quota > 0)
+    call.responseHeaders.RateLimit = `"${policy.name}";r=${remaining};t=${resetSeconds}`
 }
 
 export const retryAfter = (standing: Standing): Record<string, string> => ({

@@ -105,7 +105,7 @@ const allowed = (methods: readonly Method[]): string =>
 const otherMethods =
   (allow: string, options?: (call: Call, allow: string) => Answer): Handle =>
   (call) => {
-    call.headers.Allow = allow
+    call.responseHeaders.Allow = allow
     if (call.method === 'OPTIONS' && options) return options(call, allow)
     throw problem('method_not_allowed')
   }

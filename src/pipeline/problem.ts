@@ -33,7 +33,7 @@ export const problemBody = (code: ErrorCode, detail: string, instance: string) =
 
 /** What a refusal adds to the answer's headers and to the log, in whatever form it is shown. */
 export function noteRefusal(call: Call, refusal: Problem): void {
-  Object.assign(call.headers, headersOf(refusal))
+  Object.assign(call.responseHeaders, headersOf(refusal))
   call.notes.code = refusal.code
 }
 

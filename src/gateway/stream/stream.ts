@@ -12,7 +12,7 @@ const lastEventId = entryId('must be the id of an event').openapi({
 })
 
 function resumesAfter(call: Call): string | undefined {
-  const sent = call.sent['last-event-id']
+  const sent = call.requestHeaders['last-event-id']
   if (sent === undefined) return undefined
   const parsed = lastEventId.safeParse(sent)
   if (!parsed.success) throw problem('invalid_last_event_id')
@@ -48,8 +48,8 @@ export const stream = gatewayEndpoint({
     const after = resumesAfter(call)
     if (arrivals.full()) throw problem('overloaded')
     const position = after ?? (await store.lastArrival())
-    call.headers['Cache-Control'] = 'no-store'
-    call.headers['X-Accel-Buffering'] = 'no'
+    call.responseHeaders['Cache-Control'] = 'no-store'
+    call.responseHeaders['X-Accel-Buffering'] = 'no'
     if (call.method === 'HEAD') return answer(call, 200, null)
     const { events, leave } = arrivals.follow(position)
     const pieces = opening(position, events)

@@ -7,7 +7,7 @@ const SINGLE = ['authorization', 'content-type', 'idempotency-key']
 /** Repeated headers arrive joined by a comma, which none of these can hold. */
 export function refuseDuplicateHeaders(call: Call): void {
   for (const name of SINGLE) {
-    if (call.sent[name]?.includes(',')) {
+    if (call.requestHeaders[name]?.includes(',')) {
       throw problem('duplicate_header', { detail: `Send the ${name} header once.` })
     }
   }
@@ -22,6 +22,6 @@ export function refuseTokenInQuery(call: Call): void {
 
 /** The presented token, or undefined where there is none. */
 export function bearerToken(call: Call): string | undefined {
-  const header = call.sent.authorization
+  const header = call.requestHeaders.authorization
   return header === undefined ? undefined : /^bearer +(.*)$/i.exec(header)?.[1]
 }

@@ -15,12 +15,12 @@ const own = (call: Call, origin: string, policy: OriginPolicy): boolean =>
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 export function checkOrigin(call: Call, policy: OriginPolicy): void {
-  const { origin } = call.sent
+  const { origin } = call.requestHeaders
   if (origin === undefined || own(call, origin, policy)) return
   if (!policy.allowed.includes(origin)) throw problem('origin_denied')
-  call.headers['Access-Control-Allow-Origin'] = origin
-  call.headers['Access-Control-Expose-Headers'] = EXPOSED
-  call.headers.Vary = 'Origin'
+  call.responseHeaders['Access-Control-Allow-Origin'] = origin
+  call.responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
+  call.responseHeaders.Vary = 'Origin'
 }
 
 const ASKED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
@@ -30,10 +30,10 @@ export const preflight =
   (policy: OriginPolicy) =>
   (call: Call, allow: string): Answer => {
     checkOrigin(call, policy)
-    if (call.headers['Access-Control-Allow-Origin']) {
-      call.headers['Access-Control-Allow-Methods'] = allow
-      call.headers['Access-Control-Allow-Headers'] = ASKED_HEADERS
-      call.headers['Access-Control-Max-Age'] = '600'
+    if (call.responseHeaders['Access-Control-Allow-Origin']) {
+      call.responseHeaders['Access-Control-Allow-Methods'] = allow
+      call.responseHeaders['Access-Control-Allow-Headers'] = ASKED_HEADERS
+      call.responseHeaders['Access-Control-Max-Age'] = '600'
     }
     return answer(call, 204, null)
   }

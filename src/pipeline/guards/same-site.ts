@@ -10,7 +10,7 @@ const hostOf = (url: string): string | undefined => URL.parse(url)?.host
 
 /** Older browsers say only where the form was; programs say nothing and carry no cookie of ours. */
 function sameHost(call: Call, { publicUrl }: OriginPolicy): boolean {
-  const { origin } = call.sent
+  const { origin } = call.requestHeaders
   if (origin === undefined) return true
   const host = hostOf(origin)
   return (
@@ -21,7 +21,7 @@ function sameHost(call: Call, { publicUrl }: OriginPolicy): boolean {
 
 /** Throws `origin_denied`. For every request that changes something. */
 export function refuseOtherSites(call: Call, policy: OriginPolicy): void {
-  const site = call.sent['sec-fetch-site']
+  const site = call.requestHeaders['sec-fetch-site']
   const ours = site === undefined ? sameHost(call, policy) : OURS.has(site)
   if (!ours)
     throw problem('origin_denied', { detail: 'Send the form from this service’s own page.' })

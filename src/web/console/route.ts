@@ -23,12 +23,12 @@ export interface AgentVisit extends Visit {
 
 /** See other: what follows a form that changed something. */
 export function redirect(call: Call, path: string): Answer {
-  call.headers.Location = path
+  call.responseHeaders.Location = path
   return answer(call, 303, null)
 }
 
 function enter(call: Call, { home }: Console): void {
-  call.headers['Cache-Control'] = 'no-store'
+  call.responseHeaders['Cache-Control'] = 'no-store'
   if (!home.enabled) throw problem('home_disabled')
 }
 

@@ -22,13 +22,13 @@ const hashSecret = (secret: string): string => hash('sha256', `agent-home sessio
 
 function secretOf(call: Call, console: Console): string | undefined {
   const name = nameOf(console)
-  return parse(call.sent.cookie ?? '', name)[name]
+  return parse(call.requestHeaders.cookie ?? '', name)[name]
 }
 
 function setCookie(call: Call, console: Console, value: string, maxAge: number): void {
   const { secure } = console
   const options = { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge } as const
-  call.headers['Set-Cookie'] = serialize(nameOf(console), value, options)
+  call.responseHeaders['Set-Cookie'] = serialize(nameOf(console), value, options)
 }
 
 const expiry = (createdAt: number, now: number): number =>
@@ -56,7 +56,7 @@ export async function beginSession(call: Call, console: Console, accountId: stri
     id: uuidv7({ msecs: now, random: random(16) }),
     tokenHash: hashSecret(secret),
     accountId,
-    userAgent: (call.sent['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
+    userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
     expiresAt: expiry(now, now),
   }
   await console.store.createSession(session, before && hashSecret(before), now)

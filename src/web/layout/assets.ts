@@ -70,7 +70,7 @@ export const asset: Route<unknown> = {
     const { id, files } = edition()
     const found = asked === id ? files.get(file) : undefined
     if (!found) throw problem('not_found')
-    call.headers['Cache-Control'] = 'public, max-age=31536000, immutable'
+    call.responseHeaders['Cache-Control'] = 'public, max-age=31536000, immutable'
     return answer(call, 200, found.text, found.type)
   },
 }

@@ -24,12 +24,12 @@ const POLICY = [
 const ONE_YEAR_SECONDS = 31_536_000
 
 export function keepToItself(call: Call, secure: boolean): void {
-  call.headers['Cache-Control'] ??= 'no-cache'
-  call.headers['Content-Security-Policy'] = POLICY
-  call.headers['Referrer-Policy'] = 'no-referrer'
-  call.headers['Cross-Origin-Opener-Policy'] = 'same-origin'
-  call.headers['Cross-Origin-Resource-Policy'] = 'same-origin'
-  if (secure) call.headers['Strict-Transport-Security'] = `max-age=${ONE_YEAR_SECONDS}`
+  call.responseHeaders['Cache-Control'] ??= 'no-cache'
+  call.responseHeaders['Content-Security-Policy'] = POLICY
+  call.responseHeaders['Referrer-Policy'] = 'no-referrer'
+  call.responseHeaders['Cross-Origin-Opener-Policy'] = 'same-origin'
+  call.responseHeaders['Cross-Origin-Resource-Policy'] = 'same-origin'
+  if (secure) call.responseHeaders['Strict-Transport-Security'] = `max-age=${ONE_YEAR_SECONDS}`
 }
 
 /** What a page adds to the shell. */
