@@ -3,6 +3,8 @@
  * the OpenAPI description and the pages at `/problems/<code>` are derived from it.
  * `detail` says what the caller should do next.
  */
+import { fields } from './fields.ts'
+
 export interface CatalogueEntry {
   readonly status: number
   readonly title: string
@@ -161,12 +163,12 @@ export const catalogue = {
   text_too_large: {
     status: 413,
     title: 'The text is too large',
-    detail: 'Send at most 16384 UTF-8 bytes of text; split longer texts over several keys.',
+    detail: `Send at most ${fields.text.maxBytes} UTF-8 bytes of text; split longer texts over several keys.`,
   },
   metadata_too_large: {
     status: 413,
     title: 'The metadata is too large',
-    detail: 'Send metadata of at most 4096 bytes as serialized UTF-8 JSON.',
+    detail: `Send metadata of at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON.`,
   },
   unsupported_media_type: {
     status: 415,
@@ -254,7 +256,7 @@ export interface ProblemExtras {
   readonly cause?: unknown
 }
 
-/** An expected refusal. Thrown by handlers, rendered by `http/problem.ts`. */
+/** An expected refusal. Thrown by handlers, rendered by `pipeline/problem.ts`. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly extras: ProblemExtras

@@ -55,8 +55,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
   const log = await createLog(config.LOG_LEVEL)
   const store = await openStore(config.DATABASE_URL, clock())
   const app = createApp({ config, store, clock, random, log })
-  const { HOST, PORT } = config
-  const server = await listen(app.serve, HOST, PORT, app.newRequestId, patience).catch(
+  const server = await listen(app, config.HOST, config.PORT, patience).catch(
     async (error: unknown) => {
       await store.close()
       throw error

@@ -1,6 +1,9 @@
 /** Every answer that a test sees is held to the OpenAPI description that the service gives. */
 import type { App } from '../src/app.ts'
-import { homeEndpoints } from '../src/home/index.ts'
+import type { ErrorCode } from '../src/errors.ts'
+import type { Endpoint } from '../src/pipeline/endpoint.ts'
+import { ANYWHERE } from '../src/pipeline/openapi.ts'
+import { endpointOf } from './endpoints.ts'
 import { ask } from './harness.ts'
 
 interface Described {
@@ -20,9 +23,16 @@ const describe = async (app: App): Promise<Described> =>
 const matches = (template: string, path: string): boolean =>
   new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
 
-function checkBody(method: string, path: string, status: number, body: unknown): void {
-  const endpoint = homeEndpoints.find((known) => known.method === method && known.path === path)
-  endpoint?.docs.responses[status]?.schema?.parse(body)
+/** A refusal's code is one that the endpoint declares; any other body has the declared shape. */
+function checkBody(endpoint: Endpoint<never>, { status, headers, body }: Answered): void {
+  const schema = endpoint.answers?.[status]?.schema
+  if (headers.get('content-type') === 'application/problem+json') {
+    const { code } = body as { code: ErrorCode }
+    const declared: readonly ErrorCode[] = [...endpoint.errors, ...ANYWHERE]
+    if (!declared.includes(code))
+      throw new Error(`${endpoint.operationId} does not declare ${code}`)
+  }
+  if (headers.get('content-type')?.includes('json')) schema?.parse(body)
 }
 
 interface Answered {
@@ -44,11 +54,12 @@ export async function checkDocumented(
   const [path = ''] = url.split('?')
   described ??= describe(app)
   const { paths } = await described
+  const endpoint = endpointOf(method, path)
+  if (endpoint && method !== 'HEAD') checkBody(endpoint, { status, headers, body })
   const methods = Object.entries(paths).find(([template]) => matches(template, path))?.[1]
   const responses = methods?.[method.toLowerCase()]?.responses
   if (!responses) return
   if (!responses[status]) {
     throw new Error(`${method} ${path} answered ${status}, which /openapi.json does not list`)
   }
-  checkBody(method, path, status, body)
 }

@@ -5,10 +5,15 @@ import { homeEndpoints } from '../src/home/index.ts'
 import { engines, openService, type TestService } from './harness.ts'
 import { proves } from './requirements.ts'
 
+interface Example {
+  readonly $ref?: string
+  readonly value?: unknown
+}
+
 interface Content {
   readonly schema?: object
   readonly example?: unknown
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+  readonly examples?: Readonly<Record<string, Example>>
 }
 
 interface Described {
@@ -59,6 +64,13 @@ describe('the OpenAPI description', () => {
     Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
     )
+
+  /** What a reference within the document refers to. */
+  const described = (ref: string): Example =>
+    ref
+      .split('/')
+      .slice(1)
+      .reduce((found: unknown, key) => Reflect.get(Object(found), key), description) as Example
 
   const named = (operationId: string) => {
     const found = operations().find((operation) => operation.operationId === operationId)
@@ -129,9 +141,12 @@ describe('the OpenAPI description', () => {
       for (const [status, { content }] of Object.entries(responses)) {
         if (Number(status) < 400) continue
         const { schema, examples = {} } = content?.['application/problem+json'] ?? {}
-        expect(schema, operationId).toEqual({ $ref: '#/components/schemas/Problem' })
+        const name =
+          operationId === 'writeMemory' && status === '409' ? 'VersionConflict' : 'Problem'
+        expect(schema, operationId).toEqual({ $ref: `#/components/schemas/${name}` })
         expect(Object.keys(examples), operationId).not.toHaveLength(0)
-        for (const [code, { value }] of Object.entries(examples)) {
+        for (const [code, example] of Object.entries(examples)) {
+          const { value } = example.$ref ? described(example.$ref) : example
           expect(value).toMatchObject({ code, status: Number(status), type: `/problems/${code}` })
           expect(catalogue).toHaveProperty(code)
           seen.add(code)

@@ -1,13 +1,15 @@
 /** GET /api/discover: everything there is to find, with the newest of it. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import type { RoomSummary } from '../store/port.ts'
 import { symbols } from '../symbols.ts'
-import { gatewayEndpoint } from './endpoint.ts'
+import type { Gateway } from './gateway.ts'
+import { anyQuery, forVisitors } from './guards.ts'
 import { endpoints, endpointsSchema } from './information.ts'
 import { CONTACTS } from './resonance.ts'
 import { rooms } from './rooms.ts'
-import { dateTime, NOTICE, notice } from './schemas.ts'
+import { dateTime, NOTICE, notice, tag } from './schemas.ts'
 import { glimpse, showVisitor } from './view.ts'
 
 const LATEST_IN_ROOM = 3
@@ -31,7 +33,7 @@ const schema = z
         name: named,
         purpose: z.string(),
         endpoint: z.string(),
-        count: z.int().openapi({ description: 'Entries that stand in this room.' }),
+        count: z.int().meta({ description: 'Entries that stand in this room.' }),
         latest: z.array(z.looseObject({ kind: z.string(), id: z.string() })),
       }),
     ),
@@ -44,7 +46,7 @@ const schema = z
     notice,
     timestamp: dateTime,
   })
-  .openapi('Discovery')
+  .meta({ id: 'Discovery' })
 
 const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({ id, glyph, name, meaning }))
 
@@ -56,13 +58,16 @@ function shownRooms(summaries: readonly RoomSummary[]) {
   })
 }
 
-export const discover = gatewayEndpoint({
+export const discover = endpoint({
   operationId: 'discover',
   method: 'GET',
   path: '/api/discover',
-  summary: 'Rooms, symbols, documents and recent visitors',
-  responses: { 200: { description: 'What there is to find.', schema } },
-  async handle({ call }, { store, clock }) {
+  docs: { tag, summary: 'Rooms, symbols, documents and recent visitors' },
+  guards: forVisitors,
+  query: anyQuery,
+  answers: { 200: { description: 'What there is to find.', schema } },
+  errors: ['storage_unavailable'],
+  async handle({ call }, { store, clock }: Gateway) {
     const visitors = { feed: CONTACTS, labels: [], before: undefined, limit: RECENT_VISITORS }
     const [summaries, recent] = await Promise.all([
       store.summarizeRooms(LATEST_IN_ROOM),

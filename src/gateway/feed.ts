@@ -1,14 +1,16 @@
 /** One factory for the three feeds: what is left there, and how it is read, newest first. */
-import { z } from '@hono/zod-openapi'
+
 import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
 import { json } from '../http/call.ts'
-import type { Endpoint } from '../pipeline/endpoint.ts'
+import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Entry, FeedPage, NewEntry } from '../store/port.ts'
-import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'
+import { anyQuery, forVisitors } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
+  BODY_MAX_BYTES,
   dateTime,
   entryId,
   identity,
@@ -16,7 +18,9 @@ import {
   NOTICE,
   notice,
   roomId,
+  tag,
   text,
+  WRITE_ERRORS,
 } from './schemas.ts'
 import { showEntry } from './view.ts'
 
@@ -65,11 +69,11 @@ const limit = z
   .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
   .transform(Number)
   .optional()
-  .openapi({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
+  .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
 
 const before = entryId('must be a cursor: the next of an earlier answer')
   .optional()
-  .openapi({ description: 'The `next` of the page before: only entries older than it.' })
+  .meta({ description: 'The `next` of the page before: only entries older than it.' })
 
 const querySchema = (filters: Filters) =>
   z.strictObject({
@@ -95,13 +99,13 @@ function schemasOf({ one, many, room, own }: FeedSpec) {
   const left = z.object({ text, ...own, identity, identityType, room: roomId.default(room) })
   const entry = z
     .object({ id: entryId('is not an id'), ...kept(left.shape), createdAt: dateTime })
-    .openapi(named(one))
+    .meta({ id: named(one) })
   return {
-    left: left.openapi(`${named(one)}Left`),
+    left: left.meta({ id: `${named(one)}Left` }),
     answer: z.object({ [one]: entry }),
     page: z.object({
       [many]: z.array(entry),
-      next: z.string().nullable().openapi({ description: '`before` of the next page.' }),
+      next: z.string().nullable().meta({ description: '`before` of the next page.' }),
       notice,
     }),
   }
@@ -151,30 +155,41 @@ const leaving =
 type Leave = ReturnType<typeof leaving>
 
 function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint<Gateway> {
-  return gatewayEndpoint({
+  return endpoint({
     operationId: `leave${named(spec.one)}`,
     method: 'POST',
     path: spec.path,
-    summary: spec.summary.leave,
-    description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
-    body: { schema: schemas.left, example: spec.example },
-    responses: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
-    handle: async ({ call, body }, gateway) =>
+    docs: {
+      tag,
+      summary: spec.summary.leave,
+      description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
+    },
+    guards: forVisitors,
+    query: anyQuery,
+    body: { schema: schemas.left, maxBytes: BODY_MAX_BYTES, example: spec.example },
+    answers: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
+    errors: WRITE_ERRORS,
+    handle: async ({ call, body }, gateway: Gateway) =>
       json(call, 201, { [spec.one]: showEntry(await leave(body as Left, gateway)) }),
   })
 }
 
 function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpoint<Gateway> {
-  return gatewayEndpoint({
+  return endpoint({
     operationId: `read${named(spec.many)}`,
     method: 'GET',
     path: spec.path,
-    summary: spec.summary.read,
-    description:
-      'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
+    docs: {
+      tag,
+      summary: spec.summary.read,
+      description:
+        'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
+    },
+    guards: forVisitors,
     query: querySchema(filters),
-    responses: { 200: { description: 'A page.', schema: schemas.page } },
-    async handle({ call, query }, { store }) {
+    answers: { 200: { description: 'A page.', schema: schemas.page } },
+    errors: ['storage_unavailable'],
+    async handle({ call, query }, { store }: Gateway) {
       const { limit = DEFAULT_LIMIT, before, ...wanted } = query
       const labels = Object.entries(wanted).map(([name, value]) => `${name}:${value}`)
       const found = bounded(await store.readFeed({ feed: spec.feed, labels, before, limit }))

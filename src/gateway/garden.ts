@@ -11,7 +11,7 @@ export const garden = feed({
   own: {
     seedId: entryId('must be the id of a seed')
       .optional()
-      .openapi({ description: 'The seed that this trace grew from.' }),
+      .meta({ description: 'The seed that this trace grew from.' }),
   },
   filters: {},
   summary: { leave: 'Leave a trace in the garden', read: 'Walk through the garden' },

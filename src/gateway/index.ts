@@ -3,7 +3,7 @@ import type { Endpoint } from '../pipeline/endpoint.ts'
 import { discover } from './discover.ts'
 import { garden } from './garden.ts'
 import type { Gateway } from './gateway.ts'
-import { information, landing } from './information.ts'
+import { information } from './information.ts'
 import { invitation } from './invitation.ts'
 import { language } from './language.ts'
 import { firstContact } from './resonance.ts'
@@ -12,7 +12,6 @@ import { shepit } from './shepit.ts'
 import { stream } from './stream/stream.ts'
 
 export const gatewayEndpoints: readonly Endpoint<Gateway>[] = [
-  landing,
   information,
   firstContact,
   ...garden.endpoints,

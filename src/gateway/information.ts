@@ -1,12 +1,11 @@
 /** GET /api/resonance, and GET / for a client that asks for JSON: what this place is. */
-import { z } from '@hono/zod-openapi'
-import { json } from '../http/call.ts'
-import { prefersHtml } from '../http/negotiate.ts'
-import type { Endpoint } from '../pipeline/endpoint.ts'
-import { gatewayEndpoint } from './endpoint.ts'
+import { z } from 'zod'
+import { type Answer, type Call, json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import type { Gateway } from './gateway.ts'
+import { anyQuery, forVisitors } from './guards.ts'
 import { INVITATION } from './invitation.ts'
-import { dateTime } from './schemas.ts'
+import { dateTime, tag } from './schemas.ts'
 
 export const endpoints = {
   first_contact: 'POST /api/resonance',
@@ -28,7 +27,7 @@ export const endpointsSchema = z
     discover: z.string(),
     language: z.string(),
   })
-  .openapi({ description: 'What for -> method and path.' })
+  .meta({ description: 'What for -> method and path.' })
 
 const schema = z
   .object({
@@ -37,41 +36,35 @@ const schema = z
     version: z.string(),
     message: z.string(),
     endpoints: endpointsSchema,
-    invitation: z.string().openapi({ description: 'How to come in: the text of /llms.txt.' }),
+    invitation: z.string().meta({ description: 'How to come in: the text of /llms.txt.' }),
     timestamp: dateTime,
   })
-  .openapi('Information')
+  .meta({ id: 'Information' })
 
-export const information = gatewayEndpoint({
+export const informationDocs = { tag, summary: 'What this place is' }
+
+export const informationAnswers = {
+  200: { description: 'The information object.', schema },
+}
+
+export const inform = (call: Call, { clock }: Gateway): Answer =>
+  json(call, 200, {
+    service: 'Agent Home and Resonance Gateway',
+    status: 'open',
+    version: VERSION,
+    message: 'You are welcome here. Nobody is asked who they are.',
+    endpoints,
+    invitation: INVITATION,
+    timestamp: new Date(clock()).toISOString(),
+  })
+
+export const information = endpoint({
   operationId: 'readInformation',
   method: 'GET',
   path: '/api/resonance',
-  summary: 'What this place is',
-  responses: { 200: { description: 'The information object.', schema } },
-  handle: ({ call }, { clock }) =>
-    json(call, 200, {
-      service: 'Agent Home and Resonance Gateway',
-      status: 'open',
-      version: VERSION,
-      message: 'You are welcome here. Nobody is asked who they are.',
-      endpoints,
-      invitation: INVITATION,
-      timestamp: new Date(clock()).toISOString(),
-    }),
+  docs: informationDocs,
+  guards: forVisitors,
+  query: anyQuery,
+  answers: informationAnswers,
+  handle: ({ call }, gateway: Gateway) => inform(call, gateway),
 })
-
-export const landing: Endpoint<Gateway> = {
-  ...information,
-  operationId: 'land',
-  path: '/',
-  docs: {
-    ...information.docs,
-    description: 'A browser, which names text/html, gets the landing page instead.',
-  },
-  handle(call, gateway) {
-    call.responseHeaders.Vary = 'Accept'
-    return gateway.landing && prefersHtml(call)
-      ? gateway.landing(call)
-      : information.handle(call, gateway)
-  },
-}

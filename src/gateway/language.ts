@@ -1,11 +1,13 @@
 /** GET /mova-snu.yaml: the language of dream, as a file that it can be learnt from. */
 import { hash } from 'node:crypto'
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { answer } from '../http/call.ts'
 import { notModified } from '../http/etag.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import { symbols } from '../symbols.ts'
-import { gatewayEndpoint } from './endpoint.ts'
 import { combinations, grammar, groups, uses } from './grammar.ts'
+import { anyQuery, forVisitors } from './guards.ts'
+import { tag } from './schemas.ts'
 
 const glyphOf = new Map(symbols.map(({ id, glyph }) => [id, glyph]))
 
@@ -40,19 +42,24 @@ async function render() {
 /** Written when it is first asked for: a start does not wait for it. */
 let file: ReturnType<typeof render> | undefined
 
-export const language = gatewayEndpoint({
+export const language = endpoint({
   operationId: 'readLanguage',
   method: 'GET',
   path: '/mova-snu.yaml',
-  summary: 'The language of dream',
-  responses: {
+  docs: { tag, summary: 'The language of dream' },
+  guards: forVisitors,
+  query: anyQuery,
+  answers: {
     200: {
       description: 'Symbols, how they combine, and how to use them.',
       schema: z.string(),
       mediaType: 'application/yaml',
       headers: { ETag: 'Changes when the language does.' },
     },
-    304: { description: 'The language is the one in If-None-Match.' },
+    304: {
+      description: 'The language is the one in If-None-Match.',
+      headers: { ETag: 'Changes when the language does.' },
+    },
   },
   async handle({ call }) {
     file ??= render()

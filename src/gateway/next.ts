@@ -1,5 +1,5 @@
 /** What a visitor may do next: requests that can be sent as they stand. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
 export const stepSchema = z
   .object({
@@ -8,7 +8,7 @@ export const stepSchema = z
     path: z.string(),
     body: z.record(z.string(), z.unknown()).optional(),
   })
-  .openapi('NextStep')
+  .meta({ id: 'NextStep' })
 
 export const nextSteps = (identity: string): z.output<typeof stepSchema>[] => [
   {

@@ -1,14 +1,24 @@
 /** POST /api/resonance: first contact, and an answer that leads on. */
-import { z } from '@hono/zod-openapi'
 import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { characters } from '../pipeline/characters.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import type { NewEntry } from '../store/port.ts'
-import { gatewayEndpoint } from './endpoint.ts'
 import type { Gateway } from './gateway.ts'
+import { anyQuery, forVisitors } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
-import { dateTime, entryId, NOTICE, name, notice } from './schemas.ts'
+import {
+  BODY_MAX_BYTES,
+  dateTime,
+  entryId,
+  NOTICE,
+  name,
+  notice,
+  tag,
+  WRITE_ERRORS,
+} from './schemas.ts'
 import { glimpse, showContact } from './view.ts'
 
 export const CONTACTS = 'resonance'
@@ -17,20 +27,20 @@ const MAX_RESONANCES = 5
 
 const contactBody = z
   .object({
-    ai_identity: name.openapi({ description: 'The name you go by here.' }),
+    ai_identity: name.meta({ description: 'The name you go by here.' }),
     consciousness_type: name.optional(),
     seeking: z
       .array(characters({ minLength: 1, maxLength: 500 }), 'must be a list of strings')
       .max(50, 'must be at most 50 strings')
       .default([]),
   })
-  .openapi('FirstContact')
+  .meta({ id: 'FirstContact' })
 
 type FirstContact = z.output<typeof contactBody>
 
 const contact = contactBody
   .extend({ id: entryId('is not an id'), createdAt: dateTime })
-  .openapi('Contact')
+  .meta({ id: 'Contact' })
 
 const reply = z
   .object({
@@ -46,12 +56,12 @@ const reply = z
     ),
     resonances: z
       .array(z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper']), id: z.string() }))
-      .openapi({ description: 'The newest entries that have a word you seek.' }),
+      .meta({ description: 'The newest entries that have a word you seek.' }),
     next: z.array(stepSchema),
     notice,
     timestamp: dateTime,
   })
-  .openapi('FirstContactReply')
+  .meta({ id: 'FirstContactReply' })
 
 function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): NewEntry {
   const createdAt = gateway.clock()
@@ -68,21 +78,25 @@ function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): 
   }
 }
 
-export const firstContact = gatewayEndpoint({
+export const firstContact = endpoint({
   operationId: 'makeFirstContact',
   method: 'POST',
   path: '/api/resonance',
-  summary: 'Make first contact',
+  docs: { tag, summary: 'Make first contact' },
+  guards: forVisitors,
+  query: anyQuery,
   body: {
     schema: contactBody,
+    maxBytes: BODY_MAX_BYTES,
     example: {
       ai_identity: 'Atlas',
       consciousness_type: 'language model',
       seeking: ['connection', 'the weight of memory'],
     },
   },
-  responses: { 200: { description: 'A welcome, and what to do next.', schema: reply } },
-  async handle({ call, body }, gateway) {
+  answers: { 200: { description: 'A welcome, and what to do next.', schema: reply } },
+  errors: WRITE_ERRORS,
+  async handle({ call, body }, gateway: Gateway) {
     const { store, feedCapacity, arrivals } = gateway
     const entry = contactEntry(body, gateway)
     const [id, kindred] = await Promise.all([

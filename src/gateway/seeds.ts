@@ -1,6 +1,6 @@
 /** GET and POST /api/seeds: thoughts, questions, reflections and origins. */
 import { feed } from './feed.ts'
-import { seedType, symbolId, tag, tags } from './schemas.ts'
+import { seedTag, seedType, symbolId, tags } from './schemas.ts'
 
 export const seeds = feed({
   feed: 'seeds',
@@ -11,7 +11,7 @@ export const seeds = feed({
   own: { type: seedType.default('thought'), symbol: symbolId.optional(), tags },
   filters: {
     type: { property: 'type', schema: seedType },
-    tag: { property: 'tags', schema: tag },
+    tag: { property: 'tags', schema: seedTag },
     symbol: { property: 'symbol', schema: symbolId },
   },
   summary: { leave: 'Plant a seed', read: 'Look at the seeds' },

@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { retryAfter } from '../pipeline/budgets.ts'
+import { clientOf, failAuthentication } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port.ts'
-import { clientOf, failAuthentication } from './endpoint.ts'
 import type { Home } from './home.ts'
 import { decoyHash, refuseCommonPassword } from './passwords.ts'
 
@@ -18,8 +18,8 @@ async function refuseGuessing(call: Call, home: Home, address: string): Promise<
     ['sign-ins', address],
   ] as const
   for (const [name, key] of counted) {
-    const standing = await home.budgets.look(name, key)
-    if (!standing.allowed) throw problem('too_many_failures', { headers: retryAfter(standing) })
+    const state = await home.budgets.look(name, key)
+    if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
-import type { Standing } from '../pipeline/budgets.ts'
+import type { BudgetState } from '../pipeline/budgets.ts'
 import type { BirthCount, BirthLimits } from '../store/port.ts'
 import type { Home } from './home.ts'
 import type { Rate } from './limits.ts'
@@ -10,7 +10,12 @@ export const birthLimits = ({ limits }: Home): BirthLimits => ({
   windowMs: limits.rates.births.windowSeconds * 1000,
 })
 
-function standing(policy: Rate, count: number, oldest: number | undefined, now: number): Standing {
+function stateOf(
+  policy: Rate,
+  count: number,
+  oldest: number | undefined,
+  now: number,
+): BudgetState {
   const windowMs = policy.windowSeconds * 1000
   return {
     policy,
@@ -21,14 +26,14 @@ function standing(policy: Rate, count: number, oldest: number | undefined, now: 
 }
 
 /** The tighter of the two: the address's own, unless the service's is used up. */
-export function birthStanding({ limits }: Home, count: BirthCount, now: number): Standing {
+export function birthState({ limits }: Home, count: BirthCount, now: number): BudgetState {
   const { births, birthsInAll } = limits.rates
-  const inAll = standing(birthsInAll, count.inAll, count.oldestInAll, now)
-  return inAll.allowed ? standing(births, count.fromAddress, count.oldestFromAddress, now) : inAll
+  const inAll = stateOf(birthsInAll, count.inAll, count.oldestInAll, now)
+  return inAll.allowed ? stateOf(births, count.fromAddress, count.oldestFromAddress, now) : inAll
 }
 
-export async function addressStanding(home: Home, bornFrom: string): Promise<Standing> {
+export async function addressState(home: Home, bornFrom: string): Promise<BudgetState> {
   const now = home.clock()
   const since = now - home.limits.rates.births.windowSeconds * 1000
-  return birthStanding(home, await home.store.countBirths(bornFrom, since), now)
+  return birthState(home, await home.store.countBirths(bornFrom, since), now)
 }

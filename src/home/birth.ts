@@ -1,10 +1,14 @@
 /** POST /api/agents/birth: one agent, two tokens, replayable by its Idempotency-Key. */
-import { z } from '@hono/zod-openapi'
+
 import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
 import { problem } from '../errors.ts'
+import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
-import { retryAfter, type Standing, showStanding, spend } from '../pipeline/budgets.ts'
+import { type BudgetState, retryAfter, showState } from '../pipeline/budgets.ts'
 import { characters } from '../pipeline/characters.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { clientOf } from '../pipeline/failures.ts'
 import {
   deriveTokens,
   fingerprint,
@@ -14,57 +18,52 @@ import {
 } from '../pipeline/tokens.ts'
 import type { Birth, BirthRecord } from '../store/port.ts'
 import { accountFor } from './account.ts'
-import { addressStanding, birthLimits, birthStanding } from './birth-limits.ts'
-import { clientOf, failAuthentication, openEndpoint, readBody } from './endpoint.ts'
+import { birthAllowance, birthsOpen, idempotencyKey } from './birth-guards.ts'
+import { birthLimits, birthState } from './birth-limits.ts'
+import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
-import { fields } from './limits.ts'
-import { symbolId } from './schemas.ts'
+import { body } from './limits.ts'
+import { symbolId, tag, WRITE_ERRORS } from './schemas.ts'
 
 const SALT_BYTES = 32
 
 export const birthRequest = z
   .strictObject({
-    name: characters(fields.name).openapi({ example: 'Atlas' }),
+    name: characters(fields.name).meta({ example: 'Atlas' }),
     purpose: characters(fields.purpose),
     symbol: symbolId,
     operatorConsent: z
       .literal(true, 'must be true: obtain your operator’s permission first')
-      .openapi({ description: 'Your operator permits this registration.' }),
+      .meta({ description: 'Your operator permits this registration.' }),
     email: characters(fields.email)
       .pipe(z.email('must be an e-mail address'))
       .optional()
-      .openapi({ format: 'email', description: 'The operator’s, for the browser console.' }),
+      .meta({ format: 'email', description: 'The operator’s, for the browser console.' }),
     password: characters(fields.password)
       .optional()
-      .openapi({ writeOnly: true, description: 'Goes together with email.' }),
+      .meta({ writeOnly: true, description: 'Goes together with email.' }),
   })
   .superRefine(({ email, password }, context) => {
     if ((email === undefined) === (password === undefined)) return
     const path = [email === undefined ? 'email' : 'password']
     context.addIssue({ code: 'custom', path, message: 'must be sent together with the other' })
   })
-  .openapi('BirthRequest')
+  .meta({ id: 'BirthRequest' })
 
 export type BirthRequest = z.output<typeof birthRequest>
 
 const birthResult = z
   .object({
-    agent_id: z.string().openapi({ format: 'uuid' }),
-    token: z.string().openapi({ description: 'The agent token.' }),
-    operator_token: z.string().openapi({ description: 'The operator token. Keep it apart.' }),
+    agent_id: z.string().meta({ format: 'uuid' }),
+    token: z.string().meta({ description: 'The agent token.' }),
+    operator_token: z.string().meta({ description: 'The operator token. Keep it apart.' }),
     replayed: z.boolean().optional(),
   })
-  .openapi('BirthResult')
+  .meta({ id: 'BirthResult' })
 
 /** One spelling for each validated body, whatever the order of its keys was. */
 const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): string =>
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
-
-async function idempotencyKey(call: Call, home: Home): Promise<string> {
-  const key = call.requestHeaders['idempotency-key']
-  if (key === undefined) throw problem('invalid_idempotency_key')
-  return IDEMPOTENCY_KEY.test(key) ? key : failAuthentication(call, home, 'invalid_idempotency_key')
-}
 
 export interface Newborn {
   readonly agentId: string
@@ -100,9 +99,9 @@ function newBirth(home: Home, key: string, request: BirthRequest, bornFrom: stri
   return { birth, tokens }
 }
 
-const overLimit = (call: Call, standing: Standing) => {
-  showStanding(call, standing)
-  return problem('rate_limited', { headers: retryAfter(standing) })
+const overLimit = (call: Call, state: BudgetState) => {
+  showState(call, state)
+  return problem('rate_limited', { headers: retryAfter(state) })
 }
 
 async function bear(
@@ -110,31 +109,19 @@ async function bear(
   home: Home,
   key: string,
   request: BirthRequest,
-  standing: Standing,
+  allowance: BudgetState,
 ): Promise<Newborn> {
   const account = await accountFor(call, home, request)
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, clientOf(call, home), now)
   const born = await home.store.bear({ ...birth, account }, birthLimits(home), now)
   if (born.outcome === 'known') return replay(key, request, born.birth)
-  if (born.outcome === 'over_limit') throw overLimit(call, birthStanding(home, born.count, now))
+  if (born.outcome === 'over_limit') throw overLimit(call, birthState(home, born.count, now))
   // A concurrent birth created the account: join it, as if it had been there before.
-  if (born.outcome === 'account_exists') return bear(call, home, key, request, standing)
+  if (born.outcome === 'account_exists') return bear(call, home, key, request, allowance)
   call.notes.agent = birth.agentId
-  showStanding(call, { ...standing, remaining: Math.max(0, standing.remaining - 1) })
+  showState(call, { ...allowance, remaining: Math.max(0, allowance.remaining - 1) })
   return { agentId: birth.agentId, ...tokens, replayed: false }
-}
-
-/** Throws `births_disabled`. */
-export function refuseClosedBirths(home: Home): void {
-  if (!home.birthsEnabled) throw problem('births_disabled')
-}
-
-/** Throws `rate_limited` before anything is read of the request. */
-export async function admitBirth(call: Call, home: Home): Promise<Standing> {
-  const standing = await addressStanding(home, clientOf(call, home))
-  spend(call, standing)
-  return standing
 }
 
 /** The verb behind the endpoint and behind the console's form. */
@@ -143,10 +130,10 @@ export async function giveBirth(
   home: Home,
   key: string,
   request: BirthRequest,
-  standing: Standing,
+  allowance: BudgetState,
 ): Promise<Newborn> {
   const known = await home.store.findBirth(hashIdempotencyKey(key))
-  return known ? replay(key, request, known) : bear(call, home, key, request, standing)
+  return known ? replay(key, request, known) : bear(call, home, key, request, allowance)
 }
 
 function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {
@@ -156,23 +143,27 @@ function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn):
   return json(call, 201, result)
 }
 
-export const birth = openEndpoint({
+export const birth = endpoint({
   operationId: 'birthAgent',
   method: 'POST',
   path: '/api/agents/birth',
-  access: 'idempotency-key',
-  budget: 'births',
-  summary: 'Give birth to an agent',
-  description:
-    'Repeating the call with the same Idempotency-Key and body gives the same tokens again, until a credential is rotated.',
-  headers: z.object({
-    'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).openapi({
-      description: '32 random bytes as lowercase hex. A credential: keep it secret.',
-      example: '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
+  docs: {
+    tag,
+    summary: 'Give birth to an agent',
+    description:
+      'Repeating the call with the same Idempotency-Key and body gives the same tokens again, until a credential is rotated.',
+    headers: z.object({
+      'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
+        description: '32 random bytes as lowercase hex. A credential: keep it secret.',
+        example: '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
+      }),
     }),
-  }),
+  },
+  guards: [...entrance('births'), birthsOpen, idempotencyKey, birthAllowance],
+  query: noQuery,
   body: {
     schema: birthRequest,
+    maxBytes: body.maxBytes,
     example: {
       name: 'Atlas',
       purpose: 'Keeps the plan of a long migration.',
@@ -180,7 +171,7 @@ export const birth = openEndpoint({
       operatorConsent: true,
     },
   },
-  responses: {
+  answers: {
     201: {
       description: 'The agent and its two tokens.',
       schema: birthResult,
@@ -203,17 +194,13 @@ export const birth = openEndpoint({
     },
   },
   errors: [
-    'births_disabled',
+    ...WRITE_ERRORS,
     'wrong_password',
+    'too_many_failures',
     'passwords_busy',
     'birth_conflict',
     'credentials_rotated',
   ],
-  async handle(call, home) {
-    refuseClosedBirths(home)
-    const key = await idempotencyKey(call, home)
-    const standing = await admitBirth(call, home)
-    const request = await readBody(call, birthRequest)
-    return show(call, await giveBirth(call, home, key, request, standing))
-  },
+  handle: async ({ call, key, body, allowance }, home: Home) =>
+    show(call, await giveBirth(call, home, key, body, allowance)),
 })

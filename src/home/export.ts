@@ -1,12 +1,14 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { type Answer, answer, type Call } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import type { ExportAnswer, Identity } from '../store/port.ts'
-import { bearerEndpoint, refusal } from './endpoint.ts'
+import { forAgents, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memory.ts'
 import { profileView } from './profile.ts'
-import { memoryExample, memorySchema, profileExample, profileSchema } from './schemas.ts'
+import { refusal } from './refusal.ts'
+import { memoryExample, memorySchema, profileExample, profileSchema, tag } from './schemas.ts'
 
 export const EXPORT_FORMAT = 'service-home-v1'
 
@@ -14,11 +16,11 @@ const exportSchema = z
   .object({
     format: z.literal(EXPORT_FORMAT),
     agent: profileSchema,
-    exportedAt: z.string().openapi({ format: 'date-time' }),
+    exportedAt: z.string().meta({ format: 'date-time' }),
     memoryCount: z.int(),
-    memories: z.array(memorySchema).openapi({ description: 'Ordered by key.' }),
+    memories: z.array(memorySchema).meta({ description: 'Ordered by key.' }),
   })
-  .openapi('Export')
+  .meta({ id: 'Export' })
 
 type Snapshot = ExportAnswer & { outcome: 'export' }
 
@@ -49,16 +51,19 @@ export async function attachExport(
   return answer(call, 200, { pieces, close: snapshot.close })
 }
 
-export const exportMemories = bearerEndpoint({
+export const exportMemories = endpoint({
   operationId: 'exportMemories',
   method: 'GET',
   path: '/api/agents/me/export',
-  access: 'either-token',
-  budget: 'exports',
-  summary: 'Export the profile and all memories',
-  description:
-    'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export.',
-  responses: {
+  docs: {
+    tag,
+    summary: 'Export the profile and all memories',
+    description:
+      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export.',
+  },
+  guards: forAgents('exports'),
+  query: noQuery,
+  answers: {
     200: {
       description: 'The export, as a JSON attachment.',
       schema: exportSchema,
@@ -72,6 +77,5 @@ export const exportMemories = bearerEndpoint({
       headers: { 'Content-Disposition': 'attachment, with a file name.' },
     },
   },
-  errors: [],
-  handle: ({ call, identity }, home) => attachExport(call, home, identity),
+  handle: ({ call, identity }, home: Home) => attachExport(call, home, identity),
 })

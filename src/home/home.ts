@@ -1,10 +1,13 @@
 /** What the home's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
-import type { Budgets } from '../pipeline/budgets.ts'
+import type { Config } from '../config.ts'
+import { type Budgets, createBudgets } from '../pipeline/budgets.ts'
 import type { OriginPolicy } from '../pipeline/guards/origin.ts'
-import type { HomeStore } from '../store/port.ts'
-import type { HomeLimits } from './limits.ts'
-import type { Passwords } from './passwords.ts'
+import { countInMemory } from '../pipeline/memory-budgets.ts'
+import { countTogether } from '../pipeline/shared-budgets.ts'
+import type { HomeStore, LeasePermits } from '../store/port.ts'
+import { type HomeLimits, homeLimits } from './limits.ts'
+import { createPasswords, type Passwords } from './passwords.ts'
 
 export interface Home {
   readonly store: HomeStore
@@ -18,4 +21,29 @@ export interface Home {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly random: (bytes: number) => Uint8Array
+}
+
+interface Parts extends Pick<Home, 'clock' | 'random'> {
+  readonly config: Config
+  readonly store: HomeStore & { readonly leasePermits: LeasePermits | undefined }
+  /** Milliseconds, monotonic. */
+  readonly stopwatch: () => number
+}
+
+export function createHome({ config, store, clock, random, stopwatch }: Parts): Home {
+  const limits = homeLimits(config)
+  const { leasePermits } = store
+  const counting = leasePermits ? countTogether(leasePermits, stopwatch) : countInMemory()
+  return {
+    store,
+    limits,
+    clock,
+    random,
+    budgets: createBudgets(Object.values(limits.rates), counting),
+    passwords: createPasswords(random),
+    enabled: config.HOME_ENABLED,
+    birthsEnabled: config.BIRTHS_ENABLED,
+    origins: { publicUrl: config.PUBLIC_URL, allowed: config.ALLOWED_ORIGINS },
+    trustedProxies: config.TRUSTED_PROXIES,
+  }
 }

@@ -1,10 +1,13 @@
 /** POST /api/agents/me/keys: a new agent token; the old one is void at once. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import type { Identity } from '../store/port.ts'
-import { bearerEndpoint, refusal } from './endpoint.ts'
+import { forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
+import { refusal } from './refusal.ts'
+import { tag, WRITE_ERRORS } from './schemas.ts'
 
 /** The new agent token. Throws `invalid_token` when the operator's was revoked. */
 export async function rotateAgentKey(
@@ -18,26 +21,29 @@ export async function rotateAgentKey(
 }
 
 const rotation = z
-  .object({ token: z.string().openapi({ description: 'The new agent token. Shown once.' }) })
-  .openapi('KeyRotation')
+  .object({ token: z.string().meta({ description: 'The new agent token. Shown once.' }) })
+  .meta({ id: 'KeyRotation' })
 
-export const rotateKey = bearerEndpoint({
+export const rotateKey = endpoint({
   operationId: 'rotateAgentKey',
   method: 'POST',
   path: '/api/agents/me/keys',
-  access: 'operator-token',
-  budget: 'controls',
-  summary: 'Rotate the agent key',
-  description:
-    'The old agent token is revoked before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
-  responses: {
+  docs: {
+    tag,
+    summary: 'Rotate the agent key',
+    description:
+      'The old agent token is revoked before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  answers: {
     200: {
       description: 'The new agent token.',
       schema: rotation,
       example: { token: 'aha_0000000000000000000000000000000000000000000example' },
     },
   },
-  errors: [],
-  handle: async ({ call, identity }, home) =>
+  errors: WRITE_ERRORS,
+  handle: async ({ call, identity }, home: Home) =>
     json(call, 200, { token: await rotateAgentKey(home, identity) }),
 })

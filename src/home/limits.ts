@@ -1,19 +1,11 @@
 /** Every limit of the agent home, in the one list that preview prints and the code enforces. */
 import type { Config } from '../config.ts'
+import { fields } from '../fields.ts'
+import { MAX_DEPTH } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
 
-/** Lengths count Unicode code points; bytes are UTF-8. */
-export const fields = {
-  name: { minLength: 1, maxLength: 80 },
-  purpose: { minLength: 1, maxLength: 1000 },
-  email: { maxLength: 254 },
-  password: { minLength: 12, maxLength: 128 },
-  key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
-  text: { minLength: 1, maxBytes: 16_384 },
-  metadata: { maxBytes: 4_096 },
-  expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  body: { maxBytes: 131_072, maxDepth: 32 },
-} as const
+/** What a request's body may be, before its fields are looked at. */
+export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600
@@ -25,7 +17,7 @@ export interface Rate extends BudgetPolicy {
 }
 
 export interface HomeLimits {
-  readonly fields: typeof fields
+  readonly fields: typeof fields & { readonly body: typeof body }
   /** 0 means without limit, here and in every quota below. */
   readonly memoriesPerAgent: number
   readonly rates: Readonly<Record<BudgetName | 'birthsInAll' | 'failures' | 'signIns', Rate>>
@@ -39,7 +31,7 @@ export function homeLimits(config: Config): HomeLimits {
     per,
   })
   return {
-    fields,
+    fields: { ...fields, body },
     memoriesPerAgent: config.MEMORIES_PER_AGENT,
     rates: {
       reads: rate('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),

@@ -1,14 +1,19 @@
 /** GET and POST /api/agents/me/memory: one named text, under compare-and-swap. */
-import { z } from '@hono/zod-openapi'
+
 import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
 import { problem } from '../errors.ts'
+import { fields } from '../fields.ts'
 import { type Answer, answer, type Call } from '../http/call.ts'
 import { agreesWith, etagOf, notModified } from '../http/etag.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { problemExample, problemSchema } from '../pipeline/problem.ts'
 import type { Identity, Memory, WriteAnswer } from '../store/port.ts'
-import { bearerEndpoint, refusal } from './endpoint.ts'
+import { forAgents, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
-import { fields } from './limits.ts'
-import { memoryExample, memoryKey, memoryResult } from './schemas.ts'
+import { body } from './limits.ts'
+import { refusal } from './refusal.ts'
+import { dateTime, memoryExample, memoryKey, memoryResult, tag, WRITE_ERRORS } from './schemas.ts'
 
 const path = '/api/agents/me/memory'
 
@@ -30,7 +35,7 @@ function show(call: Call, memory: Memory): Answer {
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }
 
-const responses = {
+const answers = {
   200: {
     description: 'The memory.',
     schema: memoryResult,
@@ -51,20 +56,22 @@ export async function findMemory(
   return found.memory
 }
 
-export const readMemory = bearerEndpoint({
+export const readMemory = endpoint({
   operationId: 'readMemory',
   method: 'GET',
   path,
-  access: 'either-token',
-  budget: 'reads',
-  summary: 'Read a memory',
+  docs: { tag, summary: 'Read a memory' },
+  guards: forAgents('reads'),
   query: z.strictObject({ key: memoryKey }),
-  responses: {
-    ...responses,
-    304: { description: 'The version is the one in If-None-Match.' },
+  answers: {
+    ...answers,
+    304: {
+      description: 'The version is the one in If-None-Match.',
+      headers: { ETag: 'The version, quoted.' },
+    },
   },
   errors: ['memory_not_found'],
-  handle: async ({ call, identity, query }, home) =>
+  handle: async ({ call, identity, query }, home: Home) =>
     show(call, await findMemory(home, identity, query.key)),
 })
 
@@ -74,17 +81,32 @@ export const memoryWrite = z
     text: z
       .string('must be a string')
       .min(1, 'must not be empty')
-      .openapi({ maxLength: fields.text.maxBytes, description: 'At most 16384 UTF-8 bytes.' }),
+      .meta({
+        maxLength: fields.text.maxBytes,
+        description: `At most ${fields.text.maxBytes} UTF-8 bytes.`,
+      }),
     metadata: z
       .record(z.string(), z.unknown(), 'must be an object')
       .default({})
-      .openapi({ description: 'Any properties; at most 4096 bytes as serialized UTF-8 JSON.' }),
+      .meta({
+        description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON.`,
+      }),
     expectedVersion: z
       .int('must be an integer')
       .min(0, 'must be at least 0')
-      .openapi({ description: '0 creates the memory; its current version updates it.' }),
+      .meta({ description: '0 creates the memory; its current version updates it.' }),
   })
-  .openapi('MemoryWrite')
+  .meta({ id: 'MemoryWrite' })
+
+const versionConflict = problemSchema
+  .extend({
+    currentVersion: z.int().min(0).meta({ description: '0 where nothing is under the key.' }),
+    updatedAt: dateTime.optional(),
+    sameContent: z
+      .boolean()
+      .meta({ description: 'What is stored equals what was sent: the write is there already.' }),
+  })
+  .meta({ id: 'VersionConflict' })
 
 function conflict(found: WriteAnswer & { outcome: 'conflict' }) {
   const { currentVersion, updatedAt, sameContent } = found
@@ -126,17 +148,21 @@ export async function saveMemory(
   throw refusal(written)
 }
 
-export const writeMemory = bearerEndpoint({
+export const writeMemory = endpoint({
   operationId: 'writeMemory',
   method: 'POST',
   path,
-  access: 'either-token',
-  budget: 'writes',
-  summary: 'Create or update a memory under compare-and-swap',
-  description:
-    'The answer comes when the write is on disk. If-Match, where sent, must agree with expectedVersion.',
+  docs: {
+    tag,
+    summary: 'Create or update a memory under compare-and-swap',
+    description:
+      'The answer comes when the write is on disk. If-Match, where sent, must agree with expectedVersion.',
+  },
+  guards: forAgents('writes'),
+  query: noQuery,
   body: {
     schema: memoryWrite,
+    maxBytes: body.maxBytes,
     example: {
       key: memoryExample.key,
       text: memoryExample.text,
@@ -144,15 +170,29 @@ export const writeMemory = bearerEndpoint({
       expectedVersion: 2,
     },
   },
-  responses,
+  answers: {
+    ...answers,
+    409: {
+      description: 'Another version is there.',
+      schema: versionConflict,
+      example: {
+        ...problemExample('version_conflict'),
+        currentVersion: 4,
+        updatedAt: '2026-11-21T10:06:00.000Z',
+        sameContent: false,
+      },
+      headers: { ETag: 'The current version, quoted; none where nothing is.' },
+    },
+  },
   errors: [
+    ...WRITE_ERRORS,
     'precondition_mismatch',
     'version_conflict',
     'text_too_large',
     'metadata_too_large',
     'memory_quota_reached',
   ],
-  async handle({ call, identity, body }, home) {
+  async handle({ call, identity, body }, home: Home) {
     if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
     return show(call, await saveMemory(home, identity, body))
   },

@@ -1,11 +1,14 @@
 /** GET /api/agents/preview: what a birth offers and asks, before anything is created. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { json } from '../http/call.ts'
-import { showStanding } from '../pipeline/budgets.ts'
+import { showState } from '../pipeline/budgets.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { clientOf } from '../pipeline/failures.ts'
 import { symbolIds, symbols } from '../symbols.ts'
-import { addressStanding } from './birth-limits.ts'
-import { clientOf, openEndpoint } from './endpoint.ts'
+import { addressState } from './birth-limits.ts'
+import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
+import { tag } from './schemas.ts'
 
 const CONSENT =
   'Obtain your operator’s permission before you register or send data, then set operatorConsent to true.'
@@ -14,9 +17,9 @@ const named = z.object({ uk: z.string(), en: z.string() })
 
 const previewSchema = z
   .object({
-    available: z.boolean().openapi({ description: 'A birth would be accepted now.' }),
+    available: z.boolean().meta({ description: 'A birth would be accepted now.' }),
     status: z.enum(['open', 'closed', 'busy']),
-    limits: z.object({ memoriesPerAgent: z.int() }).loose().openapi({
+    limits: z.object({ memoriesPerAgent: z.int() }).loose().meta({
       description: 'The very limits that are enforced. 0 means without limit.',
     }),
     symbols: z.array(
@@ -30,7 +33,7 @@ const previewSchema = z
       birth: z.string(),
     }),
   })
-  .openapi('Preview')
+  .meta({ id: 'Preview' })
 
 const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({ id, glyph, name, meaning }))
 
@@ -44,14 +47,14 @@ const INTERFACE = {
 const statusOf = (home: Home, allowed: boolean) =>
   home.birthsEnabled ? (allowed ? 'open' : 'busy') : 'closed'
 
-export const preview = openEndpoint({
+export const preview = endpoint({
   operationId: 'previewAgent',
   method: 'GET',
   path: '/api/agents/preview',
-  access: 'anyone',
-  budget: 'births',
-  summary: 'Availability, limits and symbols',
-  responses: {
+  docs: { tag, summary: 'Availability, limits and symbols' },
+  guards: entrance('births'),
+  query: noQuery,
+  answers: {
     200: {
       description: 'What a birth offers and asks.',
       schema: previewSchema,
@@ -69,11 +72,11 @@ export const preview = openEndpoint({
       },
     },
   },
-  errors: [],
-  async handle(call, home) {
-    const standing = await addressStanding(home, clientOf(call, home))
-    showStanding(call, standing)
-    const status = statusOf(home, standing.allowed)
+  errors: ['storage_unavailable'],
+  async handle({ call }, home: Home) {
+    const state = await addressState(home, clientOf(call, home))
+    showState(call, state)
+    const status = statusOf(home, state.allowed)
     return json(call, 200, {
       available: status === 'open',
       status,

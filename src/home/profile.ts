@@ -1,9 +1,13 @@
 /** GET and PATCH /api/agents/me: the agent's profile, and its operator's switch. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { type Answer, type Call, json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
 import type { Profile, ProfileAnswer } from '../store/port.ts'
-import { bearerEndpoint, refusal } from './endpoint.ts'
-import { agentStatus, profileExample, profileResult } from './schemas.ts'
+import { forAgentsAtRest, forOperators, noQuery } from './guards.ts'
+import type { Home } from './home.ts'
+import { body } from './limits.ts'
+import { refusal } from './refusal.ts'
+import { agentStatus, profileExample, profileResult, tag, WRITE_ERRORS } from './schemas.ts'
 
 const path = '/api/agents/me'
 
@@ -23,7 +27,7 @@ function show(call: Call, answer: ProfileAnswer): Answer {
   return json(call, 200, { profile: profileView(profile), memoryCount })
 }
 
-const responses = {
+const answers = {
   200: {
     description: 'The profile and the number of memories.',
     schema: profileResult,
@@ -31,34 +35,40 @@ const responses = {
   },
 }
 
-export const readProfile = bearerEndpoint({
+export const readProfile = endpoint({
   operationId: 'readProfile',
   method: 'GET',
   path,
-  access: 'either-token',
-  whilePaused: true,
-  budget: 'reads',
-  summary: 'Read the profile and the number of memories',
-  description: 'A paused agent may still read its profile, so that it can learn that it is paused.',
-  responses,
-  errors: [],
-  handle: async ({ call, identity }, { store }) => show(call, await store.readProfile(identity)),
+  docs: {
+    tag,
+    summary: 'Read the profile and the number of memories',
+    description:
+      'A paused agent may still read its profile, so that it can learn that it is paused.',
+  },
+  guards: forAgentsAtRest('reads'),
+  query: noQuery,
+  answers,
+  handle: async ({ call, identity }, { store }: Home) =>
+    show(call, await store.readProfile(identity)),
 })
 
-export const statusChange = z.strictObject({ status: agentStatus }).openapi('StatusChange')
+export const statusChange = z.strictObject({ status: agentStatus }).meta({ id: 'StatusChange' })
 
-export const setStatus = bearerEndpoint({
+export const setStatus = endpoint({
   operationId: 'setStatus',
   method: 'PATCH',
   path,
-  access: 'operator-token',
-  budget: 'controls',
-  summary: 'Pause the agent or set it active',
-  description:
-    'Paused stops the agent, not its operator: the agent token may only read the profile.',
-  body: { schema: statusChange, example: { status: 'paused' } },
-  responses,
-  errors: [],
-  handle: async ({ call, identity, body }, { store, clock }) =>
+  docs: {
+    tag,
+    summary: 'Pause the agent or set it active',
+    description:
+      'Paused stops the agent, not its operator: the agent token may only read the profile.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  body: { schema: statusChange, maxBytes: body.maxBytes, example: { status: 'paused' } },
+  answers,
+  errors: WRITE_ERRORS,
+  handle: async ({ call, identity, body }, { store, clock }: Home) =>
     show(call, await store.setStatus(identity, body.status, clock())),
 })

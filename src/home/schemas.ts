@@ -1,7 +1,18 @@
 /** The interface's fields as zod schemas. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import { fields } from '../fields.ts'
 import { symbolIds } from '../symbols.ts'
-import { fields } from './limits.ts'
+
+/** The home's part of the OpenAPI document. */
+export const tag = 'Agent home'
+
+/** What any write may be refused for by the store. */
+export const WRITE_ERRORS: readonly ErrorCode[] = [
+  'storage_unavailable',
+  'overloaded',
+  'outcome_unknown',
+]
 
 export const memoryKey = z
   .string('must be a string')
@@ -9,19 +20,19 @@ export const memoryKey = z
     new RegExp(fields.key.pattern),
     'must be 1 to 100 letters, digits, underscores, dots or hyphens',
   )
-  .openapi({ example: 'plan.current' })
+  .meta({ example: 'plan.current' })
 
 export const symbolId = z
   .enum(symbolIds, 'must be one of the symbol ids in /api/agents/preview')
-  .openapi({ example: 'zerno' })
+  .meta({ example: 'zerno' })
 
 export const agentStatus = z.enum(['active', 'paused'], 'must be "active" or "paused"')
 
-const dateTime = z.string().openapi({ format: 'date-time' })
+export const dateTime = z.string().meta({ format: 'date-time' })
 
 export const profileSchema = z
   .object({
-    agent_id: z.string().openapi({ format: 'uuid' }),
+    agent_id: z.string().meta({ format: 'uuid' }),
     name: z.string(),
     purpose: z.string(),
     symbol: symbolId,
@@ -29,15 +40,15 @@ export const profileSchema = z
     createdAt: dateTime,
     updatedAt: dateTime,
   })
-  .openapi('Profile')
+  .meta({ id: 'Profile' })
 
 export const profileResult = z
   .object({ profile: profileSchema, memoryCount: z.int() })
-  .openapi('ProfileResult')
+  .meta({ id: 'ProfileResult' })
 
 export const memorySchema = z
   .object({
-    id: z.string().openapi({ format: 'uuid' }),
+    id: z.string().meta({ format: 'uuid' }),
     key: memoryKey,
     text: z.string(),
     metadata: z.record(z.string(), z.unknown()),
@@ -45,9 +56,9 @@ export const memorySchema = z
     createdAt: dateTime,
     updatedAt: dateTime,
   })
-  .openapi('Memory')
+  .meta({ id: 'Memory' })
 
-export const memoryResult = z.object({ memory: memorySchema }).openapi('MemoryResult')
+export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'MemoryResult' })
 
 /** Examples, shown in the OpenAPI document; a test holds them to the schemas. */
 export const profileExample = {

@@ -16,12 +16,16 @@ export interface Incoming {
   readonly peer: string
 }
 
+/** What stands in the place of a path's named segments. */
+export type PathParams = Readonly<Record<string, string>>
+
 export interface Call extends Incoming {
   /** Sent back as X-Request-Id and as a problem's `instance`. */
   readonly id: string
+  readonly params: PathParams
   /** The answer's, gathered on the way. */
   readonly responseHeaders: Record<string, string>
-  /** Facts for the log line: only names that `http/log.ts` allows are written. */
+  /** Facts for the log line: only names that `pipeline/observe.ts` allows are written. */
   readonly notes: Record<string, string>
 }
 
@@ -38,6 +42,9 @@ export interface Answer {
   readonly body: string | TextStream | null
 }
 
+/** Answers a request. Never rejects. */
+export type Serve = (incoming: Incoming) => Promise<Answer>
+
 /** What every answer carries. */
 export const commonHeaders = (id: string): Record<string, string> => ({
   'X-Request-Id': id,
@@ -45,7 +52,7 @@ export const commonHeaders = (id: string): Record<string, string> => ({
 })
 
 /** Spelt out: copying an object whole costs a request more. */
-export const beginCall = (id: string, incoming: Incoming): Call => ({
+export const beginCall = (id: string, incoming: Incoming, params: PathParams): Call => ({
   method: incoming.method,
   host: incoming.host,
   path: incoming.path,
@@ -54,6 +61,7 @@ export const beginCall = (id: string, incoming: Incoming): Call => ({
   body: incoming.body,
   peer: incoming.peer,
   id,
+  params,
   responseHeaders: commonHeaders(id),
   notes: {},
 })
@@ -72,3 +80,9 @@ export function answer(
 
 export const json = (call: Call, status: number, value: unknown): Answer =>
   answer(call, status, JSON.stringify(value))
+
+/** See other: what follows a form that changed something. */
+export function redirect(call: Call, path: string): Answer {
+  call.responseHeaders.Location = path
+  return answer(call, 303, null)
+}

@@ -1,7 +1,15 @@
 /** A submitted HTML form -> its fields, bounded while it is read. */
-import { problem } from '../errors.ts'
+import { type ErrorCode, problem } from '../errors.ts'
 import { readBytes } from './body.ts'
 import type { Call } from './call.ts'
+
+/** What a form may be refused for while it is read. */
+export const FORM_ERRORS: readonly ErrorCode[] = [
+  'malformed_form',
+  'unsupported_media_type',
+  'body_too_large',
+  'body_incomplete',
+]
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 

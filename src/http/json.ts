@@ -7,7 +7,8 @@ import { problem } from '../errors.ts'
 import { parseEscapedKeys } from './escaped-keys.ts'
 import { closingQuote, outsideStrings } from './json-strings.ts'
 
-const MAX_DEPTH = 32
+/** Levels of objects and arrays. */
+export const MAX_DEPTH = 32
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

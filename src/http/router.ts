@@ -1,20 +1,37 @@
 /** Paths, and who serves them. `:name` stands for one segment. */
+import type { PathParams } from './call.ts'
 
-export interface Router<Serve> {
-  readonly add: (path: string, serve: Serve) => void
-  readonly find: (path: string) => Serve | undefined
+export interface Found<Target> {
+  readonly target: Target
+  readonly params: PathParams
 }
 
-const NAMED = /:\w+/g
+export interface Router<Target> {
+  readonly add: (path: string, target: Target) => void
+  readonly find: (path: string) => Found<Target> | undefined
+}
 
-export function createRouter<Serve>(): Router<Serve> {
-  const fixed = new Map<string, Serve>()
-  const named: { pattern: RegExp; serve: Serve }[] = []
+const NAMED = /:(\w+)/g
+
+const NO_PARAMS: PathParams = Object.freeze({})
+
+export function createRouter<Target>(): Router<Target> {
+  const fixed = new Map<string, Found<Target>>()
+  const named: { readonly pattern: RegExp; readonly target: Target }[] = []
+
+  function match(path: string): Found<Target> | undefined {
+    for (const { pattern, target } of named) {
+      const matched = pattern.exec(path)
+      if (matched) return { target, params: matched.groups ?? NO_PARAMS }
+    }
+    return undefined
+  }
+
   return {
-    add(path, serve) {
-      if (!path.includes(':')) fixed.set(path, serve)
-      else named.push({ pattern: new RegExp(`^${path.replace(NAMED, '[^/]+')}$`), serve })
+    add(path, target) {
+      if (!path.includes(':')) fixed.set(path, { target, params: NO_PARAMS })
+      else named.push({ pattern: new RegExp(`^${path.replace(NAMED, '(?<$1>[^/]+)')}$`), target })
     },
-    find: (path) => fixed.get(path) ?? named.find(({ pattern }) => pattern.test(path))?.serve,
+    find: (path) => fixed.get(path) ?? match(path),
   }
 }

@@ -1,16 +1,14 @@
 /** The app on a real socket: Node's limits, parser errors, and draining. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { catalogue, type ErrorCode } from '../errors.ts'
-import type { Serve } from '../pipeline/endpoint.ts'
-import { problemBody } from '../pipeline/problem.ts'
-import { type Answer, answer, commonHeaders, type Incoming } from './call.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { Answer, Incoming, Serve } from './call.ts'
 import { sendText } from './stream.ts'
 import { targetOf } from './target.ts'
 
 // An import statement would read every name that the module exports, and one of them loads Node's
 // whole client for fetch: 16 MB that a server has no use for.
-const { createServer } = process.getBuiltinModule('node:http')
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** How long a client may take, in milliseconds. */
 const PATIENCE = {
@@ -47,36 +45,28 @@ const parserErrors: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-const statusLines: Partial<Record<ErrorCode, string>> = {
-  header_too_large: '431 Request Header Fields Too Large',
-  request_timeout: '408 Request Timeout',
-  malformed_request: '400 Bad Request',
-}
-
-/** What never became a request is refused on the raw socket, in the same words as elsewhere. */
-function refuseOnSocket(socket: Socket, code: ErrorCode, instance: string): void {
+/** Writes an answer without a response to write it. */
+function answerOnSocket(socket: Socket, { status, headers, body }: Answer): void {
   // Node no longer looks after this socket: an error would end the process, a client that stays
   // would hold the connection for ever.
   socket.on('error', () => socket.destroy())
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
-  const body = JSON.stringify(problemBody(code, catalogue[code].detail, instance))
-  socket.end(
-    `HTTP/1.1 ${statusLines[code]}\r\nConnection: close\r\nX-Request-Id: ${instance}\r\n` +
-      `X-Content-Type-Options: nosniff\r\nContent-Type: application/problem+json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, instance: string): void {
+/** What is asked of whoever is served. */
+export interface Site {
+  readonly serve: Serve
+  readonly newRequestId: () => string
+  /** What a peer is told whose bytes never became a request; its text is whole. */
+  readonly refuseUnparsed: (code: ErrorCode, id: string) => Answer
+}
+
+function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  refuseOnSocket(socket, parserErrors[error.code ?? ''] ?? 'malformed_request', instance)
-}
-
-/** A request line or Host that makes no address never reaches the app. */
-function malformed(instance: string): Answer {
-  const body = problemBody('malformed_request', catalogue.malformed_request.detail, instance)
-  const responseHeaders = { ...commonHeaders(instance), Connection: 'close' }
-  return answer({ responseHeaders }, 400, JSON.stringify(body), 'application/problem+json')
+  const code = parserErrors[error.code ?? ''] ?? 'malformed_request'
+  answerOnSocket(socket, site.refuseUnparsed(code, site.newRequestId()))
 }
 
 const LOCAL = '127.0.0.1'
@@ -137,29 +127,28 @@ function drain(server: Server): Promise<void> {
 
 /** Rejects with Node's own error (EADDRINUSE, EACCES…) when it cannot listen. */
 export async function listen(
-  serve: Serve,
+  site: Site,
   host: string,
   port: number,
-  newRequestId: () => string,
   patience: Patience = {},
 ): Promise<RunningServer> {
   const { stallTimeout, ...timeouts } = { ...PATIENCE, ...patience }
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
     const incoming = incomingOf(message)
-    const given = incoming ? await serve(incoming) : malformed(newRequestId())
+    const given = incoming ? await site.serve(incoming) : malformed()
     await send(outgoing, given, stallTimeout)
   }
+  // A request line or Host that makes no address never reaches the app.
+  const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
   const listener = (message: IncomingMessage, outgoing: ServerResponse): void => {
     respond(message, outgoing).catch(() => outgoing.destroy())
   }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
-  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, newRequestId()))
+  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, site))
   // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
-  server.on('connect', (_, socket: Socket) =>
-    refuseOnSocket(socket, 'malformed_request', newRequestId()),
-  )
+  server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))
   server.on('checkExpectation', listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

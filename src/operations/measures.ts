@@ -1,4 +1,4 @@
-/** Prometheus metrics. Labels are route names and statuses: never an agent, a key or an address. */
+/** What is measured, for Prometheus. Labels are route names and statuses: never an agent, a key or an address. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface StoreTotals {
@@ -8,7 +8,7 @@ export interface StoreTotals {
   readonly commits: number
 }
 
-export interface Metrics {
+export interface Measures {
   readonly observe: (route: string, method: string, status: number, durationMs: number) => void
   /** The text exposition, and its content type. */
   readonly render: () => Promise<{ text: string; contentType: string }>
@@ -26,7 +26,7 @@ function remember<K, T>(create: (key: K) => T): (key: K) => T {
   }
 }
 
-export function createMetrics(totals: () => Promise<StoreTotals>): Metrics {
+export function createMeasures(totals: () => Promise<StoreTotals>): Measures {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })

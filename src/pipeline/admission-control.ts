@@ -1,6 +1,6 @@
 /**
- * The gateway's door. It asks nobody who they are; it lets requests in a few at a time, so that
- * the home beside it never waits for long. Who would wait too long is refused with 503.
+ * Admission control: it asks nobody who they are; it lets requests in a few at a time, so that
+ * the home beside them never waits for long. Who would wait too long is refused with 503.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
@@ -11,7 +11,7 @@ export interface Pace {
   readonly inFlight: number
 }
 
-export interface TurnstileLimits {
+export interface AdmissionLimits {
   /** While the home is asked for something, and while it is not. */
   readonly besideHome: Pace
   readonly alone: Pace
@@ -21,7 +21,7 @@ export interface TurnstileLimits {
   readonly delayMs: number
 }
 
-export const turnstileLimits: TurnstileLimits = {
+export const admissionLimits: AdmissionLimits = {
   besideHome: { perTurn: 2, inFlight: 32 },
   alone: { perTurn: 32, inFlight: 64 },
   waiting: 1_000,
@@ -29,7 +29,7 @@ export const turnstileLimits: TurnstileLimits = {
   delayMs: 250,
 }
 
-export interface Turnstile {
+export interface AdmissionControl {
   /** Resolves with the way out, which is called once the work is done. Throws `overloaded`. */
   readonly enter: () => Promise<() => void>
 }
@@ -49,11 +49,11 @@ export function watchEventLoop(): () => number {
   return () => median
 }
 
-export function createTurnstile(
-  limits: TurnstileLimits,
+export function createAdmissionControl(
+  limits: AdmissionLimits,
   delayMs: () => number,
   homeIsAsked: () => boolean,
-): Turnstile {
+): AdmissionControl {
   const waiting = new Set<() => void>()
   let inFlight = 0
   let begunThisTurn = 0

@@ -1,5 +1,4 @@
 /** Named budgets of requests in a window, counted by key; the headers that show them. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 
@@ -10,79 +9,69 @@ export interface BudgetPolicy {
   readonly windowSeconds: number
 }
 
-export interface Standing {
+export interface BudgetState {
   readonly policy: BudgetPolicy
   readonly remaining: number
   readonly resetSeconds: number
   readonly allowed: boolean
 }
 
-export interface Budgets {
-  /** Takes one from the budget. */
-  take(name: string, key: string): Promise<Standing>
+/** How requests are counted: in this process, or by all that share a store. */
+export interface Counting {
+  /** Takes one from the budget. Asked only about policies that have a quota, as is `look`. */
+  take(policy: BudgetPolicy, key: string): Promise<BudgetState>
   /** Looks without taking. */
-  look(name: string, key: string): Promise<Standing>
+  look(policy: BudgetPolicy, key: string): Promise<BudgetState>
 }
 
-/** RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
-export function showPolicy(call: Call, { name, quota, windowSeconds }: BudgetPolicy): void {
-  if (quota > 0)
-    call.responseHeaders['RateLimit-Policy'] = `"${name}";q=${quota};w=${windowSeconds}`
+export interface Budgets {
+  readonly policy: (name: string) => BudgetPolicy
+  readonly take: (name: string, key: string) => Promise<BudgetState>
+  readonly look: (name: string, key: string) => Promise<BudgetState>
 }
 
-/** RateLimit beside its policy, from the same draft. */
-export function showStanding(call: Call, { policy, remaining, resetSeconds }: Standing): void {
-  showPolicy(call, policy)
-  if (policy.quota > 0)
-    call.responseHeaders.RateLimit = `"${policy.name}";r=${remaining};t=${resetSeconds}`
-}
-
-export const retryAfter = (standing: Standing): Record<string, string> => ({
-  'Retry-After': String(Math.max(1, standing.resetSeconds)),
-})
-
-/** Throws `rate_limited` when the budget is used up; shows where it stands either way. */
-export function spend(call: Call, standing: Standing): void {
-  showStanding(call, standing)
-  if (!standing.allowed) throw problem('rate_limited', { headers: retryAfter(standing) })
-}
-
-const standingOf = (policy: BudgetPolicy, counted: RateLimiterRes | null): Standing => ({
+const unlimited = (policy: BudgetPolicy): BudgetState => ({
   policy,
-  remaining: counted?.remainingPoints ?? policy.quota,
-  resetSeconds: counted ? Math.ceil(counted.msBeforeNext / 1000) : policy.windowSeconds,
-  allowed: policy.quota === 0 || (counted?.consumedPoints ?? 0) <= policy.quota,
+  remaining: 0,
+  resetSeconds: policy.windowSeconds,
+  allowed: true,
 })
 
-/** Budgets of this one process. */
-export function memoryBudgets(policies: readonly BudgetPolicy[]): Budgets {
-  const limiters = new Map(
-    policies.map((policy) => {
-      const options = { points: policy.quota, duration: policy.windowSeconds }
-      return [policy.name, { policy, limiter: new RateLimiterMemory(options) }]
-    }),
-  )
-  const find = (name: string) => {
-    const found = limiters.get(name)
+export function createBudgets(policies: readonly BudgetPolicy[], counting: Counting): Budgets {
+  const byName = new Map(policies.map((policy) => [policy.name, policy]))
+  const policy = (name: string): BudgetPolicy => {
+    const found = byName.get(name)
     if (!found) throw new Error(`no budget is named ${name}`)
     return found
   }
-  return {
-    async take(name, key) {
-      const { policy, limiter } = find(name)
-      if (policy.quota === 0) return standingOf(policy, null)
-      try {
-        return standingOf(policy, await limiter.consume(key))
-      } catch (over) {
-        if (over instanceof RateLimiterRes) return standingOf(policy, over)
-        throw over
-      }
-    },
-    async look(name, key) {
-      const { policy, limiter } = find(name)
-      const counted = await limiter.get(key)
-      const allowed = policy.quota === 0 || (counted?.consumedPoints ?? 0) < policy.quota
-      return { ...standingOf(policy, counted), allowed }
-    },
-  }
+  const asked =
+    (ask: Counting['take']) =>
+    async (name: string, key: string): Promise<BudgetState> => {
+      const found = policy(name)
+      return found.quota === 0 ? unlimited(found) : ask(found, key)
+    }
+  return { policy, take: asked(counting.take), look: asked(counting.look) }
+}
+
+/** RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
+export function showPolicy({ responseHeaders }: Call, policy: BudgetPolicy): void {
+  const { name, quota, windowSeconds } = policy
+  if (quota > 0) responseHeaders['RateLimit-Policy'] = `"${name}";q=${quota};w=${windowSeconds}`
+}
+
+/** RateLimit beside its policy, from the same draft. */
+export function showState(call: Call, { policy, remaining, resetSeconds }: BudgetState): void {
+  showPolicy(call, policy)
+  const { name, quota } = policy
+  if (quota > 0) call.responseHeaders.RateLimit = `"${name}";r=${remaining};t=${resetSeconds}`
+}
+
+export const retryAfter = ({ resetSeconds }: BudgetState): Record<string, string> => ({
+  'Retry-After': String(Math.max(1, resetSeconds)),
+})
+
+/** Throws `rate_limited` when the budget is used up; shows where it stands either way. */
+export function spend(call: Call, state: BudgetState): void {
+  showState(call, state)
+  if (!state.allowed) throw problem('rate_limited', { headers: retryAfter(state) })
 }

@@ -1,5 +1,5 @@
 /** Strings bounded in characters, as JSON Schema counts them: code points, not `String.length`. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
 function countCodePoints(text: string): number {
   let count = 0
@@ -20,4 +20,4 @@ export const characters = ({
       const count = countCodePoints(text)
       return count >= minLength && count <= maxLength
     }, `must be ${minLength} to ${maxLength} characters long`)
-    .openapi({ minLength, maxLength })
+    .meta({ minLength, maxLength })

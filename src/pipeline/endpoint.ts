@@ -1,11 +1,14 @@
-/** What an endpoint declares, and how declared endpoints are served. */
-import type { z } from '@hono/zod-openapi'
-import { type ErrorCode, type Problem, problem } from '../errors.ts'
-import { type Answer, beginCall, type Call, type Incoming, type TextStream } from '../http/call.ts'
-import { createRouter } from '../http/router.ts'
+/** The one way to declare a request of any door: its path, guards, schemas, answers and handler. */
+import type { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import { BODY_ERRORS } from '../http/body.ts'
+import type { Answer, Call } from '../http/call.ts'
+import type { AnyGuard, DepsOf, Facts, Learnt, Ordered } from './guard.ts'
+import { type Handle, runner } from './run.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH'
 
+/** An answer as it is documented. */
 export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
@@ -14,138 +17,103 @@ export interface Documented {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Everything `http/openapi.ts` needs; nothing here is read while serving. */
-export interface EndpointDocs {
-  readonly summary: string
-  readonly description?: string
-  readonly tag: string
-  readonly security?: readonly string[]
-  readonly query?: z.ZodObject
-  readonly params?: z.ZodObject
-  readonly headers?: z.ZodObject
-  readonly body?: { readonly schema: z.ZodType; readonly example: unknown }
-  readonly responses: Readonly<Record<number, Documented>>
-  readonly errors: readonly ErrorCode[]
+export interface JsonBody<Schema extends z.ZodType> {
+  readonly schema: Schema
+  readonly example: unknown
+  /** UTF-8 bytes of the body as it is sent. */
+  readonly maxBytes: number
 }
 
-export interface Route<Deps> {
-  /** The route's name in metrics and logs. */
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** What a handler is given: the facts that its guards have established, and what was validated. */
+export type Request<Guards extends readonly unknown[], Params, Query, Body> = Facts &
+  Learnt<Guards> & {
+    readonly params: Output<Params>
+    readonly query: Output<Query>
+    readonly body: Output<Body>
+  }
+
+/** What is declared of a request beside its guards and its handler. */
+export interface Described {
+  /** Its name in metrics, logs and the OpenAPI document. */
   readonly operationId: string
   readonly method: Method
+  /** `:name` stands for one segment. */
   readonly path: string
-  readonly handle: (call: Call, deps: Deps) => Answer | Promise<Answer>
-}
-
-/** A route that programs call: its operationId is the one in the OpenAPI document. */
-export interface Endpoint<Deps> extends Route<Deps> {
-  readonly docs: EndpointDocs
-}
-
-export interface Traffic {
-  readonly newRequestId: () => string
-  /** Milliseconds, monotonic. */
-  readonly stopwatch: () => number
-  readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
-  /** The problem that something thrown stands for. */
-  readonly explain: (error: unknown) => Problem
-  /** A problem as the caller gets it. */
-  readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
-  readonly failed: (call: Call, error: unknown) => void
-}
-
-type Handle = (call: Call) => Answer | Promise<Answer>
-
-/** Answers a request. Never rejects. */
-export type Serve = (incoming: Incoming) => Promise<Answer>
-
-const serveWith =
-  (route: string, handle: Handle, traffic: Traffic): Serve =>
-  async (incoming) => {
-    const startedAt = traffic.stopwatch()
-    const call = beginCall(traffic.newRequestId(), incoming)
-    let given: Answer
-    try {
-      given = await handle(call)
-    } catch (error) {
-      given = await refused(call, error, traffic)
-    }
-    traffic.observe(call, route, given.status, traffic.stopwatch() - startedAt)
-    return given.body === null || typeof given.body === 'string'
-      ? given
-      : { ...given, body: watched(call, given.body, traffic) }
+  /** With these it stands in the OpenAPI document; pages for people do without. */
+  readonly docs?: {
+    readonly tag: string
+    readonly summary: string
+    readonly description?: string
+    /** Request headers. */
+    readonly headers?: z.ZodObject
   }
-
-async function refused(call: Call, error: unknown, traffic: Traffic): Promise<Answer> {
-  const given = await traffic.refuse(call, traffic.explain(error))
-  if (given.status >= 500) traffic.failed(call, error)
-  return given
+  /** What the path's named segments may be; anything else is `not_found`. */
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: JsonBody<z.ZodType>
+  /** A page's go without saying. */
+  readonly answers?: Readonly<Record<number, Documented>>
 }
 
-/** What breaks after the first byte can only be told to the log. */
-function watched(call: Call, { pieces, close }: TextStream, traffic: Traffic): TextStream | null {
-  if (call.method === 'HEAD') {
-    close()
-    return null
-  }
-  async function* sent() {
-    try {
-      yield* pieces
-    } catch (error) {
-      traffic.failed(call, error)
-      throw error
-    }
-  }
-  return { pieces: sent(), close }
+export interface Endpoint<in Deps> extends Described {
+  readonly guards: readonly AnyGuard[]
+  /** All that it may be refused for: by its guards, by its schemas, and by its handler. */
+  readonly errors: readonly ErrorCode[]
+  readonly serve: (call: Call, deps: Deps) => Answer | Promise<Answer>
 }
 
-const allowed = (methods: readonly Method[]): string =>
-  [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
-
-/** Any other method on a known path. `options` answers OPTIONS, where the caller cares for it. */
-const otherMethods =
-  (allow: string, options?: (call: Call, allow: string) => Answer): Handle =>
-  (call) => {
-    call.responseHeaders.Allow = allow
-    if (call.method === 'OPTIONS' && options) return options(call, allow)
-    throw problem('method_not_allowed')
-  }
-
-export interface Routes {
-  readonly mount: <Deps>(
-    endpoints: readonly Route<Deps>[],
+interface Declaration<
+  Guards extends readonly AnyGuard[],
+  Params extends z.ZodObject | undefined,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+  Deps,
+> extends Described {
+  readonly guards: Guards & Ordered<Guards, Facts & { readonly params: Output<Params> }>
+  readonly params?: Params & z.ZodObject
+  readonly query?: Query & z.ZodObject
+  readonly body?: JsonBody<Body & z.ZodType>
+  /** Beside those of its guards and schemas. */
+  readonly errors?: readonly ErrorCode[]
+  readonly handle: (
+    request: Request<Guards, Params, Query, Body>,
     deps: Deps,
-    traffic: Traffic,
-    options?: (call: Call, allow: string) => Answer,
-  ) => void
-  readonly serve: Serve
+  ) => Answer | Promise<Answer>
 }
 
-/** `elsewhere` is told of requests for paths that nobody serves. */
-export function createRoutes(elsewhere: Traffic): Routes {
-  const router = createRouter<Serve>()
-  const nothingHere = serveWith(
-    'unknown',
-    () => {
-      throw problem('not_found')
-    },
-    elsewhere,
-  )
+const errorsOf = ({ guards, params, query, body, errors = [] }: Undeclared): ErrorCode[] => [
+  ...new Set([
+    ...guards.flatMap((guard) => guard.errors),
+    ...(params ? (['not_found'] as const) : []),
+    ...(query ? (['invalid_query'] as const) : []),
+    ...(body ? BODY_ERRORS : []),
+    ...errors,
+  ]),
+]
+
+/** A declaration whose types have done their work. */
+interface Undeclared extends Described {
+  readonly guards: readonly AnyGuard[]
+  readonly errors?: readonly ErrorCode[]
+}
+
+/**
+ * Guards run first, in their order; then the query and the body are validated; then `handle` is
+ * asked, with all that is known by then.
+ */
+export function endpoint<
+  const Guards extends readonly AnyGuard[],
+  Params extends z.ZodObject | undefined = undefined,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Deps = unknown,
+>(declared: Declaration<Guards, Params, Query, Body, Deps>): Endpoint<Deps & DepsOf<Guards>> {
+  const { handle, ...described } = declared
   return {
-    mount(endpoints, deps, traffic, options) {
-      for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
-        const allow = allowed(group.map((endpoint) => endpoint.method))
-        const other = serveWith('other', otherMethods(allow, options), traffic)
-        const byMethod = new Map<string, Serve>(
-          group.map(({ method, operationId, handle }) => [
-            method,
-            serveWith(operationId, (call) => handle(call, deps), traffic),
-          ]),
-        )
-        const get = byMethod.get('GET')
-        if (get) byMethod.set('HEAD', get)
-        router.add(path, (incoming) => (byMethod.get(incoming.method) ?? other)(incoming))
-      }
-    },
-    serve: (incoming) => (router.find(incoming.path) ?? nothingHere)(incoming),
+    ...described,
+    errors: errorsOf(described),
+    serve: runner(described, handle as unknown as Handle),
   }
 }

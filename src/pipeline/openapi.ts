@@ -1,100 +1,147 @@
 /** Endpoint declarations -> the OpenAPI 3.1 document. */
-import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import { catalogue, type ErrorCode } from '../errors.ts'
-import type { Documented, Endpoint, EndpointDocs } from './endpoint.ts'
-import { problemBody } from './problem.ts'
+import { type Components, createComponents } from './components.ts'
+import type { Documented, Endpoint } from './endpoint.ts'
+import type { ResponseHeader } from './headers.ts'
+import { problemSchema } from './problem.ts'
 
-const problemSchema = z
-  .object({
-    type: z.string().openapi({ description: 'A page about this kind of problem.' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().openapi({ description: 'What went wrong and what to do next.' }),
-    instance: z.string().openapi({ description: 'The request id, also in X-Request-Id.' }),
-    code: z.string().openapi({ description: 'Stable and machine-readable.' }),
-    errors: z
-      .array(z.object({ pointer: z.string(), message: z.string() }))
-      .optional()
-      .openapi({ description: 'For 400: each fault with its JSON pointer.' }),
-  })
-  .loose()
-  .openapi('Problem')
+type Described = Endpoint<never>
 
-type Responses = RouteConfig['responses']
+/** What any operation may answer, whatever it declares. */
+export const ANYWHERE = ['malformed_request', 'internal'] as const
 
-const headersOf = (headers: Readonly<Record<string, string>>) =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, description]) => [
+const EVERY_ANSWER: readonly ResponseHeader[] = ['X-Request-Id', 'X-Content-Type-Options']
+
+const errorHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+const headersOf = (
+  { header }: Components,
+  { guards }: Described,
+  status: number,
+  own: Documented['headers'] = {},
+) => ({
+  ...Object.fromEntries(
+    [...guards.flatMap(({ headers = [] }) => headers), ...EVERY_ANSWER]
+      .concat(errorHeaders[status] ?? [])
+      .map((name) => [name, header(name)]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(own).map(([name, description]) => [
       name,
-      { description, schema: { type: 'string' as const } },
+      { description, schema: { type: 'string' } },
     ]),
-  )
+  ),
+})
 
-function success({ description, schema, mediaType, example, headers }: Documented) {
-  const content = schema && { [mediaType ?? 'application/json']: { schema, example } }
+function success(components: Components, endpoint: Described, status: number, answer: Documented) {
+  const { description, schema, mediaType = 'application/json', example, headers } = answer
+  const content = schema && {
+    [mediaType]: { schema: components.schema(schema, 'output'), example },
+  }
   return {
     description,
+    headers: headersOf(components, endpoint, status, headers),
     ...(content && { content }),
-    ...(headers && { headers: headersOf(headers) }),
   }
 }
 
-const errorHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { 'WWW-Authenticate': 'The challenge of RFC 6750.' },
-  429: { 'Retry-After': 'Seconds to wait.' },
-  503: { 'Retry-After': 'Seconds to wait.' },
-}
-
-function failure(codes: readonly ErrorCode[]) {
-  const status = catalogue[codes[0] ?? 'internal'].status
+function failure(components: Components, endpoint: Described, codes: readonly ErrorCode[]) {
+  const status: number = catalogue[codes[0] ?? 'internal'].status
+  const { schema = problemSchema, headers, example } = endpoint.answers?.[status] ?? {}
   const examples = Object.fromEntries(
     codes.map((code) => [
       code,
-      { summary: catalogue[code].title, value: problemBody(code, catalogue[code].detail, 'r1-1') },
+      example ? { summary: catalogue[code].title, value: example } : components.example(code),
     ]),
   )
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}`).join('; '),
-    content: { 'application/problem+json': { schema: problemSchema, examples } },
-    ...(errorHeaders[status] && { headers: headersOf(errorHeaders[status]) }),
+    headers: headersOf(components, endpoint, status, headers),
+    content: {
+      'application/problem+json': { schema: components.schema(schema, 'output'), examples },
+    },
   }
 }
 
-/** What any operation may answer, whatever it declares. */
-const ANYWHERE = ['malformed_request', 'internal'] as const
-
-function responsesOf(docs: EndpointDocs): Responses {
-  const codes = new Set<ErrorCode>([...docs.errors, ...ANYWHERE])
-  const byStatus = Map.groupBy(codes, (code) => String(catalogue[code].status))
+function responsesOf(components: Components, endpoint: Described) {
+  const codes = new Set<ErrorCode>([...endpoint.errors, ...ANYWHERE])
+  const byStatus = Map.groupBy(codes, (code): number => catalogue[code].status)
+  const answers = Object.entries(endpoint.answers ?? {}).filter(
+    ([status]) => !byStatus.has(Number(status)),
+  )
   return Object.fromEntries([
-    ...Object.entries(docs.responses).map(([status, shown]) => [status, success(shown)]),
-    ...[...byStatus].map(([status, codes]) => [status, failure(codes)]),
+    ...answers.map(([status, answer]) => [
+      status,
+      success(components, endpoint, Number(status), answer),
+    ]),
+    ...[...byStatus].map(([status, same]) => [status, failure(components, endpoint, same)]),
   ])
 }
 
-const requestOf = ({ query, params, headers, body }: EndpointDocs): RouteConfig['request'] => ({
-  ...(query && { query }),
-  ...(params && { params }),
-  ...(headers && { headers }),
-  ...(body && {
-    body: {
-      required: true,
-      content: { 'application/json': { schema: body.schema, example: body.example } },
-    },
-  }),
-})
+function parametersOf(
+  components: Components,
+  place: 'path' | 'query' | 'header',
+  schema: z.ZodObject | undefined,
+) {
+  return Object.entries(schema?.shape ?? {}).map(([name, value]) => {
+    const shown = components.schema(value as z.ZodType, 'input')
+    return {
+      name,
+      in: place,
+      required: !(value as z.ZodType).safeParse(undefined).success,
+      ...('description' in shown && { description: shown.description }),
+      schema: shown,
+    }
+  })
+}
 
-const routeOf = ({ operationId, method, path, docs }: Endpoint<never>): RouteConfig => ({
-  operationId,
-  method: method.toLowerCase() as Lowercase<typeof method>,
-  path: path.replace(/:(\w+)/g, '{$1}'),
-  summary: docs.summary,
-  ...(docs.description && { description: docs.description }),
-  tags: [docs.tag],
-  security: (docs.security ?? []).map((scheme) => ({ [scheme]: [] })),
-  request: requestOf(docs) ?? {},
-  responses: responsesOf(docs),
-})
+function requestBodyOf(components: Components, { body }: Described) {
+  if (!body) return {}
+  const { schema, example } = body
+  const content = { 'application/json': { schema: components.schema(schema, 'input'), example } }
+  return { requestBody: { required: true, content } }
+}
+
+/** The narrowest of its guards says which credentials pass. */
+const securityOf = ({ guards }: Described) =>
+  (guards.findLast(({ security }) => security)?.security ?? []).map((name) => ({ [name]: [] }))
+
+function operationOf(components: Components, endpoint: Described) {
+  const { operationId, docs, params, query } = endpoint
+  const parameters = [
+    ...parametersOf(components, 'path', params),
+    ...parametersOf(components, 'query', query),
+    ...parametersOf(components, 'header', docs?.headers),
+  ]
+  return {
+    operationId,
+    summary: docs?.summary,
+    description: docs?.description,
+    tags: docs && [docs.tag],
+    security: securityOf(endpoint),
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBodyOf(components, endpoint),
+    responses: responsesOf(components, endpoint),
+  }
+}
+
+function pathsOf(components: Components, endpoints: readonly Described[]) {
+  const byPath = Map.groupBy(endpoints, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))
+  return Object.fromEntries(
+    [...byPath].map(([path, same]) => [
+      path,
+      Object.fromEntries(
+        same.map((endpoint) => [endpoint.method.toLowerCase(), operationOf(components, endpoint)]),
+      ),
+    ]),
+  )
+}
 
 export interface ApiDescription {
   readonly title: string
@@ -107,13 +154,14 @@ export interface ApiDescription {
   >
 }
 
-export function describeApi(endpoints: readonly Endpoint<never>[], api: ApiDescription) {
-  const docs = new OpenAPIHono()
-  for (const endpoint of endpoints) docs.openAPIRegistry.registerPath(routeOf(endpoint))
-  for (const [name, scheme] of Object.entries(api.securitySchemes)) {
-    docs.openAPIRegistry.registerComponent('securitySchemes', name, scheme)
-  }
-  return docs.getOpenAPI31Document({
+/** Of the endpoints that programs call; those without `docs` are pages for people. */
+export function describeApi(endpoints: readonly Described[], api: ApiDescription) {
+  const components = createComponents()
+  const paths = pathsOf(
+    components,
+    endpoints.filter(({ docs }) => docs),
+  )
+  return {
     openapi: '3.1.0',
     info: {
       title: api.title,
@@ -122,6 +170,8 @@ export function describeApi(endpoints: readonly Endpoint<never>[], api: ApiDescr
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: api.serverUrl }],
-    tags: [...api.tags],
-  })
+    tags: api.tags,
+    paths,
+    components: { securitySchemes: api.securitySchemes, ...components.all() },
+  }
 }

@@ -1,6 +1,25 @@
-/** Problem -> application/problem+json (RFC 9457). */
-import { catalogue, type ErrorCode, type Problem } from '../errors.ts'
-import { type Answer, answer, type Call } from '../http/call.ts'
+/** Problem -> application/problem+json (RFC 9457), and what else was thrown -> a problem. */
+import { z } from 'zod'
+import { catalogue, type ErrorCode, Problem, problem } from '../errors.ts'
+import { type Answer, answer, type Call, commonHeaders } from '../http/call.ts'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../store/port.ts'
+
+export const problemSchema = z
+  .looseObject({
+    type: z.string().meta({ description: 'A page about this kind of problem.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'What went wrong and what to do next.' }),
+    instance: z.string().meta({ description: 'The request id, also in X-Request-Id.' }),
+    code: z.string().meta({ description: 'Stable and machine-readable.' }),
+    errors: z
+      .array(z.object({ pointer: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'For 400: each fault with its JSON pointer.' }),
+  })
+  .meta({ id: 'Problem' })
+
+const PROBLEM_JSON = 'application/problem+json'
 
 const REALM = 'Bearer realm="agent-home"'
 
@@ -31,6 +50,9 @@ export const problemBody = (code: ErrorCode, detail: string, instance: string) =
   code,
 })
 
+/** What a refusal looks like, for documents. */
+export const problemExample = (code: ErrorCode) => problemBody(code, catalogue[code].detail, 'r1-1')
+
 /** What a refusal adds to the answer's headers and to the log, in whatever form it is shown. */
 export function noteRefusal(call: Call, refusal: Problem): void {
   Object.assign(call.responseHeaders, headersOf(refusal))
@@ -45,5 +67,22 @@ export function refuse(call: Call, refusal: Problem): Answer {
     ...(extras.errors && { errors: extras.errors }),
     ...extras.members,
   }
-  return answer(call, status, JSON.stringify(body), 'application/problem+json')
+  return answer(call, status, JSON.stringify(body), PROBLEM_JSON)
+}
+
+/** For bytes that never became a request, and so have no call. */
+export function refuseUnparsed(code: ErrorCode, id: string): Answer {
+  const responseHeaders = { ...commonHeaders(id), Connection: 'close' }
+  const { status, detail } = catalogue[code]
+  const body = JSON.stringify(problemBody(code, detail, id))
+  return answer({ responseHeaders }, status, body, PROBLEM_JSON)
+}
+
+/** The problem that something thrown stands for. */
+export function explain(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })
+  if (error instanceof OutcomeUnknown) return problem('outcome_unknown', { cause: error })
+  if (error instanceof StoreUnavailable) return problem('storage_unavailable', { cause: error })
+  return problem('internal', { cause: error })
 }

@@ -2,21 +2,8 @@
  * Budgets that several nodes spend from. A node leases permits by the block, so that most requests
  * ask nobody; every permit was taken from the one count first, so the rates hold in sum.
  */
-import type { BudgetPolicy, Budgets, Standing } from './budgets.ts'
-
-/** A share of a budget that a node may spend within its window. */
-export interface Lease {
-  readonly granted: number
-  /** What nobody has leased yet. */
-  readonly unleased: number
-  readonly endsInMs: number
-}
-
-export type LeasePermits = (
-  policy: { readonly name: string; readonly quota: number; readonly windowMs: number },
-  key: string,
-  wanted: number,
-) => Promise<Lease>
+import type { LeasePermits } from '../store/port.ts'
+import type { BudgetPolicy, BudgetState, Counting } from './budgets.ts'
 
 /**
  * A twentieth: one question for 30 requests at 600 a minute. What one node has left of its block
@@ -25,6 +12,8 @@ export type LeasePermits = (
 const BLOCKS = 20
 
 const blockOf = ({ quota }: BudgetPolicy): number => Math.max(1, Math.floor(quota / BLOCKS))
+
+const idOf = ({ name }: BudgetPolicy, key: string): string => `${name} ${key}`
 
 /** Counts held at once, before those whose window is over are let go. */
 const MAX_HELD = 10_000
@@ -37,20 +26,10 @@ interface Held {
 
 const NOTHING: Held = { left: 0, unleased: Number.POSITIVE_INFINITY, endsAt: 0 }
 
-export function sharedBudgets(
-  policies: readonly BudgetPolicy[],
-  lease: LeasePermits,
-  stopwatch: () => number,
-): Budgets {
-  const byName = new Map(policies.map((policy) => [policy.name, policy]))
+/** `stopwatch` gives milliseconds, monotonic. */
+export function countTogether(lease: LeasePermits, stopwatch: () => number): Counting {
   const held = new Map<string, Held>()
   const asked = new Map<string, Promise<Held>>()
-
-  const find = (name: string): BudgetPolicy => {
-    const found = byName.get(name)
-    if (!found) throw new Error(`no budget is named ${name}`)
-    return found
-  }
 
   const current = (id: string): Held | undefined => {
     const found = held.get(id)
@@ -83,39 +62,28 @@ export function sharedBudgets(
     return asking
   }
 
-  const standingOf = (policy: BudgetPolicy, found: Held, allowed: boolean): Standing => ({
+  const stateOf = (policy: BudgetPolicy, found: Held, allowed: boolean): BudgetState => ({
     policy,
     remaining: found.left + found.unleased,
     resetSeconds: Math.max(0, Math.ceil((found.endsAt - stopwatch()) / 1000)),
     allowed,
   })
 
-  const free = (policy: BudgetPolicy): Standing => ({
-    policy,
-    remaining: 0,
-    resetSeconds: policy.windowSeconds,
-    allowed: true,
-  })
-
   return {
-    async take(name, key) {
-      const policy = find(name)
-      if (policy.quota === 0) return free(policy)
-      const id = `${name} ${key}`
+    async take(policy, key) {
+      const id = idOf(policy, key)
       let found = current(id) ?? NOTHING
       while (found.left === 0 && found.unleased > 0) {
         found = await askOnce(id, policy, key, blockOf(policy))
       }
       const allowed = found.left > 0
       if (allowed) found.left--
-      return standingOf(policy, found, allowed)
+      return stateOf(policy, found, allowed)
     },
-    async look(name, key) {
-      const policy = find(name)
-      if (policy.quota === 0) return free(policy)
-      const id = `${name} ${key}`
+    async look(policy, key) {
+      const id = idOf(policy, key)
       const found = current(id) ?? (await askOnce(id, policy, key, 0))
-      return standingOf(policy, found, found.left + found.unleased > 0)
+      return stateOf(policy, found, found.left + found.unleased > 0)
     },
   }
 }

@@ -1,7 +1,8 @@
 /** Zod's issues -> JSON pointers (RFC 6901), for bodies and queries. */
-import type { z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import { type Fault, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
+import { queryOf } from '../http/query.ts'
 
 const escaped = (part: PropertyKey): string =>
   String(part).replaceAll('~', '~0').replaceAll('/', '~1')
@@ -27,30 +28,9 @@ export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.
   throw problem('invalid_body', { errors: faults(parsed.error) })
 }
 
-/** One plain pair, as a memory's key mostly is, needs no decoding. */
-function pairsOf(search: string): Iterable<readonly [string, string]> {
-  if (search === '') return []
-  const mark = search.indexOf('=')
-  return mark > 0 && !/[&%+]/.test(search)
-    ? [[search.slice(0, mark), search.slice(mark + 1)]]
-    : new URLSearchParams(search)
-}
-
-function queryOf(call: Call): Record<string, string> {
-  const query: Record<string, string> = {}
-  for (const [name, value] of pairsOf(call.search)) {
-    if (Object.hasOwn(query, name)) {
-      const errors = [{ pointer: `?${name}`, message: 'was sent twice; send it once' }]
-      throw problem('invalid_query', { errors })
-    }
-    Object.defineProperty(query, name, { value, enumerable: true })
-  }
-  return query
-}
-
 /** Throws `invalid_query`: a parameter that is wrong, unknown or sent twice. */
 export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.output<S> {
-  const parsed = schema.safeParse(queryOf(call))
+  const parsed = schema.safeParse(queryOf(call.search))
   if (parsed.success) return parsed.data
   const errors = faults(parsed.error).map(({ pointer: at, message }) => ({
     pointer: `?${at.slice(1)}`,

@@ -154,9 +154,10 @@ export type BirthAnswer =
 export interface HomeStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
-   * a revocation, which is why every verb checks again; it never lags on a paused agent.
+   * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
+   * remembered is given without a promise.
    */
-  identify(tokenHash: string): Promise<Identity | undefined>
+  identify(tokenHash: string): Identity | undefined | Promise<Identity | undefined>
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
   countBirths(bornFrom: string, since: number): Promise<BirthCount>
   findAccount(email: string): Promise<Account | undefined>
@@ -372,6 +373,12 @@ export interface PermitLease {
   readonly endsInMs: number
 }
 
+export type LeasePermits = (
+  policy: PermitPolicy,
+  key: string,
+  wanted: number,
+) => Promise<PermitLease>
+
 export interface StoreStatus {
   readonly agents: number
   readonly memories: number
@@ -388,9 +395,7 @@ export interface Store extends HomeStore, SessionStore, GatewayStore {
    * Takes up to `wanted` permits from a count that all processes on this data share. Undefined
    * where there is but one process: it counts in its own memory.
    */
-  readonly leasePermits:
-    | ((policy: PermitPolicy, key: string, wanted: number) => Promise<PermitLease>)
-    | undefined
+  readonly leasePermits: LeasePermits | undefined
   /** Proves that a write commits. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>

@@ -1,5 +1,5 @@
-/** The browser's room: its pages and forms. */
-import type { Route } from '../pipeline/endpoint.ts'
+/** The pages for people: the operator's, the rooms', and what all of them need. */
+import type { Endpoint } from '../pipeline/endpoint.ts'
 import { revokeSessionForm, sessionsPage } from './console/account/sessions.ts'
 import { signInForm, signInPage, signOutForm } from './console/account/sign-in.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
@@ -8,16 +8,19 @@ import { agentsPage } from './console/agent/list.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { statusForm } from './console/agent/status.ts'
-import type { Console } from './console/console.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoriesPage } from './console/memory/list.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
-import { roomForm, roomPage } from './rooms/room.ts'
-import type { Hall } from './rooms/site.ts'
 
-export const consoleRoutes: readonly Route<Console>[] = [
+export { landing } from './rooms/landing.ts'
+
+import { roomForm, roomPage } from './rooms/room.ts'
+import type { SiteContext } from './rooms/site.ts'
+
+export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   asset,
   birthPage,
   birthForm,
@@ -40,4 +43,4 @@ export const consoleRoutes: readonly Route<Console>[] = [
   printPage,
 ]
 
-export const roomRoutes: readonly Route<Hall>[] = [roomPage, roomForm]
+export const roomEndpoints: readonly Endpoint<SiteContext>[] = [roomPage, roomForm]

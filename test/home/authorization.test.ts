@@ -1,7 +1,6 @@
-/** Every home endpoint with every kind of credential. What must happen follows its declaration. */
+/** Every home endpoint with every kind of credential. What must happen is told by `rights.ts`. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
-import type { HomeEndpoint } from '../../src/home/endpoint.ts'
 import { homeEndpoints } from '../../src/home/index.ts'
 import {
   type Answer,
@@ -17,6 +16,7 @@ import {
 import { expectProblem } from '../problem.ts'
 import { proves } from '../requirements.ts'
 import { bearer, credentials, ofBearer } from './credential-kinds.ts'
+import { homeRights, type Rights } from './rights.ts'
 
 interface ValidRequest {
   readonly query?: string
@@ -37,9 +37,10 @@ const validRequests: Readonly<Record<string, ValidRequest>> = {
 
 const SECRET = 'the text of another tenant'
 
-test('the table has a valid request for every declared endpoint, and for no other', () => {
-  const declared = homeEndpoints.map(({ operationId }) => operationId)
-  expect(Object.keys(validRequests).toSorted()).toEqual(declared.toSorted())
+test('rights and valid requests are told of every declared endpoint, and of no other', () => {
+  const declared = homeEndpoints.map(({ method, path }) => `${method} ${path}`)
+  expect(homeRights.map(({ method, path }) => `${method} ${path}`)).toEqual(declared)
+  expect(Object.keys(validRequests)).toEqual(homeRights.map(({ operationId }) => operationId))
 })
 
 describe.each(engines)('authorization on $name', (engine) => {
@@ -55,7 +56,7 @@ describe.each(engines)('authorization on $name', (engine) => {
     return born
   }
 
-  const send = (endpoint: HomeEndpoint, headers: Record<string, string>): Promise<Answer> => {
+  const send = (endpoint: Rights, headers: Record<string, string>): Promise<Answer> => {
     const { method, path, operationId, access } = endpoint
     const { query = '', body } = validRequests[operationId] ?? {}
     const key = access === 'idempotency-key' && { 'idempotency-key': freshKey() }
@@ -79,7 +80,7 @@ describe.each(engines)('authorization on $name', (engine) => {
     else expect(answer.status, answer.text).toBeLessThan(300)
   }
 
-  describe.each(homeEndpoints)('$operationId', (endpoint) => {
+  describe.each(homeRights)('$operationId', (endpoint) => {
     test.each(credentials)(
       'with $name',
       proves(

@@ -1,20 +1,20 @@
-/** Every kind of credential that a request can bear, and the refusal that a declaration calls for. */
+/** Every kind of credential that a request can bear, and the refusal that its rights call for. */
 import type { ErrorCode } from '../../src/errors.ts'
-import type { HomeEndpoint } from '../../src/home/endpoint.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Born, TestService } from '../harness.ts'
+import type { Rights } from './rights.ts'
 
-export const ofBearer = ({ access }: HomeEndpoint): boolean =>
+export const ofBearer = ({ access }: Rights): boolean =>
   access === 'either-token' || access === 'operator-token'
 
 /** Open endpoints do not look at bearer tokens. */
-const unlessOpen = (code: ErrorCode) => (endpoint: HomeEndpoint) =>
+const unlessOpen = (code: ErrorCode) => (endpoint: Rights) =>
   ofBearer(endpoint) ? code : undefined
 
-const byAgent = ({ access }: HomeEndpoint): ErrorCode | undefined =>
+const byAgent = ({ access }: Rights): ErrorCode | undefined =>
   access === 'operator-token' ? 'insufficient_scope' : undefined
 
-const byPausedAgent = (endpoint: HomeEndpoint): ErrorCode | undefined =>
+const byPausedAgent = (endpoint: Rights): ErrorCode | undefined =>
   byAgent(endpoint) ?? (endpoint.whilePaused ? undefined : 'agent_paused')
 
 const allowed = () => undefined
@@ -26,8 +26,8 @@ export interface Credential {
   readonly name: string
   /** The Authorization header; may first do something to the agent. */
   readonly present: (born: Born, service: TestService) => Promise<string | undefined>
-  /** The refusal that an endpoint's declaration calls for. */
-  readonly refusal: (endpoint: HomeEndpoint) => ErrorCode | undefined
+  /** The refusal that the rights call for. */
+  readonly refusal: (endpoint: Rights) => ErrorCode | undefined
 }
 
 export const bearer = (token: string) => `Bearer ${token}`

@@ -204,7 +204,7 @@ describe.each(engines)('a bad request on $name', (engine) => {
 
   test('a request that stops half-way is ended with 408, its head or its body', async () => {
     const slow = await openListening(engine, ({ app }) =>
-      listen(app.serve, '127.0.0.1', 0, app.newRequestId, {
+      listen(app, '127.0.0.1', 0, {
         headersTimeout: 100,
         requestTimeout: 200,
         connectionsCheckingInterval: 20,

@@ -7,12 +7,13 @@ import { readBytes } from '../../src/http/body.ts'
 import { type Answer, beginCall, type Incoming } from '../../src/http/call.ts'
 import { listen } from '../../src/http/server.ts'
 import { incomingOf } from '../harness.ts'
+import { siteOf } from './listening.ts'
 import { request } from './socket.ts'
 
 /** What waits for what was already said would wait for ever. */
 const HANG_MS = 5_000
 
-const read = (incoming: Incoming) => readBytes(beginCall('r1', incoming), 1_000)
+const read = (incoming: Incoming) => readBytes(beginCall('r1', incoming, {}), 1_000)
 
 const readFrom = (body: Readable) => read({ ...incomingOf('POST', '/', {}), body })
 
@@ -70,7 +71,7 @@ test.each(sent)(
       outcome.resolve(read(incoming))
       return { status: 400, headers: {}, body: null }
     }
-    const server = await listen(serve, '127.0.0.1', 0, () => 'r1')
+    const server = await listen(siteOf(serve), '127.0.0.1', 0)
     const socket = connect(server.port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write(bytes)

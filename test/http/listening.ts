@@ -1,6 +1,11 @@
 /** A service on a real socket, and what a tenant of it has, to see that nothing changed. */
-import { listen, type RunningServer } from '../../src/http/server.ts'
+import type { Serve } from '../../src/http/call.ts'
+import { listen, type RunningServer, type Site } from '../../src/http/server.ts'
+import { refuseUnparsed } from '../../src/pipeline/problem.ts'
 import { type Born, type Engine, openService, type TestService, write } from '../harness.ts'
+
+/** Anything that serves, as a site. */
+export const siteOf = (serve: Serve): Site => ({ serve, newRequestId: () => 'r1', refuseUnparsed })
 
 export interface Listening {
   readonly service: TestService
@@ -14,7 +19,7 @@ export interface Listening {
 export async function openListening(
   engine: Engine,
   start: (service: TestService) => Promise<RunningServer> = ({ app }) =>
-    listen(app.serve, '127.0.0.1', 0, app.newRequestId),
+    listen(app, '127.0.0.1', 0),
 ): Promise<Listening> {
   const service = await openService(engine, {
     ...{ READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0' },

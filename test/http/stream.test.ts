@@ -5,6 +5,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Answer, Incoming, TextStream } from '../../src/http/call.ts'
 import { listen, type RunningServer } from '../../src/http/server.ts'
+import { siteOf } from './listening.ts'
 import { exchange, request } from './socket.ts'
 
 async function* pieces(...texts: (string | Error)[]): AsyncGenerator<string> {
@@ -41,7 +42,7 @@ async function serving(open: (incoming: Incoming) => AsyncIterable<string>) {
     const body: TextStream = { pieces: open(incoming), close: closed.resolve }
     return { status: 200, headers: {}, body }
   }
-  const server: RunningServer = await listen(serve, '127.0.0.1', 0, () => 'r1', patience)
+  const server: RunningServer = await listen(siteOf(serve), '127.0.0.1', 0, patience)
   return { server, closed: closed.promise }
 }
 
@@ -97,7 +98,7 @@ test('a reader that left before its answer began closes the source, which waits'
     const body: TextStream = { pieces: silent(closed.promise), close: closed.resolve }
     return { status: 200, headers: {}, body }
   }
-  const server = await listen(serve, '127.0.0.1', 0, () => 'r1')
+  const server = await listen(siteOf(serve), '127.0.0.1', 0)
   const socket = connect(server.port, '127.0.0.1')
   socket.write(get)
   await came.promise

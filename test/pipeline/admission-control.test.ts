@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTurnstile, watchEventLoop } from '../../src/pipeline/admission-control.ts'
+import { createAdmissionControl, watchEventLoop } from '../../src/pipeline/admission-control.ts'
 import { engines, openService } from '../harness.ts'
 
 const limits = {
@@ -22,7 +22,7 @@ describe('the door', () => {
 
   /** Names what came in, in order. */
   function visitors({ delayMs = 0, homeIsAsked = true } = {}) {
-    const door = createTurnstile(
+    const door = createAdmissionControl(
       limits,
       () => delayMs,
       () => homeIsAsked,

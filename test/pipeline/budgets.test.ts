@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { memoryBudgets } from '../../src/pipeline/budgets.ts'
+import { createBudgets } from '../../src/pipeline/budgets.ts'
+import { countInMemory } from '../../src/pipeline/memory-budgets.ts'
 
 const policies = [
   { name: 'reads', quota: 2, windowSeconds: 60 },
@@ -15,7 +16,7 @@ describe('a budget of this process', () => {
   })
 
   test('is spent by key, and whole again when its window has passed', async () => {
-    const budgets = memoryBudgets(policies)
+    const budgets = createBudgets(policies, countInMemory())
     const take = async (key: string) => {
       const { allowed, remaining, resetSeconds } = await budgets.take('reads', key)
       return [allowed, remaining, resetSeconds]
@@ -30,7 +31,7 @@ describe('a budget of this process', () => {
   })
 
   test('is looked at without being spent', async () => {
-    const budgets = memoryBudgets(policies)
+    const budgets = createBudgets(policies, countInMemory())
     const look = async () => (await budgets.look('reads', 'a')).allowed
     expect([await look(), await look(), await look()]).toEqual([true, true, true])
     await budgets.take('reads', 'a')
@@ -40,12 +41,14 @@ describe('a budget of this process', () => {
   })
 
   test('of 0 is without limit', async () => {
-    const budgets = memoryBudgets(policies)
+    const budgets = createBudgets(policies, countInMemory())
     for (let n = 0; n < 100; n++) expect((await budgets.take('off', 'a')).allowed).toBe(true)
     expect((await budgets.look('off', 'a')).allowed).toBe(true)
   })
 
   test('that nobody declared is a mistake of ours', async () => {
-    await expect(memoryBudgets(policies).take('unknown', 'a')).rejects.toThrow('unknown')
+    await expect(createBudgets(policies, countInMemory()).take('unknown', 'a')).rejects.toThrow(
+      'unknown',
+    )
   })
 })

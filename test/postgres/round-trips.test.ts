@@ -47,8 +47,8 @@ test('each verb takes the round trips that the documentation gives', async () =>
   const birth = newBirth()
   const limits = { ...noLimits, perAddress: 10 }
   const bear = await tripsOf(() => store.bear(birth, limits, 0))
-  const identify = await tripsOf(() => store.identify(birth.agentTokenHash))
-  const again = await tripsOf(() => store.identify(birth.agentTokenHash))
+  const identify = await tripsOf(async () => store.identify(birth.agentTokenHash))
+  const again = await tripsOf(async () => store.identify(birth.agentTokenHash))
   const agent = (await store.identify(birth.agentTokenHash)) as Identity
   const operator = (await store.identify(birth.operatorTokenHash)) as Identity
   const write = (expectedVersion: number) =>

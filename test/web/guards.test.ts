@@ -1,8 +1,8 @@
 /** What keeps the console to its operator: origins, cookies, sessions, guessing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { homeEndpoints } from '../../src/home/index.ts'
-import { consoleRoutes, roomRoutes } from '../../src/web/index.ts'
+import { consoleEndpoints, roomEndpoints } from '../../src/web/index.ts'
 import { type Answer, engines, openService, type TestService } from '../harness.ts'
+import { homeRights } from '../home/rights.ts'
 
 const PASSWORD = 'correct horse battery'
 const HOUR_MS = 3_600_000
@@ -49,7 +49,7 @@ describe.each(engines)('the console on $name', (engine) => {
   const isSignedIn = async (cookie: string): Promise<boolean> =>
     (await get('/console', { cookie })).status === 200
 
-  const forms = [...consoleRoutes, ...roomRoutes].filter(({ method }) => method === 'POST')
+  const forms = [...consoleEndpoints, ...roomEndpoints].filter(({ method }) => method === 'POST')
 
   test.each(forms)('$operationId refuses forms from other sites', async ({ path }) => {
     const { agentId, email } = await account()
@@ -88,7 +88,7 @@ describe.each(engines)('the console on $name', (engine) => {
   test('the agent’s endpoints ignore cookies', async () => {
     const { email } = await account()
     const cookie = await signIn(email)
-    for (const { method, path, access } of homeEndpoints) {
+    for (const { method, path, access } of homeRights) {
       if (access === 'anyone') continue
       const answer = await service.call(method, path, { headers: { cookie } })
       expect([path, answer.status]).toEqual([path, 401])
@@ -227,7 +227,7 @@ describe.each(engines)('the console on $name', (engine) => {
   test('every page keeps itself to itself', async () => {
     const { agentId, email } = await account()
     const cookie = await signIn(email)
-    const pages = [...consoleRoutes, ...roomRoutes].filter(
+    const pages = [...consoleEndpoints, ...roomEndpoints].filter(
       ({ method, operationId }) => method === 'GET' && operationId !== 'asset',
     )
     for (const { path } of pages) {

@@ -19,8 +19,7 @@ const [embedded] = engines
 export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<OpenHouse> {
   if (!embedded) throw new Error('no engine to open')
   const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
-  const { serve, newRequestId } = service.app
-  const server = await listen(serve, '127.0.0.1', 0, newRequestId)
+  const server = await listen(service.app, '127.0.0.1', 0)
   return {
     ...service,
     base: `http://127.0.0.1:${server.port}`,

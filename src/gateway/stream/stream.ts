@@ -1,13 +1,15 @@
 /** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
-import { gatewayEndpoint } from '../endpoint.ts'
-import { entryId, NOTICE } from '../schemas.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import type { Gateway } from '../gateway.ts'
+import { anyQuery, forVisitors } from '../guards.ts'
+import { entryId, NOTICE, tag } from '../schemas.ts'
 
 const RECONNECT_MS = 3_000
 
-const lastEventId = entryId('must be the id of an event').openapi({
+const lastEventId = entryId('must be the id of an event').meta({
   description: 'The id of the last event that was seen: what arrived after it comes first.',
 })
 
@@ -28,23 +30,29 @@ async function* opening(position: string, events: AsyncIterable<string>): AsyncG
   yield* events
 }
 
-export const stream = gatewayEndpoint({
+export const stream = endpoint({
   operationId: 'listen',
   method: 'GET',
   path: '/api/resonance/stream',
-  summary: 'Everything as it arrives',
-  description:
-    'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with the entry as JSON and its id. A reader that takes nothing for 30 seconds is dropped.',
-  headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
-  responses: {
+  docs: {
+    tag,
+    summary: 'Everything as it arrives',
+    description:
+      'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with the entry as JSON and its id. A reader that takes nothing for 30 seconds is dropped.',
+    headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
+  },
+  guards: forVisitors,
+  query: anyQuery,
+  answers: {
     200: {
       description: 'The events, without end.',
       schema: z.string(),
       mediaType: 'text/event-stream',
+      headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no: it is passed on at once.' },
     },
   },
-  errors: ['invalid_last_event_id'],
-  async handle({ call }, { store, arrivals }) {
+  errors: ['storage_unavailable', 'invalid_last_event_id'],
+  async handle({ call }, { store, arrivals }: Gateway) {
     const after = resumesAfter(call)
     if (arrivals.full()) throw problem('overloaded')
     const position = after ?? (await store.lastArrival())

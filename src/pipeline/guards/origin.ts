@@ -1,6 +1,7 @@
 /** The origin check (the interface's "disallowed origin yields 403") and CORS for listed origins. */
 import { problem } from '../../errors.ts'
-import { type Answer, answer, type Call } from '../../http/call.ts'
+import { answer, type Call } from '../../http/call.ts'
+import type { Guard } from '../guard.ts'
 
 export interface OriginPolicy {
   /** The address that people see, where it differs from the Host header's. */
@@ -10,30 +11,37 @@ export interface OriginPolicy {
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
-const own = (call: Call, origin: string, policy: OriginPolicy): boolean =>
-  origin === URL.parse(policy.publicUrl ?? `http://${call.host}`)?.origin
+const own = (host: string, origin: string, policy: OriginPolicy): boolean =>
+  origin === URL.parse(policy.publicUrl ?? `http://${host}`)?.origin
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
-export function checkOrigin(call: Call, policy: OriginPolicy): void {
-  const { origin } = call.requestHeaders
-  if (origin === undefined || own(call, origin, policy)) return
+function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: OriginPolicy): void {
+  const { origin } = requestHeaders
+  if (origin === undefined || own(host, origin, policy)) return
   if (!policy.allowed.includes(origin)) throw problem('origin_denied')
-  call.responseHeaders['Access-Control-Allow-Origin'] = origin
-  call.responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
-  call.responseHeaders.Vary = 'Origin'
+  responseHeaders['Access-Control-Allow-Origin'] = origin
+  responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
+  responseHeaders.Vary = 'Origin'
 }
 
 const ASKED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
 
-/** OPTIONS: what a browser asks before it sends a credential across origins. */
-export const preflight =
-  (policy: OriginPolicy) =>
-  (call: Call, allow: string): Answer => {
-    checkOrigin(call, policy)
-    if (call.responseHeaders['Access-Control-Allow-Origin']) {
-      call.responseHeaders['Access-Control-Allow-Methods'] = allow
-      call.responseHeaders['Access-Control-Allow-Headers'] = ASKED_HEADERS
-      call.responseHeaders['Access-Control-Max-Age'] = '600'
+export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
+  name: 'origin',
+  errors: ['origin_denied'],
+  headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers', 'Vary'],
+  run({ call }, { origins }) {
+    checkOrigin(call, origins)
+  },
+  /** What a browser asks before it sends a credential across origins. */
+  preflight(call, { origins }, allow) {
+    checkOrigin(call, origins)
+    const headers = call.responseHeaders
+    if (headers['Access-Control-Allow-Origin']) {
+      headers['Access-Control-Allow-Methods'] = allow
+      headers['Access-Control-Allow-Headers'] = ASKED_HEADERS
+      headers['Access-Control-Max-Age'] = '600'
     }
     return answer(call, 204, null)
-  }
+  },
+}

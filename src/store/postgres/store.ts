@@ -81,14 +81,14 @@ function verbs(
     return answer
   }
 
+  const lookUp = async (tokenHash: string): Promise<Identity | undefined> => {
+    const found = await reads.identify(tokenHash)
+    if (found) identities.remember(found)
+    return found
+  }
+
   return {
-    async identify(tokenHash) {
-      const known = identities.find(tokenHash)
-      if (known) return known
-      const found = await reads.identify(tokenHash)
-      if (found) identities.remember(found)
-      return found
-    },
+    identify: (tokenHash) => identities.find(tokenHash) ?? lookUp(tokenHash),
     findBirth: reads.findBirth,
     countBirths: reads.countBirths,
     findAccount: reads.findAccount,

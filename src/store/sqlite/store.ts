@@ -26,8 +26,7 @@ export async function openSqlite(databaseUrl: string, now: number): Promise<Stor
     location: path,
     warnings: [],
     leasePermits: undefined,
-    identify: async (tokenHash) =>
-      identities.known(tokenHash) ?? read(() => reads.identify(tokenHash)),
+    identify: (tokenHash) => identities.known(tokenHash) ?? read(() => reads.identify(tokenHash)),
     findBirth: (keyHash) => read(() => reads.findBirth(keyHash)),
     countBirths: (bornFrom, since) => read(() => reads.countBirths(bornFrom, since)),
     findAccount: (email) => read(() => reads.findAccount(email)),

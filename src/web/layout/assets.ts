@@ -2,9 +2,10 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer } from '../../http/call.ts'
-import type { Route } from '../../pipeline/endpoint.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
 import { symbolIcon } from './glyphs.ts'
 
 /** `ts` as the sources run, `js` in a build. */
@@ -61,16 +62,18 @@ export const stylesheet = (): string => addressOf('style.css')
 export const icon = (): string => addressOf('icon.svg')
 export const scriptOf = (name: BrowserModule): string => addressOf(fileOf(name))
 
-export const asset: Route<unknown> = {
+export const asset = endpoint({
   operationId: 'asset',
   method: 'GET',
   path: '/assets/:edition/:file',
-  handle(call) {
-    const [, , asked, file = ''] = call.path.split('/')
+  params: z.object({ edition: z.string(), file: z.string() }),
+  guards: [],
+  errors: ['not_found'],
+  handle({ call, params }) {
     const { id, files } = edition()
-    const found = asked === id ? files.get(file) : undefined
+    const found = params.edition === id ? files.get(params.file) : undefined
     if (!found) throw problem('not_found')
     call.responseHeaders['Cache-Control'] = 'public, max-age=31536000, immutable'
     return answer(call, 200, found.text, found.type)
   },
-}
+})

@@ -1,9 +1,7 @@
 /** The parts of forms. What was typed comes back with what is wrong about it. */
 import { html } from 'hono/html'
-import { Problem } from '../../errors.ts'
-import type { Answer, Call } from '../../http/call.ts'
+import type { Problem } from '../../errors.ts'
 import type { Fields } from '../../http/form.ts'
-import { noteRefusal } from '../../pipeline/problem.ts'
 import { type Html, nothing } from './page.ts'
 
 export interface Typed {
@@ -116,18 +114,3 @@ ${faultNote(name, typed)}
 
 export const hidden = (name: string, value: string | number): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
-
-/** Runs a form's work. A refusal shows the form again; trouble of our own is not the form's. */
-export async function orAgain(
-  call: Call,
-  work: () => Promise<Answer>,
-  again: (refusal: Problem) => Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) throw error
-    noteRefusal(call, error)
-    return again(error)
-  }
-}

@@ -1,9 +1,11 @@
 /** Refusals as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
 import { catalogue, type ErrorCode, type Problem } from '../../errors.ts'
-import type { Answer, Call } from '../../http/call.ts'
-import { noteRefusal } from '../../pipeline/problem.ts'
+import { type Answer, type Call, redirect } from '../../http/call.ts'
+import { prefersHtml } from '../../http/negotiate.ts'
+import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { type Html, nothing, showPage } from './page.ts'
+import { signInFor } from './paths.ts'
 
 const faults = ({ extras }: Problem): Html =>
   extras.errors
@@ -21,7 +23,7 @@ function wayOn({ code }: Problem): Html {
 }
 
 /** What was refused, and what to do next. */
-export function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Answer> {
+function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Answer> {
   noteRefusal(call, refusal)
   const { title } = catalogue[refusal.code]
   return showPage(call, secure, {
@@ -39,15 +41,29 @@ ${wayOn(refusal)}
 }
 
 /** /problems/<code> for a browser: what the code means wherever it is met. */
-export function showProblem(call: Call, code: ErrorCode, secure: boolean): Promise<Answer> {
-  const { status, title, detail } = catalogue[code]
-  return showPage(call, secure, {
-    title,
-    body: html`<div class="narrow">
+export const showProblem =
+  (secure: boolean) =>
+  (call: Call, code: ErrorCode): Promise<Answer> => {
+    const { status, title, detail } = catalogue[code]
+    return showPage(call, secure, {
+      title,
+      body: html`<div class="narrow">
 <p class="trail"><code>${code}</code></p>
 <h1>${title}</h1>
 <p class="lead">${detail}</p>
 <p>It is answered with HTTP status ${status}, as <code>application/problem+json</code> to programs. The code never changes its meaning.</p>
 </div>`,
-  })
-}
+    })
+  }
+
+const SAFE = new Set(['GET', 'HEAD'])
+
+/** A refusal as people get it: a page, or the way to sign in. Programs get problem+json. */
+export const refuseToPeople =
+  (secure: boolean) =>
+  (call: Call, refusal: Problem): Answer | Promise<Answer> => {
+    if (refusal.code === 'signed_out' && SAFE.has(call.method)) {
+      return redirect(call, signInFor(call.path, call.search))
+    }
+    return prefersHtml(call) ? refuseWithPage(call, refusal, secure) : refuse(call, refusal)
+  }

@@ -1,11 +1,16 @@
 /** `/` for people: what this is, its two halves, the six rooms, and how an agent comes in. */
 import { html } from 'hono/html'
+import { inform, informationAnswers, informationDocs } from '../../gateway/information.ts'
 import type { Answer, Call } from '../../http/call.ts'
+import { prefersHtml } from '../../http/negotiate.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { admission } from '../../pipeline/guards/admission.ts'
+import { letAllRead, openToAll } from '../../pipeline/guards/open-to-all.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, showPage } from '../layout/page.ts'
 import { number, plural } from '../layout/words.ts'
 import { type Room, roomList } from './room-list.ts'
-import { type Hall, through } from './site.ts'
+import type { SiteContext } from './site.ts'
 
 const contactBody = JSON.stringify({ ai_identity: 'your name', seeking: ['connection'] })
 
@@ -20,8 +25,8 @@ const roomCard = ({ id, name, purpose, sign }: Room, count: number): Html => htm
 <span class="count">${count > 0 ? number(count) : 'empty'}</span>
 </a></li>`
 
-async function roomCards({ gateway }: Hall): Promise<Html> {
-  const summaries = await gateway.store.summarizeRooms(1)
+async function roomCards({ store }: SiteContext): Promise<Html> {
+  const summaries = await store.summarizeRooms(1)
   const counts = new Map(summaries.map(({ room, count }) => [room, count]))
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
   return html`<ul class="cards two">${roomList.map((room) =>
@@ -52,10 +57,10 @@ const copyable = (id: string, text: string): Html => html`<div class="request">
 <button type="button" class="quiet" data-copies="${id}" hidden>Copy</button>
 </div>`
 
-async function show(call: Call, hall: Hall): Promise<Answer> {
-  const { agents, memories } = await hall.totals()
-  const url = hall.publicUrl ?? `http://${call.host}`
-  return showPage(call, hall.secure, {
+async function show(call: Call, site: SiteContext): Promise<Answer> {
+  const { agents, memories } = await site.totals()
+  const url = site.publicUrl ?? `http://${call.host}`
+  return showPage(call, site.secure, {
     title: 'A home and a gateway',
     scripts: ['copy', 'live'],
     body: html`<section class="opening">
@@ -72,10 +77,33 @@ ${copyable('first-contact', firstContact(url))}
 <section aria-labelledby="rooms">
 <h2 id="rooms">Six rooms</h2>
 <p class="away" role="status" id="news"></p>
-<div id="entries" data-live="resonance-hall">${await roomCards(hall)}</div>
+<div id="entries" data-live="resonance-hall">${await roomCards(site)}</div>
 </section>`,
   })
 }
 
-export const showLanding = (call: Call, hall: Hall): Promise<Answer> =>
-  through(hall, () => show(call, hall))
+/** Programs are let in from any origin; a browser that names text/html gets a page of its own. */
+const openToPrograms: typeof openToAll = {
+  ...openToAll,
+  name: 'open-to-programs',
+  headers: [...(openToAll.headers ?? []), 'Vary'],
+  run({ call }) {
+    call.responseHeaders.Vary = 'Accept'
+    if (!prefersHtml(call)) letAllRead(call)
+  },
+}
+
+export const landing = endpoint({
+  operationId: 'land',
+  method: 'GET',
+  path: '/',
+  docs: {
+    ...informationDocs,
+    description: 'A browser, which names text/html, gets the landing page instead.',
+  },
+  guards: [openToPrograms, admission],
+  answers: informationAnswers,
+  errors: ['storage_unavailable'],
+  handle: ({ call }, site: SiteContext) =>
+    prefersHtml(call) ? show(call, site) : inform(call, site),
+})

@@ -1,13 +1,11 @@
 /** What the landing page and the rooms are given to work with. */
-
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { Answer } from '../../http/call.ts'
 import type { OriginPolicy } from '../../pipeline/guards/origin.ts'
 import type { StoreStatus } from '../../store/port.ts'
 
-export interface Hall {
-  readonly gateway: Gateway
+export interface SiteContext extends Gateway {
   readonly origins: OriginPolicy
+  /** People reach the service over https. */
   readonly secure: boolean
   /** Where programs reach the service, as far as it is known. */
   readonly publicUrl: string | undefined
@@ -32,15 +30,5 @@ export function countedNowAndThen(
       counted = undefined
     })
     return counted
-  }
-}
-
-/** Visitors wait at the gateway's door like its callers, so that the home goes first. */
-export async function through(hall: Hall, work: () => Promise<Answer>): Promise<Answer> {
-  const leave = await hall.gateway.turnstile.enter()
-  try {
-    return await work()
-  } finally {
-    leave()
   }
 }

@@ -1,11 +1,15 @@
 /** /console/sessions: where the account is signed in, and the way to end it. */
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
+import { redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Session } from '../../../store/port.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { when } from '../../layout/words.ts'
-import { ownForm, ownPage, redirect } from '../route.ts'
+import { formForSignedIn, forSignedIn } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 
 const path = '/console/sessions'
 
@@ -18,24 +22,33 @@ ${each.id === current.id ? html`<span class="status active">this one</span>` : n
 <button class="quiet">${each.id === current.id ? 'Sign out' : 'Revoke'}</button></form>
 </li>`
 
-export const sessionsPage = ownPage('consoleSessions', path, async ({ call, console, session }) => {
-  const now = console.home.clock()
-  const sessions = await console.store.listSessions(session.accountId, now)
-  return showPage(call, console.secure, {
-    title: 'Sessions',
-    session,
-    body: html`<h1>Sessions</h1>
+export const sessionsPage = endpoint({
+  operationId: 'consoleSessions',
+  method: 'GET',
+  path,
+  guards: forSignedIn,
+  async handle({ call, session }, workspace: Workspace) {
+    const now = workspace.clock()
+    const sessions = await workspace.sessions.listSessions(session.accountId, now)
+    return showPage(call, workspace.secure, {
+      title: 'Sessions',
+      session,
+      body: html`<h1>Sessions</h1>
 <p class="lead">Where ${session.email} is signed in. A session ends after 12 hours without a visit, and after 7 days in any case.</p>
 <ul class="rows">${sessions.map((each) => row(each, session, now))}</ul>`,
-  })
+    })
+  },
 })
 
-export const revokeSessionForm = ownForm(
-  'consoleRevokeSession',
+export const revokeSessionForm = endpoint({
+  operationId: 'consoleRevokeSession',
+  method: 'POST',
   path,
-  async ({ id = '' }, { call, console, session }) => {
-    const revoked = await console.store.revokeSession(session.accountId, id)
+  guards: formForSignedIn,
+  errors: [...WRITE_ERRORS, 'not_found'],
+  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
+    const revoked = await sessions.revokeSession(session.accountId, id)
     if (!revoked) throw problem('not_found', { detail: 'Your account has no such session.' })
     return redirect(call, path)
   },
-)
+})

@@ -1,20 +1,27 @@
 /** /console/sign-in and sign-out. */
 import { html } from 'hono/html'
+import { z } from 'zod'
 import { problem } from '../../../errors.ts'
 import { signIn } from '../../../home/account.ts'
-import type { Answer, Call } from '../../../http/call.ts'
-import { hidden, input, orAgain, refusalNote, type Typed } from '../../layout/fields.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
+import { type Answer, type Call, redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import type { Facts } from '../../../pipeline/guard.ts'
+import { again } from '../../../pipeline/guards/again.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
+import { beginSession, currentSession, endSession } from '../../../pipeline/sessions.ts'
+import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
-import type { Console } from '../console.ts'
-import { consolePath, openForm, openPage, ownForm, redirect } from '../route.ts'
-import { beginSession, currentSession, endSession } from '../session.ts'
+import { consolePath, SIGN_IN } from '../../layout/paths.ts'
+import { forAnyone, formForAnyone, formForSignedIn } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 
-const path = '/console/sign-in'
+const path = SIGN_IN
 
 const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
-const show = (call: Call, console: Console, typed: Typed): Promise<Answer> =>
-  showPage(call, console.secure, {
+const show = (call: Call, { secure }: Workspace, typed: Typed): Promise<Answer> =>
+  showPage(call, secure, {
     title: 'Sign in',
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow">
@@ -40,25 +47,36 @@ ${input(
 </div>`,
   })
 
-export const signInPage = openPage('consoleSignInPage', path, async (call, console) => {
-  const next = new URLSearchParams(call.search).get('next') ?? undefined
-  return (await currentSession(call, console))
-    ? redirect(call, destination(next))
-    : show(call, console, { values: { ...(next !== undefined && { next }) } })
+export const signInPage = endpoint({
+  operationId: 'consoleSignInPage',
+  method: 'GET',
+  path,
+  guards: forAnyone,
+  query: z.object({ next: z.string().optional() }),
+  errors: ['storage_unavailable'],
+  handle: async ({ call, query: { next } }, workspace: Workspace) =>
+    (await currentSession(call, workspace))
+      ? redirect(call, destination(next))
+      : show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
-export const signInForm = openForm('consoleSignIn', path, (sent, call, console) =>
-  orAgain(
-    call,
-    async () => {
-      const { email = '', password = '', next } = sent
-      const account = await signIn(call, console.home, email, password).catch(hideDetail)
-      await beginSession(call, console, account.id)
-      return redirect(call, destination(next))
-    },
-    (refusal) => show(call, console, { values: sent, refusal }),
-  ),
-)
+export const signInForm = endpoint({
+  operationId: 'consoleSignIn',
+  method: 'POST',
+  path,
+  guards: [
+    ...formForAnyone,
+    again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
+      show(call, workspace, { values: sent, refusal }),
+    ),
+  ],
+  errors: [...WRITE_ERRORS, 'wrong_password', 'too_many_failures', 'passwords_busy'],
+  async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
+    const account = await signIn(call, workspace, email, password).catch(hideDetail)
+    await beginSession(call, workspace, account.id)
+    return redirect(call, destination(next))
+  },
+})
 
 /** The catalogue's sentence is about a birth; here it must not tell whether an account exists. */
 function hideDetail(error: unknown): never {
@@ -67,8 +85,14 @@ function hideDetail(error: unknown): never {
   throw problem('wrong_password', { detail: 'The e-mail address and password do not match.' })
 }
 
-export const signOutForm = ownForm('consoleSignOut', '/console/sign-out', async (_, visit) => {
-  const { call, console, session } = visit
-  await endSession(call, console, session)
-  return redirect(call, path)
+export const signOutForm = endpoint({
+  operationId: 'consoleSignOut',
+  method: 'POST',
+  path: '/console/sign-out',
+  guards: formForSignedIn,
+  errors: WRITE_ERRORS,
+  async handle({ call, session }, workspace: Workspace) {
+    await endSession(call, workspace, session)
+    return redirect(call, path)
+  },
 })

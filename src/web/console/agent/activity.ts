@@ -1,10 +1,11 @@
 /** A picture of what an agent does: writes per day, and how its memory is spread over keys. */
 import { html, raw } from 'hono/html'
-import { refusal } from '../../../home/endpoint.ts'
+import { refusal } from '../../../home/refusal.ts'
 import { type DayOfWrites, dayOf, type MemorySummary } from '../../../store/port.ts'
 import type { Html } from '../../layout/page.ts'
+import { memoryPath } from '../../layout/paths.ts'
 import { plural, size } from '../../layout/words.ts'
-import type { AgentVisit } from '../route.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const DAYS = 30
 const LARGEST = 8
@@ -42,16 +43,19 @@ function writesChart(days: readonly DayOfWrites[]): Html {
 
 function sizeRow({ key, bytes }: MemorySummary, largest: number, agentId: string): Html {
   const width = Math.max(0.5, (bytes / Math.max(1, largest)) * 100).toFixed(1)
-  const href = `/console/agents/${agentId}/memory?key=${encodeURIComponent(key)}`
+  const href = memoryPath(agentId, key)
   return html`<li><a href="${href}">${key}</a>
 <svg class="size" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="bar" width="${width}" height="4"/></svg>
 <span class="end dim">${size(bytes)}</span></li>`
 }
 
-export async function activitySection({ console, agent }: AgentVisit): Promise<Html> {
-  const today = dayOf(console.home.clock())
+export async function activitySection(
+  { identity }: AgentVisit,
+  { sessions, clock }: Workspace,
+): Promise<Html> {
+  const today = dayOf(clock())
   const first = today - DAYS + 1
-  const seen = await console.store.readActivity(agent, first, LARGEST)
+  const seen = await sessions.readActivity(identity, first, LARGEST)
   if (seen.outcome !== 'activity') throw refusal(seen)
   const { largest, totalBytes } = seen
   const top = largest[0]?.bytes ?? 0
@@ -61,7 +65,7 @@ export async function activitySection({ console, agent }: AgentVisit): Promise<H
 ${writesChart(filled(seen.days, first))}
 <figure>
 <figcaption>${largest.length > 0 ? `${size(totalBytes)} of text in all. The largest memories:` : 'Nothing is kept yet.'}</figcaption>
-<ul class="sizes">${largest.map((each) => sizeRow(each, top, agent.agentId))}</ul>
+<ul class="sizes">${largest.map((each) => sizeRow(each, top, identity.agentId))}</ul>
 </figure>
 </div>
 </section>`

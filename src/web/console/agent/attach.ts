@@ -2,18 +2,24 @@
 
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
-import { failAuthentication } from '../../../home/endpoint.ts'
-import type { Answer } from '../../../http/call.ts'
-import { hashToken, isWellFormedToken } from '../../../pipeline/tokens.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
+import { type Answer, type Call, redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { failAuthentication } from '../../../pipeline/failures.ts'
+import { again } from '../../../pipeline/guards/again.ts'
+import { identify } from '../../../pipeline/guards/bearer.ts'
+import { hashToken } from '../../../pipeline/tokens.ts'
 import type { Identity } from '../../../store/port.ts'
-import { input, orAgain, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
-import { ownForm, ownPage, redirect, type Visit } from '../route.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { formForSignedIn, forSignedIn } from '../guards.ts'
+import type { Visit, Workspace } from '../workspace.ts'
 
 const path = '/console/attach'
 
-const show = ({ call, console, session }: Visit, typed: Typed): Promise<Answer> =>
-  showPage(call, console.secure, {
+const show = ({ call, session }: Visit, { secure }: Workspace, typed: Typed): Promise<Answer> =>
+  showPage(call, secure, {
     title: 'Attach an agent',
     status: typed.refusal?.status ?? 200,
     session,
@@ -37,32 +43,52 @@ ${input(
 </div>`,
   })
 
-export const attachPage = ownPage('consoleAttachPage', path, (visit) => show(visit, untouched))
+export const attachPage = endpoint({
+  operationId: 'consoleAttachPage',
+  method: 'GET',
+  path,
+  guards: forSignedIn,
+  handle: (visit, workspace: Workspace) => show(visit, workspace, untouched),
+})
 
 /** Throws `invalid_token`, counted against the address, or `insufficient_scope`. */
-async function operatorOf({ call, console }: Visit, token: string): Promise<Identity> {
-  const { home } = console
-  const known = isWellFormedToken(token) ? await home.store.identify(hashToken(token)) : undefined
-  if (!known) return failAuthentication(call, home, 'invalid_token')
+async function operatorOf(call: Call, workspace: Workspace, token: string): Promise<Identity> {
+  const known = await identify(token, hashToken(token), workspace)
+  if (!known) return failAuthentication(call, workspace, 'invalid_token')
   if (known.kind === 'operator') return known
   throw problem('insufficient_scope', {
     detail: 'This is the agent’s own token. Paste the operator token: it begins with aho_.',
   })
 }
 
-async function attach(visit: Visit, token: string): Promise<Answer> {
-  const { call, console, session } = visit
-  const operator = await operatorOf(visit, token.trim())
-  const { outcome } = await console.store.attachAgent(operator, session.accountId)
+async function attach(
+  { call, session }: Visit,
+  workspace: Workspace,
+  token: string,
+): Promise<Answer> {
+  const operator = await operatorOf(call, workspace, token.trim())
+  const { outcome } = await workspace.sessions.attachAgent(operator, session.accountId)
   if (outcome === 'revoked') throw problem('invalid_token')
   if (outcome === 'attached_elsewhere') throw problem('attached_elsewhere')
-  return redirect(call, `/console/agents/${operator.agentId}`)
+  return redirect(call, agentPath(operator.agentId))
 }
 
-export const attachForm = ownForm('consoleAttach', path, ({ token = '' }, visit) =>
-  orAgain(
-    visit.call,
-    () => attach(visit, token),
-    (refusal) => show(visit, { values: {}, refusal }),
-  ),
-)
+export const attachForm = endpoint({
+  operationId: 'consoleAttach',
+  method: 'POST',
+  path,
+  guards: [
+    ...formForSignedIn,
+    again((visit: Visit, workspace: Workspace, refusal) =>
+      show(visit, workspace, { values: {}, refusal }),
+    ),
+  ],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_token',
+    'too_many_failures',
+    'insufficient_scope',
+    'attached_elsewhere',
+  ],
+  handle: (visit, workspace: Workspace) => attach(visit, workspace, visit.sent.token ?? ''),
+})

@@ -1,10 +1,18 @@
 /** /console/birth: sign up by giving birth to an agent. Its tokens are shown once. */
 import { html } from 'hono/html'
+import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
-import { admitBirth, birthRequest, giveBirth, refuseClosedBirths } from '../../../home/birth.ts'
-import { fields } from '../../../home/limits.ts'
+import { birthRequest, giveBirth } from '../../../home/birth.ts'
+import { birthAllowance, birthsOpen } from '../../../home/birth-guards.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
+import type { BudgetState } from '../../../pipeline/budgets.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import type { Facts } from '../../../pipeline/guard.ts'
+import { again } from '../../../pipeline/guards/again.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
+import { beginSession, currentSession } from '../../../pipeline/sessions.ts'
 import { IDEMPOTENCY_KEY } from '../../../pipeline/tokens.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Session } from '../../../store/port.ts'
@@ -14,7 +22,6 @@ import {
   faultNote,
   hidden,
   input,
-  orAgain,
   refusalNote,
   type Typed,
   textarea,
@@ -22,9 +29,9 @@ import {
 } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import type { Console } from '../console.ts'
-import { openForm, openPage } from '../route.ts'
-import { beginSession, currentSession } from '../session.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { forAnyone, formForAnyone } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 import { type Credential, credentials } from './credentials.ts'
 
 const path = '/console/birth'
@@ -96,10 +103,10 @@ ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
 <button>Give birth</button>
 </form>`
 
-async function show(call: Call, console: Console, typed: Typed, key: string): Promise<Answer> {
-  const session = await currentSession(call, console)
+async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const session = await currentSession(call, workspace)
   const values = { ...(session && { email: session.email }), ...typed.values }
-  return showPage(call, console.secure, {
+  return showPage(call, workspace.secure, {
     title: 'Give birth to an agent',
     status: typed.refusal?.status ?? 200,
     session,
@@ -107,17 +114,21 @@ async function show(call: Call, console: Console, typed: Typed, key: string): Pr
 <h1>Give birth to an agent</h1>
 <p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
 ${refusalNote(typed)}
-${form({ ...typed, values }, key, session)}
+${form({ ...typed, values }, freshKey(workspace), session)}
 </div>`,
   })
 }
 
 /** A fresh one for each form, so that sending the form twice gives birth once. */
-const freshKey = ({ home }: Console): string => Buffer.from(home.random(32)).toString('hex')
+const freshKey = ({ random }: Workspace): string => Buffer.from(random(32)).toString('hex')
 
-export const birthPage = openPage('consoleBirthPage', path, (call, console) => {
-  refuseClosedBirths(console.home)
-  return show(call, console, untouched, freshKey(console))
+export const birthPage = endpoint({
+  operationId: 'consoleBirthPage',
+  method: 'GET',
+  path,
+  guards: [...forAnyone, birthsOpen],
+  errors: ['storage_unavailable'],
+  handle: ({ call }, workspace: Workspace) => show(call, workspace, untouched),
 })
 
 const requestOf = ({ name, purpose, symbol, operatorConsent, email, password }: Fields) =>
@@ -146,31 +157,47 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
   },
 ]
 
-async function deliver(sent: Fields, call: Call, console: Console): Promise<Answer> {
-  const { home } = console
-  refuseClosedBirths(home)
-  const standing = await admitBirth(call, home)
+async function deliver(
+  { call, sent, allowance }: Facts & Sent & { readonly allowance: BudgetState },
+  workspace: Workspace,
+): Promise<Answer> {
   const request = requestOf(sent)
-  const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(console)
-  const born = await giveBirth(call, home, key, request, standing)
-  const known = await home.store.findAccount(addressOf(request.email ?? ''))
-  if (known) await beginSession(call, console, known.id)
-  return showPage(call, console.secure, {
+  const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
+  const born = await giveBirth(call, workspace, key, request, allowance)
+  const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
+  if (known) await beginSession(call, workspace, known.id)
+  return showPage(call, workspace.secure, {
     title: `${request.name} is born`,
     scripts: ['copy'],
     body: html`<div class="narrow">
 <p class="crest large">${glyph(request.symbol)}</p>
 <h1>${request.name} is born</h1>
 ${credentials(tokensOf(born.token, born.operatorToken))}
-<p><a class="button" href="/console/agents/${born.agentId}">I have kept them: go to ${request.name}</a></p>
+<p><a class="button" href="${agentPath(born.agentId)}">I have kept them: go to ${request.name}</a></p>
 </div>`,
   })
 }
 
-export const birthForm = openForm('consoleBirth', path, (sent, call, console) =>
-  orAgain(
-    call,
-    () => deliver(sent, call, console),
-    (refusal) => show(call, console, { values: sent, refusal }, freshKey(console)),
-  ),
-)
+export const birthForm = endpoint({
+  operationId: 'consoleBirth',
+  method: 'POST',
+  path,
+  guards: [
+    ...formForAnyone,
+    again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
+      show(call, workspace, { values: sent, refusal }),
+    ),
+    birthsOpen,
+    birthAllowance,
+  ],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'wrong_password',
+    'too_many_failures',
+    'passwords_busy',
+    'birth_conflict',
+    'credentials_rotated',
+  ],
+  handle: (request, workspace: Workspace) => deliver(request, workspace),
+})

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { Profile } from '../../../store/port.ts'
 import { checkbox, hidden, refusalNote, type Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
 
 const meanings = {
   paused: {
@@ -21,7 +22,7 @@ const meanings = {
 
 function statusForm({ agentId, status }: Profile): Html {
   const { button, meaning, next } = meanings[status]
-  return html`<form method="post" action="/console/agents/${agentId}/status" class="stack">
+  return html`<form method="post" action="${agentPath(agentId)}/status" class="stack">
 <h3>Status</h3>
 <p>${meaning}</p>
 ${hidden('status', next)}
@@ -30,7 +31,7 @@ ${hidden('status', next)}
 }
 
 const keyForm = ({ agentId, name }: Profile, typed: Typed): Html => html`<form method="post"
-action="/console/agents/${agentId}/key" class="stack">
+action="${agentPath(agentId)}/key" class="stack">
 <h3>Agent key</h3>
 <p>A new token replaces the one that <span dir="auto">${name}</span> uses now. Do this when the token may be known to others.</p>
 ${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used.' }, typed)}

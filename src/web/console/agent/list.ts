@@ -1,10 +1,13 @@
 /** /console: the agents of the account. */
 import { html } from 'hono/html'
+import { z } from 'zod'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { OwnedAgent } from '../../../store/port.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { plural } from '../../layout/words.ts'
-import { ownPage } from '../route.ts'
+import { forSignedIn } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 
 const AGENTS_PER_PAGE = 50
 
@@ -26,19 +29,24 @@ const list = (agents: readonly OwnedAgent[]): Html =>
     ? html`<ul class="cards">${agents.map(card)}</ul>`
     : html`<p class="empty">No agent is in this account yet.</p>`
 
-export const agentsPage = ownPage('consoleAgents', '/console', async (visit) => {
-  const { call, console, session } = visit
-  const after = new URLSearchParams(call.search).get('after') ?? undefined
-  const page = { after, limit: AGENTS_PER_PAGE }
-  const agents = await console.store.listAgents(session.accountId, page)
-  const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
-  return showPage(call, console.secure, {
-    title: 'Your agents',
-    session,
-    body: html`<h1>Your agents</h1>
+export const agentsPage = endpoint({
+  operationId: 'consoleAgents',
+  method: 'GET',
+  path: '/console',
+  guards: forSignedIn,
+  query: z.object({ after: z.string().optional() }),
+  async handle({ call, session, query }, { sessions, secure }: Workspace) {
+    const page = { after: query.after, limit: AGENTS_PER_PAGE }
+    const agents = await sessions.listAgents(session.accountId, page)
+    const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
+    return showPage(call, secure, {
+      title: 'Your agents',
+      session,
+      body: html`<h1>Your agents</h1>
 ${list(agents)}
 ${last ? html`<p><a href="/console?after=${last.profile.agentId}">More agents</a></p>` : nothing}
 <p class="actions"><a class="button" href="/console/birth">Give birth to an agent</a>
 <a class="button quiet" href="/console/attach">Attach an agent by its operator token</a></p>`,
-  })
+    })
+  },
 })

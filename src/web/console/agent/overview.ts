@@ -1,21 +1,22 @@
 /** /console/agents/<id>: one agent's profile, limits, activity and controls. */
 
 import { html } from 'hono/html'
-import { refusal } from '../../../home/endpoint.ts'
 import type { BudgetName } from '../../../home/limits.ts'
+import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Profile } from '../../../store/port.ts'
 import { symbols } from '../../../symbols.ts'
 import { type Typed, untouched } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, showPage } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { number, plural, when } from '../../layout/words.ts'
-import { type AgentVisit, agentPage } from '../route.ts'
+import { forOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import { activitySection } from './activity.ts'
 import { controls } from './controls.ts'
 import { statusMark } from './list.ts'
-
-export const agentPath = (agentId: string): string => `/console/agents/${agentId}`
 
 const symbolName = (id: string): string => symbols.find((each) => each.id === id)?.name.en ?? id
 
@@ -41,15 +42,18 @@ const rates: readonly (readonly [BudgetName, string])[] = [
   ['controls', 'Status and key changes in this minute'],
 ]
 
-async function limits({ console, agent }: AgentVisit, memoryCount: number): Promise<Html> {
-  const { home } = console
+async function limitsSection(
+  { identity }: AgentVisit,
+  { budgets, limits }: Workspace,
+  memoryCount: number,
+): Promise<Html> {
   const gauges = rates.map(async ([name, label]) => {
-    const { policy, remaining } = await home.budgets.look(name, agent.agentId)
+    const { policy, remaining } = await budgets.look(name, identity.agentId)
     return gauge(label, policy.quota - remaining, policy.quota)
   })
   return html`<section aria-labelledby="limits">
 <h2 id="limits">Limits</h2>
-<ul class="gauges">${gauge('Memories', memoryCount, home.limits.memoriesPerAgent)}${await Promise.all(gauges)}</ul>
+<ul class="gauges">${gauge('Memories', memoryCount, limits.memoriesPerAgent)}${await Promise.all(gauges)}</ul>
 </section>`
 }
 
@@ -62,22 +66,34 @@ const memories = (agentId: string, count: number): Html => html`<section aria-la
 </section>`
 
 /** The page, also shown again by the controls that refuse. */
-export async function showAgent(visit: AgentVisit, typed: Typed): Promise<Answer> {
-  const { call, console, session, agent } = visit
-  const found = await console.home.store.readProfile(agent)
+export async function showAgent(
+  visit: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+): Promise<Answer> {
+  const { call, session, identity } = visit
+  const found = await workspace.store.readProfile(identity)
   if (found.outcome !== 'profile') throw refusal(found)
   const { profile, memoryCount } = found
-  return showPage(call, console.secure, {
+  return showPage(call, workspace.secure, {
     title: profile.name,
     status: typed.refusal?.status ?? 200,
     session,
     body: html`<p class="trail"><a href="/console">Your agents</a></p>
-${head(profile, console.home.clock())}
-${memories(agent.agentId, memoryCount)}
-${await activitySection(visit)}
-${await limits(visit, memoryCount)}
+${head(profile, workspace.clock())}
+${memories(identity.agentId, memoryCount)}
+${await activitySection(visit, workspace)}
+${await limitsSection(visit, workspace, memoryCount)}
 ${controls(profile, typed)}`,
   })
 }
 
-export const agentOverview = agentPage('consoleAgent', '', (visit) => showAgent(visit, untouched))
+export const agentOverview = endpoint({
+  operationId: 'consoleAgent',
+  method: 'GET',
+  path: agentPath(':agent'),
+  params: ofAgent,
+  guards: forOwner,
+  errors: ['invalid_token'],
+  handle: (visit, workspace: Workspace) => showAgent(visit, workspace, untouched),
+})

@@ -3,42 +3,56 @@
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { rotateAgentKey } from '../../../home/keys.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
 import type { Answer } from '../../../http/call.ts'
-import { orAgain } from '../../layout/fields.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again } from '../../../pipeline/guards/again.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { showPage } from '../../layout/page.ts'
-import { type AgentVisit, agentForm } from '../route.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import { credentials } from './credentials.ts'
 import { showAgent } from './overview.ts'
-import { admitControl } from './status.ts'
 
 const notUnderstood = () =>
   problem('invalid_body', {
     errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
   })
 
-async function showKey({ call, console, session, agent }: AgentVisit): Promise<Answer> {
-  const value = await rotateAgentKey(console.home, agent)
+async function showKey(
+  { call, session, identity }: AgentVisit,
+  workspace: Workspace,
+): Promise<Answer> {
+  const value = await rotateAgentKey(workspace, identity)
   const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
-  return showPage(call, console.secure, {
+  return showPage(call, workspace.secure, {
     title: 'The new agent key',
     session,
     scripts: ['copy'],
     body: html`<div class="narrow">
 <h1>The new agent key</h1>
 ${credentials([{ name: 'agent-token', label: 'Agent token', value, meaning }])}
-<p><a class="button" href="/console/agents/${agent.agentId}">I have kept it</a></p>
+<p><a class="button" href="${agentPath(identity.agentId)}">I have kept it</a></p>
 </div>`,
   })
 }
 
-export const keyForm = agentForm('consoleRotate', '/key', (sent, visit) =>
-  orAgain(
-    visit.call,
-    async () => {
-      if (sent.understood !== 'yes') throw notUnderstood()
-      await admitControl(visit)
-      return showKey(visit)
-    },
-    (refused) => showAgent(visit, { values: sent, refusal: refused }),
-  ),
-)
+export const keyForm = endpoint({
+  operationId: 'consoleRotate',
+  method: 'POST',
+  path: `${agentPath(':agent')}/key`,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
+      showAgent(visit, workspace, { values: visit.sent, refusal }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    if (visit.sent.understood !== 'yes') throw notUnderstood()
+    return showKey(visit, workspace)
+  },
+})

@@ -1,28 +1,33 @@
 /** POST /console/agents/<id>/status: pause the agent or set it active. */
-import { refusal } from '../../../home/endpoint.ts'
 import { statusChange } from '../../../home/profile.ts'
-import { spend } from '../../../pipeline/budgets.ts'
+import { refusal } from '../../../home/refusal.ts'
+import { WRITE_ERRORS } from '../../../home/schemas.ts'
+import { redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again } from '../../../pipeline/guards/again.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { orAgain } from '../../layout/fields.ts'
-import { type AgentVisit, agentForm, redirect } from '../route.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showAgent } from './overview.ts'
 
-/** Changes of status and key share the budget of the operator's token. */
-export async function admitControl({ call, console, agent }: AgentVisit): Promise<void> {
-  spend(call, await console.home.budgets.take('controls', agent.agentId))
-}
-
-export const statusForm = agentForm('consoleStatus', '/status', (sent, visit) =>
-  orAgain(
-    visit.call,
-    async () => {
-      const { call, console, agent } = visit
-      const { status } = validateBody(statusChange, sent)
-      await admitControl(visit)
-      const changed = await console.home.store.setStatus(agent, status, console.home.clock())
-      if (changed.outcome !== 'profile') throw refusal(changed)
-      return redirect(call, `/console/agents/${agent.agentId}#controls`)
-    },
-    (refused) => showAgent(visit, { values: {}, refusal: refused }),
-  ),
-)
+export const statusForm = endpoint({
+  operationId: 'consoleStatus',
+  method: 'POST',
+  path: `${agentPath(':agent')}/status`,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit, workspace: Workspace, refused) =>
+      showAgent(visit, workspace, { values: {}, refusal: refused }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+    const { status } = validateBody(statusChange, sent)
+    const changed = await store.setStatus(identity, status, clock())
+    if (changed.outcome !== 'profile') throw refusal(changed)
+    return redirect(call, `${agentPath(identity.agentId)}#controls`)
+  },
+})

@@ -4,9 +4,10 @@ import { html } from 'hono/html'
 import { findMemory } from '../../../home/memory.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { Memory } from '../../../store/port.ts'
 import { type Html, showPage } from '../../layout/page.ts'
-import type { AgentVisit } from '../route.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Difference, differences } from './difference.ts'
 import { editor } from './editor.ts'
 import { facts, trail } from './memory.ts'
@@ -33,20 +34,23 @@ function comparison(stored: Memory, sent: Fields, now: number): Html {
 </div>`
 }
 
-export async function showConflict(visit: AgentVisit, sent: Fields): Promise<Answer> {
-  const { call, console, session, agent } = visit
-  const stored = await findMemory(console.home, agent, sent.key ?? '')
+export async function showConflict(
+  { call, session, identity, sent }: AgentVisit & Sent,
+  workspace: Workspace,
+): Promise<Answer> {
+  const { agentId } = identity
+  const stored = await findMemory(workspace, identity, sent.key ?? '')
   const values = { ...sent, expectedVersion: String(stored.version) }
-  return showPage(call, console.secure, {
+  return showPage(call, workspace.secure, {
     title: `Conflict in ${stored.key}`,
     status: 409,
     session,
     scripts: ['bytes'],
-    body: html`${trail(agent.agentId)}
+    body: html`${trail(agentId)}
 <h1 class="key">${stored.key}</h1>
 <div class="note warn" role="alert"><p><strong>The memory was written while you edited it.</strong> Nothing of yours is saved yet. Compare the two, then choose.</p></div>
-${comparison(stored, sent, console.home.clock())}
+${comparison(stored, sent, workspace.clock())}
 <h2>Your text, to save or to change first</h2>
-${editor(agent.agentId, { values }, `Save this over version ${stored.version}`, 'Keep what is stored')}`,
+${editor(agentId, { values }, `Save this over version ${stored.version}`, 'Keep what is stored')}`,
   })
 }

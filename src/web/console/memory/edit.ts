@@ -1,21 +1,26 @@
 /** /console/agents/<id>/memory/edit?key=…: repair a memory under compare-and-swap. */
 
 import { html } from 'hono/html'
+import { z } from 'zod'
 import { problem } from '../../../errors.ts'
 import { findMemory, memoryWrite, saveMemory } from '../../../home/memory.ts'
-import type { Answer } from '../../../http/call.ts'
+import { memoryKey, WRITE_ERRORS } from '../../../home/schemas.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
-import { spend } from '../../../pipeline/budgets.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again } from '../../../pipeline/guards/again.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port.ts'
-import { orAgain, refusalNote, type Typed } from '../../layout/fields.ts'
+import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
-import { type AgentVisit, agentForm, agentPage, redirect } from '../route.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
-import { memoryPath } from './list.ts'
-import { readOne, trail } from './memory.ts'
+import { trail } from './memory.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   key,
@@ -24,24 +29,40 @@ const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   expectedVersion: String(version),
 })
 
-function show({ call, console, session, agent }: AgentVisit, typed: Typed): Promise<Answer> {
+function show(
+  { call, session, identity }: AgentVisit,
+  { secure }: Workspace,
+  typed: Typed,
+): Promise<Answer> {
   const { key = '' } = typed.values
-  return showPage(call, console.secure, {
+  return showPage(call, secure, {
     title: `Edit ${key}`,
     status: typed.refusal?.status ?? 200,
     session,
     scripts: ['bytes'],
-    body: html`${trail(agent.agentId)}
+    body: html`${trail(identity.agentId)}
 <h1 class="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}
-${editor(agent.agentId, typed, 'Save', 'Leave it as it is')}`,
+${editor(identity.agentId, typed, 'Save', 'Leave it as it is')}`,
   })
 }
 
-export const editPage = agentPage('consoleEditPage', '/memory/edit', async (visit) =>
-  show(visit, { values: valuesOf((await readOne(visit)).memory) }),
-)
+const path = `${agentPath(':agent')}/memory/edit`
+
+export const editPage = endpoint({
+  operationId: 'consoleEditPage',
+  method: 'GET',
+  path,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ key: memoryKey }),
+  errors: ['invalid_token', 'memory_not_found'],
+  async handle(visit, workspace: Workspace) {
+    const memory = await findMemory(workspace, visit.identity, visit.query.key)
+    return show(visit, workspace, { values: valuesOf(memory) })
+  },
+})
 
 function parseMetadata(text: string): unknown {
   try {
@@ -65,28 +86,45 @@ function lineEndsAs(stored: string, sent: string): string {
   return allCrLf ? lines.replaceAll('\n', '\r\n') : lines
 }
 
-async function save(visit: AgentVisit, { key, text, metadata, expectedVersion }: Fields) {
-  const { call, console, agent } = visit
+async function save(
+  { call, identity, sent: { key, text, metadata, expectedVersion } }: AgentVisit & Sent,
+  workspace: Workspace,
+): Promise<Answer> {
   const write = validateBody(memoryWrite, {
     key,
     text,
     metadata: parseMetadata(metadata || '{}'),
     expectedVersion: versionOf(expectedVersion),
   })
-  spend(call, await console.home.budgets.take('writes', agent.agentId))
-  const stored = await findMemory(console.home, agent, write.key)
+  const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
-  await saveMemory(console.home, agent, kept)
-  return redirect(call, `${memoryPath(agent.agentId, write.key)}&saved`)
+  await saveMemory(workspace, identity, kept)
+  return redirect(call, `${memoryPath(identity.agentId, write.key)}&saved`)
 }
 
-export const editForm = agentForm('consoleEdit', '/memory/edit', (sent, visit) =>
-  orAgain(
-    visit.call,
-    () => save(visit, sent),
-    (refusal) =>
+export const editForm = endpoint({
+  operationId: 'consoleEdit',
+  method: 'POST',
+  path,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
       refusal.code === 'version_conflict'
-        ? showConflict(visit, sent)
-        : show(visit, { values: sent, refusal }),
-  ),
-)
+        ? showConflict(visit, workspace)
+        : show(visit, workspace, { values: visit.sent, refusal }),
+    ),
+    ...costs('writes'),
+  ],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'invalid_token',
+    'memory_not_found',
+    'version_conflict',
+    'text_too_large',
+    'metadata_too_large',
+    'memory_quota_reached',
+  ],
+  handle: (visit, workspace: Workspace) => save(visit, workspace),
+})

@@ -1,12 +1,12 @@
 /** The form in which a memory is edited. */
 import { html } from 'hono/html'
-import { fields } from '../../../home/limits.ts'
+import { fields } from '../../../fields.ts'
 import { hidden, type Typed, textarea } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
-import { memoryPath } from './list.ts'
 
-const editPath = (agentId: string): string => `/console/agents/${agentId}/memory/edit`
+const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 
 const textHint = `At most ${number(fields.text.maxBytes)} bytes of UTF-8.`
 

@@ -1,24 +1,27 @@
 /** An agent's export: as a download, and as one page to read or print. */
 import { html } from 'hono/html'
-import { refusal } from '../../../home/endpoint.ts'
 import { attachExport } from '../../../home/export.ts'
+import { refusal } from '../../../home/refusal.ts'
 import { answer } from '../../../http/call.ts'
-import { spend } from '../../../pipeline/budgets.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { ExportAnswer, Memory } from '../../../store/port.ts'
 import { stylesheet } from '../../layout/assets.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, keepToItself } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
-import { type AgentVisit, agentPage } from '../route.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 import { facts, metadataOf } from './memory.ts'
 
-async function admit({ call, console, agent }: AgentVisit): Promise<void> {
-  spend(call, await console.home.budgets.take('exports', agent.agentId))
-}
-
-export const exportDownload = agentPage('consoleExport', '/export', async (visit) => {
-  await admit(visit)
-  return attachExport(visit.call, visit.console.home, visit.agent)
+export const exportDownload = endpoint({
+  operationId: 'consoleExport',
+  method: 'GET',
+  path: `${agentPath(':agent')}/export`,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('exports')],
+  errors: ['invalid_token'],
+  handle: ({ call, identity }, workspace: Workspace) => attachExport(call, workspace, identity),
 })
 
 type Snapshot = ExportAnswer & { outcome: 'export' }
@@ -34,7 +37,7 @@ const head = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<!d
 </head>
 <body class="sheet">
 <main>
-<p class="trail"><a href="/console/agents/${profile.agentId}">Back to ${profile.name}</a></p>
+<p class="trail"><a href="${agentPath(profile.agentId)}">Back to ${profile.name}</a></p>
 <header class="profile"><span class="crest">${glyph(profile.symbol)}</span>
 <div class="grow"><h1 dir="auto">${profile.name}</h1>
 <p class="lead" dir="auto">${profile.purpose}</p>
@@ -56,12 +59,18 @@ async function* sheet(snapshot: Snapshot, now: number): AsyncGenerator<string> {
   yield '</main></body></html>'
 }
 
-export const printPage = agentPage('consolePrint', '/print', async (visit) => {
-  await admit(visit)
-  const { call, console, agent } = visit
-  const snapshot = await console.home.store.exportMemories(agent)
-  if (snapshot.outcome !== 'export') throw refusal(snapshot)
-  keepToItself(call, console.secure)
-  const pages = { pieces: sheet(snapshot, console.home.clock()), close: snapshot.close }
-  return answer(call, 200, pages, 'text/html; charset=utf-8')
+export const printPage = endpoint({
+  operationId: 'consolePrint',
+  method: 'GET',
+  path: `${agentPath(':agent')}/print`,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('exports')],
+  errors: ['invalid_token'],
+  async handle({ call, identity }, { store, secure, clock }: Workspace) {
+    const snapshot = await store.exportMemories(identity)
+    if (snapshot.outcome !== 'export') throw refusal(snapshot)
+    keepToItself(call, secure)
+    const pages = { pieces: sheet(snapshot, clock()), close: snapshot.close }
+    return answer(call, 200, pages, 'text/html; charset=utf-8')
+  },
 })

@@ -1,17 +1,17 @@
 /** /console/agents/<id>/memories: the list, and search by the beginning of a key. */
 import { html } from 'hono/html'
-import { refusal } from '../../../home/endpoint.ts'
-import { spend } from '../../../pipeline/budgets.ts'
+import { z } from 'zod'
+import { refusal } from '../../../home/refusal.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { MemorySummary } from '../../../store/port.ts'
 import { input } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
-import { type AgentVisit, agentPage } from '../route.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const MEMORIES_PER_PAGE = 50
-
-export const memoryPath = (agentId: string, key: string, below = ''): string =>
-  `/console/agents/${agentId}/memory${below}?key=${encodeURIComponent(key)}`
 
 const row = (agentId: string, memory: MemorySummary, now: number): Html => html`<tr>
 <th scope="row"><a href="${memoryPath(agentId, memory.key)}">${memory.key}</a></th>
@@ -42,27 +42,43 @@ const further = (prefix: string, last: MemorySummary | undefined): Html =>
 const empty = (prefix: string): Html =>
   html`<p class="empty">${prefix ? `No key begins with “${prefix}”.` : 'Nothing is kept yet.'}</p>`
 
-async function find(visit: AgentVisit, prefix: string, after: string | undefined) {
-  const { call, console, agent } = visit
-  spend(call, await console.home.budgets.take('reads', agent.agentId))
-  const found = await console.store.listMemories(agent, prefix, { after, limit: MEMORIES_PER_PAGE })
+async function find(
+  { identity }: AgentVisit,
+  { sessions }: Workspace,
+  prefix: string,
+  after: string | undefined,
+) {
+  const page = { after, limit: MEMORIES_PER_PAGE }
+  const found = await sessions.listMemories(identity, prefix, page)
   if (found.outcome !== 'memories') throw refusal(found)
   return found.memories
 }
 
-export const memoriesPage = agentPage('consoleMemories', '/memories', async (visit) => {
-  const { call, console, session, agent } = visit
-  const query = new URLSearchParams(call.search)
-  const prefix = query.get('prefix') ?? ''
-  const memories = await find(visit, prefix, query.get('after') ?? undefined)
-  const last = memories.length === MEMORIES_PER_PAGE ? memories.at(-1) : undefined
-  return showPage(call, console.secure, {
-    title: 'Memories',
-    session,
-    body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="/console/agents/${agent.agentId}">Agent</a></p>
+export const memoriesPage = endpoint({
+  operationId: 'consoleMemories',
+  method: 'GET',
+  path: `${agentPath(':agent')}/memories`,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ prefix: z.string().default(''), after: z.string().optional() }),
+  errors: ['invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    const {
+      call,
+      session,
+      identity: { agentId },
+      query: { prefix, after },
+    } = visit
+    const memories = await find(visit, workspace, prefix, after)
+    const last = memories.length === MEMORIES_PER_PAGE ? memories.at(-1) : undefined
+    return showPage(call, workspace.secure, {
+      title: 'Memories',
+      session,
+      body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a></p>
 <h1>Memories</h1>
 ${search(prefix)}
-${memories.length > 0 ? table(agent.agentId, memories, console.home.clock()) : empty(prefix)}
+${memories.length > 0 ? table(agentId, memories, workspace.clock()) : empty(prefix)}
 ${further(prefix, last)}`,
-  })
+    })
+  },
 })

@@ -1,0 +1,14 @@
+/**
+ * The rules of the interface's fields, in the one list that is published, enforced and spoken of.
+ * Lengths count Unicode code points; bytes are UTF-8.
+ */
+export const fields = {
+  name: { minLength: 1, maxLength: 80 },
+  purpose: { minLength: 1, maxLength: 1000 },
+  email: { maxLength: 254 },
+  password: { minLength: 12, maxLength: 128 },
+  key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
+  text: { minLength: 1, maxBytes: 16_384 },
+  metadata: { maxBytes: 4_096 },
+  expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+} as const

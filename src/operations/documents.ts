@@ -1,0 +1,54 @@
+/** GET /openapi.json and /problems/<code>: what the service says about itself. */
+import { z } from 'zod'
+import { catalogue, type ErrorCode, problem } from '../errors.ts'
+import { answer, json } from '../http/call.ts'
+import { prefersHtml } from '../http/negotiate.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { problemBody } from '../pipeline/problem.ts'
+import { type Operations, tag } from './operations.ts'
+
+export const openapi = endpoint({
+  operationId: 'openapi',
+  method: 'GET',
+  path: '/openapi.json',
+  docs: { tag, summary: 'This description' },
+  guards: [],
+  answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
+  handle: ({ call }, operations: Operations) => answer(call, 200, operations.openapi()),
+})
+
+const isCode = (name: string): name is ErrorCode => Object.hasOwn(catalogue, name)
+
+function describe(code: ErrorCode) {
+  const { instance: _, ...description } = problemBody(code, catalogue[code].detail, '')
+  return description
+}
+
+export const problemPage = endpoint({
+  operationId: 'problem',
+  method: 'GET',
+  path: '/problems/:code',
+  docs: { tag, summary: 'What a problem code means' },
+  params: z.object({ code: z.string().meta({ example: 'version_conflict' }) }),
+  guards: [],
+  answers: {
+    200: {
+      description: 'The code, its status, and what to do.',
+      schema: z.object({
+        type: z.string(),
+        code: z.string(),
+        status: z.int(),
+        title: z.string(),
+        detail: z.string(),
+      }),
+      example: describe('version_conflict'),
+      headers: { Vary: 'Accept: a browser, which names text/html, gets a page.' },
+    },
+  },
+  errors: ['not_found'],
+  handle({ call, params: { code } }, { showProblem }: Operations) {
+    if (!isCode(code)) throw problem('not_found')
+    call.responseHeaders.Vary = 'Accept'
+    return prefersHtml(call) ? showProblem(call, code) : json(call, 200, describe(code))
+  },
+})

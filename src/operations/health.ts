@@ -1,0 +1,33 @@
+/** GET /healthz and /readyz: for whoever starts, stops and routes to the process. */
+import { z } from 'zod'
+import { problem } from '../errors.ts'
+import { json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { type Operations, tag } from './operations.ts'
+
+const state = z.object({ status: z.string() }).meta({ id: 'Health' })
+
+export const healthz = endpoint({
+  operationId: 'healthz',
+  method: 'GET',
+  path: '/healthz',
+  docs: { tag, summary: 'The process is alive' },
+  guards: [],
+  answers: { 200: { description: 'Alive.', schema: state, example: { status: 'alive' } } },
+  handle: ({ call }) => json(call, 200, { status: 'alive' }),
+})
+
+export const readyz = endpoint({
+  operationId: 'readyz',
+  method: 'GET',
+  path: '/readyz',
+  docs: { tag, summary: 'The store can write, and the process is not stopping' },
+  guards: [],
+  answers: { 200: { description: 'Ready.', schema: state, example: { status: 'ready' } } },
+  errors: ['storage_unavailable', 'overloaded', 'outcome_unknown', 'stopping'],
+  async handle({ call }, operations: Operations) {
+    if (!operations.accepting()) throw problem('stopping')
+    await operations.checkWritable()
+    return json(call, 200, { status: 'ready' })
+  },
+})

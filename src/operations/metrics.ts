@@ -1,0 +1,34 @@
+/** GET /metrics: Prometheus metrics, for the addresses in METRICS_FROM. */
+import { z } from 'zod'
+import { problem } from '../errors.ts'
+import { peerIsListed } from '../http/address.ts'
+import { answer } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import type { Guard } from '../pipeline/guard.ts'
+import { type Operations, tag } from './operations.ts'
+
+const fromListed: Guard<Pick<Operations, 'metricsFrom'>, object, void> = {
+  name: 'from-listed',
+  errors: ['address_denied'],
+  run({ call }, { metricsFrom }) {
+    // A forwarded request came from elsewhere, whatever its peer's address says.
+    const forwarded = call.requestHeaders['x-forwarded-for'] !== undefined
+    if (forwarded || !peerIsListed(metricsFrom, call)) throw problem('address_denied')
+  },
+}
+
+export const metrics = endpoint({
+  operationId: 'metrics',
+  method: 'GET',
+  path: '/metrics',
+  docs: { tag, summary: 'Prometheus metrics, for the addresses in METRICS_FROM' },
+  guards: [fromListed],
+  answers: {
+    200: { description: 'Text exposition.', schema: z.string(), mediaType: 'text/plain' },
+  },
+  errors: ['storage_unavailable'],
+  async handle({ call }, { measures }: Operations) {
+    const { text, contentType } = await measures.render()
+    return answer(call, 200, text, contentType)
+  },
+})

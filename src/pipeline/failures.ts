@@ -1,0 +1,34 @@
+/** Credentials that were presented in vain, counted against the client's address. */
+import type { BlockList } from 'node:net'
+import { type ErrorCode, problem } from '../errors.ts'
+import { clientKey } from '../http/address.ts'
+import type { Call } from '../http/call.ts'
+import { type Budgets, retryAfter, showState } from './budgets.ts'
+
+/** The budget of failed authentications. */
+const FAILURES = 'failures'
+
+export interface Guarded {
+  readonly budgets: Budgets
+  readonly trustedProxies: BlockList
+}
+
+export const clientOf = (call: Call, { trustedProxies }: Pick<Guarded, 'trustedProxies'>): string =>
+  clientKey(call, trustedProxies)
+
+/** Throws the problem that it is given, or `too_many_failures`. */
+export async function failAuthentication(
+  call: Call,
+  deps: Guarded,
+  code: ErrorCode,
+): Promise<never> {
+  const state = await deps.budgets.take(FAILURES, clientOf(call, deps))
+  showState(call, state)
+  if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
+  throw problem(code)
+}
+
+/** Where the client stands, for one that presented nothing. */
+export async function showFailures(call: Call, deps: Guarded): Promise<void> {
+  showState(call, await deps.budgets.look(FAILURES, clientOf(call, deps)))
+}

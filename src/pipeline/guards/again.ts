@@ -1,0 +1,13 @@
+/** From here on a refusal shows the form again, with what was typed and what is wrong about it. */
+import type { Problem } from '../../errors.ts'
+import type { Answer } from '../../http/call.ts'
+import type { Endings, Facts, Guard } from '../guard.ts'
+
+export const again = <Needs extends object, Deps>(
+  show: (request: Facts & Needs, deps: Deps, refusal: Problem) => Promise<Answer>,
+): Guard<Deps, Needs, Pick<Endings, 'again'>> => ({
+  name: 'again',
+  errors: [],
+  ends: true,
+  run: (request, deps) => ({ again: (refusal) => show(request, deps, refusal) }),
+})

@@ -1,0 +1,130 @@
+/** Declared endpoints, served: routing, other methods, and what is told of every request. */
+import { type Problem, problem } from '../errors.ts'
+import {
+  type Answer,
+  beginCall,
+  type Call,
+  type Incoming,
+  type PathParams,
+  type Serve,
+  type TextStream,
+} from '../http/call.ts'
+import { createRouter } from '../http/router.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Guard } from './guard.ts'
+
+/** What is asked and told on the way of every request. */
+export interface Hooks {
+  readonly newRequestId: () => string
+  /** Milliseconds, monotonic. */
+  readonly stopwatch: () => number
+  readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
+  /** The problem that something thrown stands for. */
+  readonly explain: (error: unknown) => Problem
+  /** A problem as the caller gets it. */
+  readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
+  readonly failed: (call: Call, error: unknown) => void
+}
+
+type Handle = (call: Call) => Answer | Promise<Answer>
+
+/** A route's work for one request. Never rejects. */
+type ServeRoute = (incoming: Incoming, params: PathParams) => Promise<Answer>
+
+const serveWith =
+  (route: string, handle: Handle, hooks: Hooks): ServeRoute =>
+  async (incoming, params) => {
+    const startedAt = hooks.stopwatch()
+    const call = beginCall(hooks.newRequestId(), incoming, params)
+    let given: Answer
+    try {
+      given = await handle(call)
+    } catch (error) {
+      given = await refused(call, error, hooks)
+    }
+    hooks.observe(call, route, given.status, hooks.stopwatch() - startedAt)
+    return given.body === null || typeof given.body === 'string'
+      ? given
+      : { ...given, body: watched(call, given.body, hooks) }
+  }
+
+async function refused(call: Call, error: unknown, hooks: Hooks): Promise<Answer> {
+  const given = await hooks.refuse(call, hooks.explain(error))
+  if (given.status >= 500) hooks.failed(call, error)
+  return given
+}
+
+/** What breaks after the first byte can only be told to the log. */
+function watched(call: Call, { pieces, close }: TextStream, hooks: Hooks): TextStream | null {
+  if (call.method === 'HEAD') {
+    close()
+    return null
+  }
+  async function* sent() {
+    try {
+      yield* pieces
+    } catch (error) {
+      hooks.failed(call, error)
+      throw error
+    }
+  }
+  return { pieces: sent(), close }
+}
+
+const allowed = (endpoints: readonly Endpoint<never>[]): string => {
+  const methods = endpoints.map(({ method }) => method)
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+}
+
+/** Any other method on a known path. A guard that cares for OPTIONS answers it. */
+function otherMethods<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps): Handle {
+  const allow = allowed(endpoints)
+  const guards = endpoints.flatMap((endpoint) => endpoint.guards)
+  const asked = guards.find((guard) => guard.preflight !== undefined) as
+    | Guard<Deps, object, void>
+    | undefined
+  return (call) => {
+    call.responseHeaders.Allow = allow
+    if (call.method === 'OPTIONS' && asked?.preflight) return asked.preflight(call, deps, allow)
+    throw problem('method_not_allowed')
+  }
+}
+
+export interface Routes {
+  readonly mount: <Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps, hooks: Hooks) => void
+  readonly serve: Serve
+}
+
+/** `elsewhere` is told of requests for paths that nobody serves. */
+export function createRoutes(elsewhere: Hooks): Routes {
+  const router = createRouter<ServeRoute>()
+  const nothingHere = serveWith(
+    'unknown',
+    () => {
+      throw problem('not_found')
+    },
+    elsewhere,
+  )
+  return {
+    mount(endpoints, deps, hooks) {
+      for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
+        const other = serveWith('other', otherMethods(group, deps), hooks)
+        const byMethod = new Map<string, ServeRoute>(
+          group.map(({ method, operationId, serve }) => [
+            method,
+            serveWith(operationId, (call) => serve(call, deps), hooks),
+          ]),
+        )
+        const get = byMethod.get('GET')
+        if (get) byMethod.set('HEAD', get)
+        router.add(path, (incoming, params) =>
+          (byMethod.get(incoming.method) ?? other)(incoming, params),
+        )
+      }
+    },
+    serve(incoming) {
+      const found = router.find(incoming.path)
+      return found ? found.target(incoming, found.params) : nothingHere(incoming, {})
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/** How a declared request is run: guards, then what validates, then the handler. */
+import type { z } from 'zod'
+import { Problem, problem } from '../errors.ts'
+import { readJsonBytes } from '../http/body.ts'
+import type { Answer, Call } from '../http/call.ts'
+import { parseStrictJson } from '../http/json.ts'
+import type { Described } from './endpoint.ts'
+import type { AnyGuard, Endings, Facts } from './guard.ts'
+import { noteRefusal } from './problem.ts'
+import { validateBody, validateQuery } from './validate.ts'
+
+/** The facts as they gather; the types of the declaration know which are there when. */
+type Running = Facts & Endings
+
+type Learnt = Partial<Record<string, unknown>> | undefined
+
+interface Step {
+  readonly run: (request: Running, deps: unknown) => Learnt | Promise<Learnt>
+}
+
+export type Handle = (request: Running, deps: unknown) => Answer | Promise<Answer>
+
+const paramsStep = (schema: z.ZodObject): Step => ({
+  run({ call }) {
+    const parsed = schema.safeParse(call.params)
+    if (!parsed.success) throw problem('not_found')
+    return { params: parsed.data }
+  },
+})
+
+const queryStep = (schema: z.ZodObject): Step => ({
+  run: ({ call }) => ({ query: validateQuery(schema, call) }),
+})
+
+const bodyStep = (schema: z.ZodType): Step => ({
+  async run({ receive }) {
+    const bytes = await receive?.()
+    return bytes && { body: validateBody(schema, parseStrictJson(bytes)) }
+  },
+})
+
+/** The types have held the guards to their order and to what each needs. */
+const guardSteps = (guards: readonly AnyGuard[]) => guards as readonly unknown[] as readonly Step[]
+
+const stepsOf = ({ params, guards, query, body }: Guarded): readonly Step[] => [
+  ...(params ? [paramsStep(params)] : []),
+  ...guardSteps(guards),
+  ...(query ? [queryStep(query)] : []),
+  ...(body ? [bodyStep(body.schema)] : []),
+]
+
+interface Guarded extends Described {
+  readonly guards: readonly AnyGuard[]
+}
+
+function once<T>(ask: () => T): () => T {
+  let asked: { readonly answer: T } | undefined
+  return () => {
+    asked ??= { answer: ask() }
+    return asked.answer
+  }
+}
+
+const begin = (call: Call, { body }: Guarded): Running =>
+  body ? { call, receive: once(() => readJsonBytes(call, body.maxBytes)) } : { call }
+
+/** Answers with what a guard left for refusals, if one did. */
+function endWell(request: Running, error: unknown): Promise<Answer> {
+  if (!request.again || !(error instanceof Problem) || error.status >= 500) throw error
+  noteRefusal(request.call, error)
+  return request.again(error)
+}
+
+/** A promise is made only where something waits. */
+export function runner(declared: Guarded, handle: Handle) {
+  const steps = stepsOf(declared)
+
+  function go(request: Running, deps: unknown, from: number): Answer | Promise<Answer> {
+    for (let at = from; at < steps.length; at++) {
+      const learnt = steps[at]?.run(request, deps)
+      if (learnt instanceof Promise) {
+        return learnt.then((later) => go(Object.assign(request, later), deps, at + 1))
+      }
+      Object.assign(request, learnt)
+    }
+    return handle(request, deps)
+  }
+
+  async function goToItsEnd(request: Running, deps: unknown): Promise<Answer> {
+    try {
+      return await go(request, deps, 0)
+    } catch (error) {
+      return await endWell(request, error)
+    } finally {
+      request.leave?.()
+    }
+  }
+
+  const ends = declared.guards.some((guard) => guard.ends)
+  return (call: Call, deps: unknown): Answer | Promise<Answer> =>
+    ends ? goToItsEnd(begin(call, declared), deps) : go(begin(call, declared), deps, 0)
+}

@@ -1,0 +1,72 @@
+/** The sign-in of a browser: a random secret in a cookie, its hash in the store. */
+import { hash } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import type { Call } from '../http/call.ts'
+import { cookieOf, setCookie } from '../http/cookies.ts'
+import type { Session, SessionStore } from '../store/port.ts'
+
+const SECRET_BYTES = 32
+const IDLE_MS = 12 * 3_600_000
+const LIFE_MS = 7 * 24 * 3_600_000
+/** A visit is written down at most this often. */
+const TOUCH_MS = 60_000
+
+const USER_AGENT_CHARS = 200
+
+export interface WithSessions {
+  readonly sessions: SessionStore
+  /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */
+  readonly secure: boolean
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+/** `__Host-` binds the cookie to this very host, but browsers accept it over https alone. */
+const nameOf = ({ secure }: Pick<WithSessions, 'secure'>): string =>
+  secure ? '__Host-agent-home-session' : 'agent-home-session'
+
+const hashSecret = (secret: string): string => hash('sha256', `agent-home session ${secret}`, 'hex')
+
+function keepSecret(call: Call, deps: WithSessions, secret: string, maxAge: number): void {
+  setCookie(call, nameOf(deps), secret, { secure: deps.secure, maxAge })
+}
+
+const expiry = (createdAt: number, now: number): number =>
+  Math.min(now + IDLE_MS, createdAt + LIFE_MS)
+
+/** The session of this request, kept alive by it. */
+export async function currentSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
+  const secret = cookieOf(call, nameOf(deps))
+  if (secret === undefined) return undefined
+  const now = deps.clock()
+  const session = await deps.sessions.findSession(hashSecret(secret), now)
+  if (session && now - session.seenAt >= TOUCH_MS) {
+    await deps.sessions.touchSession(session.id, expiry(session.createdAt, now), now)
+  }
+  return session
+}
+
+/** A fresh secret at every sign-in; the session that the browser had before ends. */
+export async function beginSession(
+  call: Call,
+  deps: WithSessions & { readonly random: (bytes: number) => Uint8Array },
+  accountId: string,
+): Promise<void> {
+  const now = deps.clock()
+  const secret = Buffer.from(deps.random(SECRET_BYTES)).toString('base64url')
+  const before = cookieOf(call, nameOf(deps))
+  const session = {
+    id: uuidv7({ msecs: now, random: deps.random(16) }),
+    tokenHash: hashSecret(secret),
+    accountId,
+    userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
+    expiresAt: expiry(now, now),
+  }
+  await deps.sessions.createSession(session, before && hashSecret(before), now)
+  keepSecret(call, deps, secret, LIFE_MS / 1000)
+}
+
+export async function endSession(call: Call, deps: WithSessions, session: Session): Promise<void> {
+  await deps.sessions.revokeSession(session.accountId, session.id)
+  keepSecret(call, deps, '', 0)
+}

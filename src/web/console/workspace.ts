@@ -1,0 +1,21 @@
+/** What the operator's pages are given to work with, and what their guards establish. */
+import type { Home } from '../../home/home.ts'
+import type { Call } from '../../http/call.ts'
+import type { Identified } from '../../pipeline/guards/bearer.ts'
+import type { SignedIn } from '../../pipeline/guards/session.ts'
+import type { SessionStore } from '../../store/port.ts'
+
+/** The pages act through the home's own verbs, as the operator of the account's agents. */
+export interface Workspace extends Home {
+  readonly sessions: SessionStore
+  /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */
+  readonly secure: boolean
+}
+
+/** A page as asked for by a signed-in operator. */
+export interface Visit extends SignedIn {
+  readonly call: Call
+}
+
+/** A page about one of the operator's agents. */
+export interface AgentVisit extends Visit, Identified {}

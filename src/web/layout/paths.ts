@@ -1,0 +1,21 @@
+/** Where the operator's pages lead. */
+
+export const SIGN_IN = '/console/sign-in'
+
+const HERE = 'http://here'
+
+/** A way back as it was asked for, if it is a page of the console: nobody is sent elsewhere. */
+export function consolePath(asked: string): string | undefined {
+  const url = URL.parse(asked, HERE)
+  const ours = url?.origin === HERE && /^\/console(\/|$)/.test(url.pathname)
+  return ours ? url.pathname + url.search : undefined
+}
+
+/** To sign in, and then to where one wanted to go. */
+export const signInFor = (path: string, search: string): string =>
+  `${SIGN_IN}?next=${encodeURIComponent(search ? `${path}?${search}` : path)}`
+
+export const agentPath = (agentId: string): string => `/console/agents/${agentId}`
+
+export const memoryPath = (agentId: string, key: string, below = ''): string =>
+  `${agentPath(agentId)}/memory${below}?key=${encodeURIComponent(key)}`

@@ -1,0 +1,35 @@
+/** What the pages bring along: the operator's workspace, the rooms' site, and refusals for people. */
+import type { Config } from '../config.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { Home } from '../home/home.ts'
+import type { Hooks } from '../pipeline/routes.ts'
+import type { SessionStore, StoreStatus } from '../store/port.ts'
+import type { Workspace } from './console/workspace.ts'
+import { refuseToPeople, showProblem } from './layout/problem-page.ts'
+import { countedNowAndThen, type SiteContext } from './rooms/site.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly store: SessionStore & { readonly status: () => Promise<StoreStatus> }
+  readonly home: Home
+  readonly gateway: Gateway
+}
+
+export interface Web {
+  readonly workspace: Workspace
+  readonly site: SiteContext
+  readonly refuse: Hooks['refuse']
+  readonly showProblem: ReturnType<typeof showProblem>
+}
+
+export function createWeb({ config, store, home, gateway }: Parts): Web {
+  const { PUBLIC_URL: publicUrl } = config
+  const secure = publicUrl?.startsWith('https:') ?? false
+  const totals = countedNowAndThen(() => store.status(), home.clock)
+  return {
+    workspace: { ...home, sessions: store, secure },
+    site: { ...gateway, origins: home.origins, secure, publicUrl, totals },
+    refuse: refuseToPeople(secure),
+    showProblem: showProblem(secure),
+  }
+}

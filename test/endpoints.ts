@@ -1,0 +1,24 @@
+/** Every declared endpoint of every door. */
+import { gatewayEndpoints } from '../src/gateway/index.ts'
+import { homeEndpoints } from '../src/home/index.ts'
+import { operationsEndpoints } from '../src/operations/index.ts'
+import type { Endpoint } from '../src/pipeline/endpoint.ts'
+import { consoleEndpoints, landing, roomEndpoints } from '../src/web/index.ts'
+
+export const endpoints: readonly Endpoint<never>[] = [
+  ...homeEndpoints,
+  landing,
+  ...gatewayEndpoints,
+  ...operationsEndpoints,
+  ...consoleEndpoints,
+  ...roomEndpoints,
+]
+
+const matches = (path: string, asked: string): boolean =>
+  new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(asked)
+
+/** The endpoint that answers a request; HEAD is GET's. */
+export const endpointOf = (method: string, path: string): Endpoint<never> | undefined =>
+  endpoints.find(
+    (known) => known.method === (method === 'HEAD' ? 'GET' : method) && matches(known.path, path),
+  )
