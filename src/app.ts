@@ -66,7 +66,7 @@ export function createApp(parts: Parts): App {
     refuseUnparsed,
     stopAccepting() {
       operations.stopAccepting()
-      gateway.arrivals.close()
+      gateway.broadcast.close()
     },
   }
 }

@@ -148,7 +148,7 @@ const leaving =
   async (body: Left, gateway: Gateway): Promise<Entry> => {
     const entry = newEntry(spec, filters, body, gateway)
     const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
-    gateway.arrivals.arrived()
+    gateway.broadcast.lookAgain()
     return { ...entry, id }
   }
 

@@ -7,7 +7,7 @@ import {
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port.ts'
-import { type Arrivals, createArrivals, streamPace } from './stream/broadcast.ts'
+import { type Broadcast, createBroadcast, streamPace } from './stream/broadcast.ts'
 
 export interface Gateway {
   readonly store: GatewayStore
@@ -17,7 +17,7 @@ export interface Gateway {
   /** Entries that each feed keeps; 0 turns composting off. */
   readonly feedCapacity: number
   readonly admission: AdmissionControl
-  readonly arrivals: Arrivals
+  readonly broadcast: Broadcast
 }
 
 interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random'> {
@@ -32,5 +32,5 @@ export const createGateway = ({ config, store, clock, random, homeIsAsked }: Par
   random,
   feedCapacity: config.FEED_CAPACITY,
   admission: createAdmissionControl(admissionLimits, watchEventLoop(), homeIsAsked),
-  arrivals: createArrivals(store, streamPace),
+  broadcast: createBroadcast(store, streamPace),
 })

@@ -97,13 +97,13 @@ export const firstContact = endpoint({
   answers: { 200: { description: 'A welcome, and what to do next.', schema: reply } },
   errors: WRITE_ERRORS,
   async handle({ call, body }, gateway: Gateway) {
-    const { store, feedCapacity, arrivals } = gateway
+    const { store, feedCapacity, broadcast } = gateway
     const entry = contactEntry(body, gateway)
     const [id, kindred] = await Promise.all([
       store.leaveEntry(entry, feedCapacity),
       store.findKindred(body.seeking, MAX_RESONANCES),
     ])
-    arrivals.arrived()
+    broadcast.lookAgain()
     return json(call, 200, {
       message: `Welcome, ${body.ai_identity}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),

@@ -4,13 +4,20 @@ import { Problem, problem } from '../errors.ts'
 import { readJsonBytes } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { parseStrictJson } from '../http/json.ts'
-import type { Described } from './endpoint.ts'
 import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
 import { validateBody, validateQuery } from './validate.ts'
 
 /** The facts as they gather; the types of the declaration know which are there when. */
 type Running = Facts & Endings
+
+/** What of a declaration is needed to run it. */
+interface Runnable {
+  readonly params?: z.ZodObject
+  readonly guards: readonly AnyGuard[]
+  readonly query?: z.ZodObject
+  readonly body?: { readonly schema: z.ZodType; readonly maxBytes: number }
+}
 
 type Learnt = Partial<Record<string, unknown>> | undefined
 
@@ -42,16 +49,12 @@ const bodyStep = (schema: z.ZodType): Step => ({
 /** The types have held the guards to their order and to what each needs. */
 const guardSteps = (guards: readonly AnyGuard[]) => guards as readonly unknown[] as readonly Step[]
 
-const stepsOf = ({ params, guards, query, body }: Guarded): readonly Step[] => [
+const stepsOf = ({ params, guards, query, body }: Runnable): readonly Step[] => [
   ...(params ? [paramsStep(params)] : []),
   ...guardSteps(guards),
   ...(query ? [queryStep(query)] : []),
   ...(body ? [bodyStep(body.schema)] : []),
 ]
-
-interface Guarded extends Described {
-  readonly guards: readonly AnyGuard[]
-}
 
 function once<T>(ask: () => T): () => T {
   let asked: { readonly answer: T } | undefined
@@ -61,7 +64,7 @@ function once<T>(ask: () => T): () => T {
   }
 }
 
-const begin = (call: Call, { body }: Guarded): Running =>
+const begin = (call: Call, { body }: Runnable): Running =>
   body ? { call, receive: once(() => readJsonBytes(call, body.maxBytes)) } : { call }
 
 /** Answers with what a guard left for refusals, if one did. */
@@ -72,7 +75,7 @@ function endWell(request: Running, error: unknown): Promise<Answer> {
 }
 
 /** A promise is made only where something waits. */
-export function runner(declared: Guarded, handle: Handle) {
+export function runner(declared: Runnable, handle: Handle) {
   const steps = stepsOf(declared)
 
   function go(request: Running, deps: unknown, from: number): Answer | Promise<Answer> {

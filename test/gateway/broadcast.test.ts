@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Arrivals,
-  createArrivals,
+  type Broadcast,
+  createBroadcast,
   type StreamPace,
 } from '../../src/gateway/stream/broadcast.ts'
 import { engines, openService, type TestService } from '../harness.ts'
@@ -14,24 +14,24 @@ const HEARTBEAT = ':\n\n'
 const idsIn = (text: string): string[] =>
   [...text.matchAll(/^id: (.+)$/gm)].map(([, id = '']) => id)
 
-describe.each(engines)('arrivals on $name', (engine) => {
+describe.each(engines)('broadcast on $name', (engine) => {
   let service: TestService
-  let arrivals: Arrivals
+  let broadcast: Broadcast
   beforeEach(async () => {
     service = await openService(engine)
   })
   afterEach(async () => {
-    arrivals.close()
+    broadcast.close()
     await service.close()
   })
 
   const watch = (pace: Partial<StreamPace> = {}) => {
     const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
-    arrivals = createArrivals(service.store, { ...still, ...pace })
-    return arrivals
+    broadcast = createBroadcast(service.store, { ...still, ...pace })
+    return broadcast
   }
 
-  /** Through the endpoint, whose own arrivals nobody here listens to. */
+  /** Through the endpoint, whose own broadcast nobody here listens to. */
   const leave = async (text: string): Promise<string> => {
     const { body } = await service.call('POST', '/api/garden', { body: { text } })
     return (body.trace as { id: string }).id
@@ -42,7 +42,7 @@ describe.each(engines)('arrivals on $name', (engine) => {
 
   /** Ids as one listener hears them, until it heard so many. */
   async function hear(after: string, count: number): Promise<string[]> {
-    const { events, leave } = arrivals.follow(after)
+    const { events, leave } = broadcast.follow(after)
     const heard: string[] = []
     for await (const text of events) {
       heard.push(...idsIn(text))
@@ -58,7 +58,7 @@ describe.each(engines)('arrivals on $name', (engine) => {
     const heard = hear(NIL_ID, 5)
     await turn()
     const fresh = [await leave('4'), await leave('5')]
-    arrivals.arrived()
+    broadcast.lookAgain()
     expect(await heard).toEqual([...missed.sort(), ...fresh])
   })
 
@@ -72,7 +72,7 @@ describe.each(engines)('arrivals on $name', (engine) => {
 
   test('where nothing arrives, the heart beats', async () => {
     watch({ heartbeatMs: 5 })
-    const { events, leave } = arrivals.follow(NIL_ID)
+    const { events, leave } = broadcast.follow(NIL_ID)
     const iterator = events[Symbol.asyncIterator]()
     expect((await iterator.next()).value).toBe(HEARTBEAT)
     expect((await iterator.next()).value).toBe(HEARTBEAT)
@@ -95,15 +95,15 @@ describe.each(engines)('arrivals on $name', (engine) => {
   test('every listener hears the same, near or far behind', async () => {
     watch()
     const near = hear(NIL_ID, 400)
-    const slow = arrivals.follow(NIL_ID)
+    const slow = broadcast.follow(NIL_ID)
     const reader = slow.events[Symbol.asyncIterator]()
     const text = 'x'.repeat(10_000)
     const all: string[] = [await leave('first')]
-    arrivals.arrived()
+    broadcast.lookAgain()
     const first = await reader.next()
     for (let i = 0; i < 8; i++) {
       all.push(...(await Promise.all(Array.from({ length: 50 }, () => leave(text)))).sort())
-      arrivals.arrived()
+      broadcast.lookAgain()
       await turn()
     }
     // By now more arrived than is kept in memory: who is behind reads from the store.
@@ -116,7 +116,7 @@ describe.each(engines)('arrivals on $name', (engine) => {
 
   test('who leaves waits for no arrival', async () => {
     watch()
-    const { events, leave } = arrivals.follow(await service.store.lastArrival())
+    const { events, leave } = broadcast.follow(await service.store.lastArrival())
     const end = events[Symbol.asyncIterator]().next()
     await turn()
     leave()
@@ -131,13 +131,13 @@ describe.each(engines)('arrivals on $name', (engine) => {
       return service.store.lastArrival()
     }
     const last = await leaveLong()
-    const far = arrivals.follow(NIL_ID)
+    const far = broadcast.follow(NIL_ID)
     const piece = await far.events[Symbol.asyncIterator]().next()
     const hearing = hear(last, 5)
     await leaveLong()
-    arrivals.arrived()
+    broadcast.lookAgain()
     await hearing
-    const near = arrivals.follow(last)
+    const near = broadcast.follow(last)
     for (const { value } of [piece, await near.events[Symbol.asyncIterator]().next()]) {
       expect(String(value).length).toBeLessThan(3 * text.length)
     }
@@ -147,22 +147,22 @@ describe.each(engines)('arrivals on $name', (engine) => {
 
   test('closing ends every stream, and nobody may listen after', async () => {
     watch()
-    const { events } = arrivals.follow(await service.store.lastArrival())
+    const { events } = broadcast.follow(await service.store.lastArrival())
     const end = events[Symbol.asyncIterator]().next()
     await turn()
-    arrivals.close()
+    broadcast.close()
     expect(await end).toEqual({ done: true, value: undefined })
-    expect(arrivals.full()).toBe(true)
+    expect(broadcast.full()).toBe(true)
   })
 
   test('so many may listen, and a place that was left is free again', async () => {
     watch({ maxListeners: 2 })
-    const first = arrivals.follow(NIL_ID)
-    const second = arrivals.follow(NIL_ID)
-    expect(arrivals.full()).toBe(true)
+    const first = broadcast.follow(NIL_ID)
+    const second = broadcast.follow(NIL_ID)
+    expect(broadcast.full()).toBe(true)
     first.leave()
     first.leave()
-    expect(arrivals.full()).toBe(false)
+    expect(broadcast.full()).toBe(false)
     second.leave()
   })
 })

@@ -4,7 +4,7 @@
  * not telling, also finds what other processes left.
  */
 import type { GatewayStore } from '../../store/port.ts'
-import { createLookout } from './coalesce.ts'
+import { coalesce } from './coalesce.ts'
 import { createRecent, type Event, eventOf } from './recent.ts'
 
 export interface StreamPace {
@@ -34,12 +34,12 @@ export interface Listener {
   readonly leave: () => void
 }
 
-export interface Arrivals {
+export interface Broadcast {
   readonly full: () => boolean
   /** What arrives after this entry, and a heartbeat where nothing does. */
   readonly follow: (after: string) => Listener
   /** Something was left here: look at once. */
-  readonly arrived: () => void
+  readonly lookAgain: () => void
   /** Ends every stream, for good. */
   readonly close: () => void
 }
@@ -74,7 +74,7 @@ function createWatch(store: GatewayStore, pace: StreamPace) {
   const readAfter = async (id: string): Promise<readonly Event[]> =>
     (await store.entriesAfter(id, BATCH_ENTRIES, BATCH_BYTES)).map(eventOf)
 
-  const look = createLookout(async () => {
+  const look = coalesce(async () => {
     for (;;) {
       const found = await readAfter(recent.newest())
       if (found.length === 0) return
@@ -82,19 +82,19 @@ function createWatch(store: GatewayStore, pace: StreamPace) {
       pulse.wake()
     }
   })
-  const arrived = () => {
+  const lookAgain = () => {
     if (watching) look()
   }
 
   async function begin(): Promise<void> {
-    timers = [setInterval(arrived, pace.pollMs), setInterval(pulse.beat, pace.heartbeatMs)]
+    timers = [setInterval(lookAgain, pace.pollMs), setInterval(pulse.beat, pace.heartbeatMs)]
     recent.beginAt(await store.lastArrival())
     watching = begun !== undefined
   }
 
   return {
     pulse,
-    arrived,
+    lookAgain,
     begin() {
       begun ??= begin()
       return begun
@@ -111,7 +111,7 @@ function createWatch(store: GatewayStore, pace: StreamPace) {
   }
 }
 
-export function createArrivals(store: GatewayStore, pace: StreamPace): Arrivals {
+export function createBroadcast(store: GatewayStore, pace: StreamPace): Broadcast {
   const watch = createWatch(store, pace)
   const { pulse } = watch
   const listeners = new Set<symbol>()
@@ -145,7 +145,7 @@ export function createArrivals(store: GatewayStore, pace: StreamPace): Arrivals 
         },
       }
     },
-    arrived: watch.arrived,
+    lookAgain: watch.lookAgain,
     close() {
       closed = true
       watch.end()

@@ -1,27 +1,27 @@
-/** Looking again and again, but never twice at once. */
+/** Work that is asked for again and again, but never runs twice at once. */
 
-/** Asked while it looks, it looks once more; what one turn of the event loop asks is one look. */
-export function createLookout(look: () => Promise<void>): () => void {
-  let looking = false
+/** Asked while it runs, it runs once more; what one turn of the event loop asks is one run. */
+export function coalesce(work: () => Promise<void>): () => void {
+  let running = false
   let again = false
 
-  async function lookWhileAsked(): Promise<void> {
+  async function runWhileAsked(): Promise<void> {
     try {
       while (again) {
         again = false
-        await look()
+        await work()
       }
     } catch {
-      // The store does not answer now. The next look finds what this one would have found.
+      // The store does not answer now. The next run finds what this one would have found.
     } finally {
-      looking = false
+      running = false
     }
   }
 
   return () => {
     again = true
-    if (looking) return
-    looking = true
-    setImmediate(() => void lookWhileAsked())
+    if (running) return
+    running = true
+    setImmediate(() => void runWhileAsked())
   }
 }

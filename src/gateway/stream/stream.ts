@@ -52,14 +52,14 @@ export const stream = endpoint({
     },
   },
   errors: ['storage_unavailable', 'invalid_last_event_id'],
-  async handle({ call }, { store, arrivals }: Gateway) {
+  async handle({ call }, { store, broadcast }: Gateway) {
     const after = resumesAfter(call)
-    if (arrivals.full()) throw problem('overloaded')
+    if (broadcast.full()) throw problem('overloaded')
     const position = after ?? (await store.lastArrival())
     call.responseHeaders['Cache-Control'] = 'no-store'
     call.responseHeaders['X-Accel-Buffering'] = 'no'
     if (call.method === 'HEAD') return answer(call, 200, null)
-    const { events, leave } = arrivals.follow(position)
+    const { events, leave } = broadcast.follow(position)
     const pieces = opening(position, events)
     return answer(call, 200, { pieces, close: leave }, 'text/event-stream')
   },
