@@ -1,8 +1,7 @@
 /** What stands in front of the gateway, in order. Nobody is asked who they are. */
 import { z } from 'zod'
-import { admission } from '../pipeline/guards/admission.ts'
-import { openToAll } from '../pipeline/guards/open-to-all.ts'
-import { received } from '../pipeline/guards/received.ts'
+import { admission, received } from '../pipeline/guards/admission.ts'
+import { openToAll } from '../pipeline/guards/origin.ts'
 
 /** The body is read before the door, so that nobody stands in it while sending. */
 export const forVisitors = [openToAll, received, admission] as const

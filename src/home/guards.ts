@@ -1,14 +1,15 @@
 /** What stands in front of the home's endpoints, in order. */
 import { z } from 'zod'
-import { bearer } from '../pipeline/guards/bearer.ts'
+import {
+  bearer,
+  noTokenInQuery,
+  notPaused,
+  operatorOnly,
+  singleHeaders,
+} from '../pipeline/guards/bearer.ts'
 import { announce, spent } from '../pipeline/guards/budget.ts'
-import { enabled } from '../pipeline/guards/enabled.ts'
-import { noStore } from '../pipeline/guards/no-store.ts'
-import { noTokenInQuery } from '../pipeline/guards/no-token-in-query.ts'
-import { notPaused } from '../pipeline/guards/not-paused.ts'
-import { operatorOnly } from '../pipeline/guards/operator-only.ts'
 import { origin } from '../pipeline/guards/origin.ts'
-import { singleHeaders } from '../pipeline/guards/single-headers.ts'
+import { enabled, noStore } from '../pipeline/guards/private.ts'
 import type { BudgetName } from './limits.ts'
 
 /** For anyone; the budget is the one that the request counts against, if it counts. */

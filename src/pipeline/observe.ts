@@ -1,4 +1,4 @@
-/** What is told of every request: measured, and logged from an allow-list of fields. */
+/** What is told of every request: its id, its measures, and a line from an allow-list of fields. */
 import type { Logger } from 'pino'
 import { Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
@@ -37,3 +37,34 @@ export const observing = (log: Logger, measure: Measure): Pick<Hooks, 'observe' 
   },
   failed: (call, error) => logFailure(log, call, error),
 })
+
+/** How long a half counts as in use after a request. */
+const IN_USE_MS = 1_000
+
+export interface Presence {
+  readonly recent: () => boolean
+  /** The hooks, which note each request on their way. */
+  readonly noting: (hooks: Hooks) => Hooks
+}
+
+/** `stopwatch` gives milliseconds, monotonic. */
+export function watchPresence(stopwatch: () => number): Presence {
+  let lastAt = Number.NEGATIVE_INFINITY
+  return {
+    recent: () => stopwatch() - lastAt < IN_USE_MS,
+    noting: (hooks) => ({
+      ...hooks,
+      observe(...request) {
+        lastAt = stopwatch()
+        hooks.observe(...request)
+      },
+    }),
+  }
+}
+
+/** Unique without asking for randomness each time. */
+export function requestIds(random: (bytes: number) => Uint8Array): () => string {
+  const prefix = Buffer.from(random(6)).toString('hex')
+  let count = 0
+  return () => `${prefix}-${(++count).toString(36)}`
+}

@@ -1,10 +1,37 @@
-/** Who bears the token of a request (RFC 6750). */
+/** Bearer tokens (RFC 6750): how they may be sent, whom they speak for, and what they may do. */
 import { problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
 import type { HomeStore, Identity } from '../../store/port.ts'
 import { failAuthentication, type Guarded, showFailures } from '../failures.ts'
 import type { Guard } from '../guard.ts'
 import { hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'
+import { type Announced, refuseUnspent, type WithBudgets } from './budget.ts'
+
+const SINGLE = ['authorization', 'content-type', 'idempotency-key']
+
+/** Repeated headers arrive joined by a comma, which none of these can hold. */
+export const singleHeaders: Guard<unknown, object, void> = {
+  name: 'single-headers',
+  errors: ['duplicate_header'],
+  run({ call }) {
+    for (const name of SINGLE) {
+      if (call.requestHeaders[name]?.includes(',')) {
+        throw problem('duplicate_header', { detail: `Send the ${name} header once.` })
+      }
+    }
+  },
+}
+
+const TOKEN_IN_QUERY = /(?:^|&)(?:access_token|token)=|ah[ao]_[0-9A-Za-z]{20}/
+
+/** Tokens in addresses end up in logs and histories. */
+export const noTokenInQuery: Guard<unknown, object, void> = {
+  name: 'no-token-in-query',
+  errors: ['token_in_query'],
+  run({ call }) {
+    if (TOKEN_IN_QUERY.test(call.search)) throw problem('token_in_query')
+  },
+}
 
 interface Deps extends Guarded {
   readonly store: Pick<HomeStore, 'identify'>
@@ -52,5 +79,27 @@ export const bearer: Guard<Deps, object, Identified> = {
     return found instanceof Promise
       ? found.then((identity) => establish(call, deps, identity))
       : establish(call, deps, found)
+  },
+}
+
+/** Only the operator's token may pass. */
+export const operatorOnly: Guard<WithBudgets, Announced & Identified, void> = {
+  name: 'operator-only',
+  errors: ['insufficient_scope'],
+  security: ['operatorKey'],
+  run(request, deps) {
+    if (request.identity.kind === 'operator') return
+    return refuseUnspent(request, deps, 'insufficient_scope')
+  },
+}
+
+/** A paused agent goes no further; its operator does. */
+export const notPaused: Guard<WithBudgets, Announced & Identified, void> = {
+  name: 'not-paused',
+  errors: ['agent_paused'],
+  run(request, deps) {
+    const { kind, status } = request.identity
+    if (kind === 'operator' || status === 'active') return
+    return refuseUnspent(request, deps, 'agent_paused')
   },
 }

@@ -1,13 +1,26 @@
-/** The fields of a submitted form. */
+/** Submitted forms. */
+import type { Problem } from '../../errors.ts'
+import type { Answer } from '../../http/call.ts'
 import { type Fields, FORM_ERRORS, readForm } from '../../http/form.ts'
-import type { Guard } from '../guard.ts'
+import type { Endings, Facts, Guard } from '../guard.ts'
 
 export interface Sent {
   readonly sent: Fields
 }
 
+/** Its fields. */
 export const form = (maxBytes: number): Guard<unknown, object, Sent> => ({
   name: 'form',
   errors: FORM_ERRORS,
   run: async ({ call }) => ({ sent: await readForm(call, maxBytes) }),
+})
+
+/** From here on a refusal shows the form again, with what was typed and what is wrong about it. */
+export const again = <Needs extends object, Deps>(
+  show: (request: Facts & Needs, deps: Deps, refusal: Problem) => Promise<Answer>,
+): Guard<Deps, Needs, Pick<Endings, 'again'>> => ({
+  name: 'again',
+  errors: [],
+  ends: true,
+  run: (request, deps) => ({ again: (refusal) => show(request, deps, refusal) }),
 })

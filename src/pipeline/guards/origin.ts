@@ -1,4 +1,4 @@
-/** The origin check (the interface's "disallowed origin yields 403") and CORS for listed origins. */
+/** Whose pages may ask: of the home, of the gateway, and by a form. */
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
@@ -26,6 +26,7 @@ function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: Or
 
 const ASKED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
 
+/** The interface's "disallowed origin yields 403", and CORS for listed origins. */
 export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   name: 'origin',
   errors: ['origin_denied'],
@@ -43,5 +44,58 @@ export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
       headers['Access-Control-Max-Age'] = '600'
     }
     return answer(call, 204, null)
+  },
+}
+
+const DAY_SECONDS = '86400'
+
+export function letAllRead({ responseHeaders }: Call): void {
+  responseHeaders['Access-Control-Allow-Origin'] = '*'
+  responseHeaders['Access-Control-Expose-Headers'] = 'ETag, Retry-After, X-Request-Id'
+}
+
+/** CORS for what is open to every origin, without credentials. */
+export const openToAll: Guard<unknown, object, void> = {
+  name: 'open-to-all',
+  errors: [],
+  headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'],
+  run({ call }) {
+    letAllRead(call)
+  },
+  preflight(call, _, allow) {
+    letAllRead(call)
+    call.responseHeaders['Access-Control-Allow-Methods'] = allow
+    call.responseHeaders['Access-Control-Allow-Headers'] =
+      'Content-Type, If-None-Match, Last-Event-ID'
+    call.responseHeaders['Access-Control-Max-Age'] = DAY_SECONDS
+    return answer(call, 204, null)
+  },
+}
+
+/** What the address bar and our own pages send. */
+const OURS = new Set(['same-origin', 'none'])
+
+const hostOf = (url: string): string | undefined => URL.parse(url)?.host
+
+/** Older browsers say only where the form was; programs say nothing and carry no cookie of ours. */
+function sameHost({ host, requestHeaders }: Call, { publicUrl }: OriginPolicy): boolean {
+  const { origin } = requestHeaders
+  if (origin === undefined) return true
+  const from = hostOf(origin)
+  return (
+    from !== undefined && (from === hostOf(`http://${host}`) || from === hostOf(publicUrl ?? ''))
+  )
+}
+
+/** For every request that a page of another site may not make: all that a cookie lets change. */
+export const sameSite: Guard<{ readonly origins: OriginPolicy }, object, void> = {
+  name: 'same-site',
+  errors: ['origin_denied'],
+  run({ call }, { origins }) {
+    const site = call.requestHeaders['sec-fetch-site']
+    const ours = site === undefined ? sameHost(call, origins) : OURS.has(site)
+    if (!ours) {
+      throw problem('origin_denied', { detail: 'Send the form from this service’s own page.' })
+    }
   },
 }

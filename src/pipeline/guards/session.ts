@@ -1,13 +1,15 @@
-/** Who is signed in. A page sends anybody else to sign in; a form says that they are signed out. */
+/** Who is signed in, and which agents are theirs. */
 import { problem } from '../../errors.ts'
-import type { Session } from '../../store/port.ts'
+import type { Session, SessionStore } from '../../store/port.ts'
 import type { Guard } from '../guard.ts'
 import { currentSession, type WithSessions } from '../sessions.ts'
+import type { Identified } from './bearer.ts'
 
 export interface SignedIn {
   readonly session: Session
 }
 
+/** A page sends anybody else to sign in; a form says that they are signed out. */
 export const session: Guard<WithSessions, object, SignedIn> = {
   name: 'session',
   errors: ['signed_out', 'storage_unavailable'],
@@ -15,5 +17,29 @@ export const session: Guard<WithSessions, object, SignedIn> = {
     const found = await currentSession(call, deps)
     if (!found) throw problem('signed_out')
     return { session: found }
+  },
+}
+
+interface OfAgent {
+  readonly params: { readonly agent: string }
+}
+
+/**
+ * The agent in the path is one of the account's; what is done to it is done as its operator.
+ * Another account's agent is as absent as one that never was.
+ */
+export const owner: Guard<
+  { readonly sessions: Pick<SessionStore, 'identifyOwner'> },
+  SignedIn & OfAgent,
+  Identified
+> = {
+  name: 'owner',
+  errors: ['not_found', 'storage_unavailable'],
+  async run({ call, session, params }, { sessions }) {
+    const identity = await sessions.identifyOwner(session.accountId, params.agent)
+    if (!identity) throw problem('not_found', { detail: 'Your account has no such agent.' })
+    call.notes.agent = identity.agentId
+    call.notes.as = 'console'
+    return { identity }
   },
 }

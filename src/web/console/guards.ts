@@ -3,12 +3,10 @@ import { z } from 'zod'
 import type { BudgetName } from '../../home/limits.ts'
 import { body } from '../../home/limits.ts'
 import { announce, spent } from '../../pipeline/guards/budget.ts'
-import { enabled } from '../../pipeline/guards/enabled.ts'
 import { form } from '../../pipeline/guards/form.ts'
-import { noStore } from '../../pipeline/guards/no-store.ts'
-import { owner } from '../../pipeline/guards/owner.ts'
-import { sameSite } from '../../pipeline/guards/same-site.ts'
-import { session } from '../../pipeline/guards/session.ts'
+import { sameSite } from '../../pipeline/guards/origin.ts'
+import { enabled, noStore } from '../../pipeline/guards/private.ts'
+import { owner, session } from '../../pipeline/guards/session.ts'
 
 /** A page for anyone. */
 export const forAnyone = [noStore, enabled] as const
