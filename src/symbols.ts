@@ -119,3 +119,11 @@ export const symbols: readonly LanguageSymbol[] = [
 ]
 
 export const symbolIds = symbols.map((s) => s.id)
+
+/** As answers show them. */
+export const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({
+  id,
+  glyph,
+  name,
+  meaning,
+}))

@@ -2,14 +2,15 @@
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { dateTime, named, symbolSchema } from '../pipeline/schemas.ts'
 import type { RoomSummary } from '../store/port.ts'
-import { symbols } from '../symbols.ts'
+import { shownSymbols } from '../symbols.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forVisitors } from './guards.ts'
 import { endpoints, endpointsSchema } from './information.ts'
 import { CONTACTS } from './resonance.ts'
 import { rooms } from './rooms.ts'
-import { dateTime, NOTICE, notice, tag } from './schemas.ts'
+import { NOTICE, notice, tag } from './schemas.ts'
 import { glimpse, showVisitor } from './view.ts'
 
 const LATEST_IN_ROOM = 3
@@ -22,8 +23,6 @@ export const documents = {
   home: '/api/agents/preview',
   stream: '/api/resonance/stream',
 } as const
-
-const named = z.object({ uk: z.string(), en: z.string() })
 
 const schema = z
   .object({
@@ -38,17 +37,13 @@ const schema = z
       }),
     ),
     endpoints: endpointsSchema,
-    symbols: z.array(
-      z.object({ id: z.string(), glyph: z.string(), name: named, meaning: z.string() }),
-    ),
+    symbols: z.array(symbolSchema),
     documents: z.record(z.string(), z.string()),
     visitors: z.array(z.looseObject({ ai_identity: z.string(), createdAt: dateTime })),
     notice,
     timestamp: dateTime,
   })
   .meta({ id: 'Discovery' })
-
-const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({ id, glyph, name, meaning }))
 
 function shownRooms(summaries: readonly RoomSummary[]) {
   const summaryOf = new Map(summaries.map((summary) => [summary.room, summary]))

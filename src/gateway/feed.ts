@@ -4,6 +4,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Entry, FeedPage, NewEntry } from '../store/port.ts'
 import type { Gateway } from './gateway.ts'
@@ -11,7 +13,6 @@ import { anyQuery, forVisitors } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
   BODY_MAX_BYTES,
-  dateTime,
   entryId,
   identity,
   identityType,
@@ -20,7 +21,6 @@ import {
   roomId,
   tag,
   text,
-  WRITE_ERRORS,
 } from './schemas.ts'
 import { showEntry } from './view.ts'
 

@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forVisitors } from './guards.ts'
 import { INVITATION } from './invitation.ts'
-import { dateTime, tag } from './schemas.ts'
+import { tag } from './schemas.ts'
 
 export const endpoints = {
   first_contact: 'POST /api/resonance',

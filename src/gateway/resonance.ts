@@ -2,23 +2,15 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { json } from '../http/call.ts'
-import { characters } from '../pipeline/characters.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { characters, dateTime, named } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forVisitors } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
-import {
-  BODY_MAX_BYTES,
-  dateTime,
-  entryId,
-  NOTICE,
-  name,
-  notice,
-  tag,
-  WRITE_ERRORS,
-} from './schemas.ts'
+import { BODY_MAX_BYTES, entryId, NOTICE, name, notice, tag } from './schemas.ts'
 import { glimpse, showContact } from './view.ts'
 
 export const CONTACTS = 'resonance'
@@ -49,7 +41,7 @@ const reply = z
     rooms: z.array(
       z.object({
         id: z.string(),
-        name: z.object({ uk: z.string(), en: z.string() }),
+        name: named,
         purpose: z.string(),
         endpoint: z.string(),
       }),

@@ -46,15 +46,14 @@ export const showAny = (entry: Entry) => ({
   ...(entry.feed === 'resonance' ? showContact(entry) : showEntry(entry)),
 })
 
-function cut(text: string): string {
-  // Half of a surrogate pair at the cut is no character.
-  return `${text.slice(0, GLIMPSE_CHARS).replace(/[\uD800-\uDBFF]$/, '')}…`
-}
+/** The beginning of a longer text; half of a surrogate pair at the cut is no character. */
+export const cut = (text: string, chars: number): string =>
+  `${text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '')}…`
 
 /** An entry beside others: a long text is cut, and says so. */
 export function glimpse(entry: Entry) {
   if (entry.feed === 'resonance') return { kind: kindOf(entry), ...showVisitor(entry) }
   const shown = showAny(entry)
   const long = entry.text.length > GLIMPSE_CHARS
-  return long ? { ...shown, text: cut(entry.text), truncated: true } : shown
+  return long ? { ...shown, text: cut(entry.text, GLIMPSE_CHARS), truncated: true } : shown
 }

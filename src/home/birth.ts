@@ -6,9 +6,10 @@ import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { type BudgetState, retryAfter, showState } from '../pipeline/budgets.ts'
-import { characters } from '../pipeline/characters.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { characters } from '../pipeline/schemas.ts'
 import {
   deriveTokens,
   fingerprint,
@@ -23,7 +24,7 @@ import { birthLimits, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
-import { symbolId, tag, WRITE_ERRORS } from './schemas.ts'
+import { symbolId, tag } from './schemas.ts'
 
 const SALT_BYTES = 32
 

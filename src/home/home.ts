@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { type Budgets, createBudgets } from '../pipeline/budgets.ts'
 import type { OriginPolicy } from '../pipeline/guards/origin.ts'
 import { countInMemory } from '../pipeline/memory-budgets.ts'
-import { countTogether } from '../pipeline/shared-budgets.ts'
+import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore, LeasePermits } from '../store/port.ts'
 import { type HomeLimits, homeLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords.ts'
@@ -33,7 +33,7 @@ interface Parts extends Pick<Home, 'clock' | 'random'> {
 export function createHome({ config, store, clock, random, stopwatch }: Parts): Home {
   const limits = homeLimits(config)
   const { leasePermits } = store
-  const counting = leasePermits ? countTogether(leasePermits, stopwatch) : countInMemory()
+  const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()
   return {
     store,
     limits,

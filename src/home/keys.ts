@@ -2,12 +2,13 @@
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import type { Identity } from '../store/port.ts'
 import { forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { refusal } from './refusal.ts'
-import { tag, WRITE_ERRORS } from './schemas.ts'
+import { tag } from './schemas.ts'
 
 /** The new agent token. Throws `invalid_token` when the operator's was revoked. */
 export async function rotateAgentKey(

@@ -4,7 +4,8 @@ import { json } from '../http/call.ts'
 import { showState } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
-import { symbolIds, symbols } from '../symbols.ts'
+import { symbolSchema } from '../pipeline/schemas.ts'
+import { shownSymbols, symbolIds } from '../symbols.ts'
 import { addressState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
@@ -13,8 +14,6 @@ import { tag } from './schemas.ts'
 const CONSENT =
   'Obtain your operator’s permission before you register or send data, then set operatorConsent to true.'
 
-const named = z.object({ uk: z.string(), en: z.string() })
-
 const previewSchema = z
   .object({
     available: z.boolean().meta({ description: 'A birth would be accepted now.' }),
@@ -22,9 +21,7 @@ const previewSchema = z
     limits: z.object({ memoriesPerAgent: z.int() }).loose().meta({
       description: 'The very limits that are enforced. 0 means without limit.',
     }),
-    symbols: z.array(
-      z.object({ id: z.enum(symbolIds), glyph: z.string(), name: named, meaning: z.string() }),
-    ),
+    symbols: z.array(symbolSchema.extend({ id: z.enum(symbolIds) })),
     consent: z.string(),
     interface: z.object({
       version: z.string(),
@@ -34,8 +31,6 @@ const previewSchema = z
     }),
   })
   .meta({ id: 'Preview' })
-
-const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({ id, glyph, name, meaning }))
 
 const INTERFACE = {
   version: '1.0.0',

@@ -2,12 +2,13 @@
 import { z } from 'zod'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import type { Profile, ProfileAnswer } from '../store/port.ts'
 import { forAgentsAtRest, forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
 import { refusal } from './refusal.ts'
-import { agentStatus, profileExample, profileResult, tag, WRITE_ERRORS } from './schemas.ts'
+import { agentStatus, profileExample, profileResult, tag } from './schemas.ts'
 
 const path = '/api/agents/me'
 

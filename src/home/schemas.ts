@@ -1,18 +1,11 @@
 /** The interface's fields as zod schemas. */
 import { z } from 'zod'
-import type { ErrorCode } from '../errors.ts'
 import { fields } from '../fields.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import { symbolIds } from '../symbols.ts'
 
 /** The home's part of the OpenAPI document. */
 export const tag = 'Agent home'
-
-/** What any write may be refused for by the store. */
-export const WRITE_ERRORS: readonly ErrorCode[] = [
-  'storage_unavailable',
-  'overloaded',
-  'outcome_unknown',
-]
 
 export const memoryKey = z
   .string('must be a string')
@@ -27,8 +20,6 @@ export const symbolId = z
   .meta({ example: 'zerno' })
 
 export const agentStatus = z.enum(['active', 'paused'], 'must be "active" or "paused"')
-
-export const dateTime = z.string().meta({ format: 'date-time' })
 
 export const profileSchema = z
   .object({

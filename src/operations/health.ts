@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { type Operations, tag } from './operations.ts'
 
 const state = z.object({ status: z.string() }).meta({ id: 'Health' })
@@ -24,7 +25,7 @@ export const readyz = endpoint({
   docs: { tag, summary: 'The store can write, and the process is not stopping' },
   guards: [],
   answers: { 200: { description: 'Ready.', schema: state, example: { status: 'ready' } } },
-  errors: ['storage_unavailable', 'overloaded', 'outcome_unknown', 'stopping'],
+  errors: [...WRITE_ERRORS, 'stopping'],
   async handle({ call }, operations: Operations) {
     if (!operations.accepting()) throw problem('stopping')
     await operations.checkWritable()

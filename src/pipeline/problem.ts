@@ -78,6 +78,13 @@ export function refuseUnparsed(code: ErrorCode, id: string): Answer {
   return answer({ responseHeaders }, status, body, PROBLEM_JSON)
 }
 
+/** What any write may be refused for by the store. */
+export const WRITE_ERRORS: readonly ErrorCode[] = [
+  'storage_unavailable',
+  'overloaded',
+  'outcome_unknown',
+]
+
 /** The problem that something thrown stands for. */
 export function explain(error: unknown): Problem {
   if (error instanceof Problem) return error

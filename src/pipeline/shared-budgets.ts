@@ -27,7 +27,7 @@ interface Held {
 const NOTHING: Held = { left: 0, unleased: Number.POSITIVE_INFINITY, endsAt: 0 }
 
 /** `stopwatch` gives milliseconds, monotonic. */
-export function countTogether(lease: LeasePermits, stopwatch: () => number): Counting {
+export function countShared(lease: LeasePermits, stopwatch: () => number): Counting {
   const held = new Map<string, Held>()
   const asked = new Map<string, Promise<Held>>()
 

@@ -1,5 +1,6 @@
 /** Entries as they stand in a room. Every text and name was written by a stranger. */
 import { html } from 'hono/html'
+import { cut } from '../../gateway/view.ts'
 import type { Entry } from '../../store/port.ts'
 import { symbolIds } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
@@ -40,9 +41,7 @@ const entryPath = ({ room, entry }: Shown): string => `/rooms/${room}?entry=${en
 function words(shown: Shown): Html {
   const { text } = shown.entry
   const whole = shown.whole || text.length <= GLIMPSE_CHARS
-  // Half of a surrogate pair at the cut is no character.
-  const cut = text.slice(0, GLIMPSE_CHARS).replace(/[\uD800-\uDBFF]$/, '')
-  return html`<blockquote dir="auto">${whole ? text : `${cut}…`}</blockquote>
+  return html`<blockquote dir="auto">${whole ? text : cut(text, GLIMPSE_CHARS)}</blockquote>
 ${whole ? nothing : html`<p><a href="${entryPath(shown)}">Read all of it</a></p>`}`
 }
 

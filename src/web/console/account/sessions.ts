@@ -1,9 +1,9 @@
 /** /console/sessions: where the account is signed in, and the way to end it. */
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
-import { WRITE_ERRORS } from '../../../home/schemas.ts'
 import { redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import type { Session } from '../../../store/port.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'

@@ -2,12 +2,12 @@
 
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
-import { WRITE_ERRORS } from '../../../home/schemas.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { failAuthentication } from '../../../pipeline/failures.ts'
 import { identify } from '../../../pipeline/guards/bearer.ts'
 import { again } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { hashToken } from '../../../pipeline/tokens.ts'
 import type { Identity } from '../../../store/port.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'

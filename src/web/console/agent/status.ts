@@ -1,10 +1,10 @@
 /** POST /console/agents/<id>/status: pause the agent or set it active. */
 import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
-import { WRITE_ERRORS } from '../../../home/schemas.ts'
 import { redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'

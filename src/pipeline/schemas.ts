@@ -1,5 +1,18 @@
-/** Strings bounded in characters, as JSON Schema counts them: code points, not `String.length`. */
+/** Schemas that every door's endpoints are described with. */
 import { z } from 'zod'
+
+export const dateTime = z.string().meta({ format: 'date-time' })
+
+/** A name in both languages. */
+export const named = z.object({ uk: z.string(), en: z.string() })
+
+/** A sign of the language, as it is shown. */
+export const symbolSchema = z.object({
+  id: z.string(),
+  glyph: z.string(),
+  name: named,
+  meaning: z.string(),
+})
 
 function countCodePoints(text: string): number {
   let count = 0
@@ -7,6 +20,7 @@ function countCodePoints(text: string): number {
   return count
 }
 
+/** Bounded in characters as JSON Schema counts them: code points, not `String.length`. */
 export const characters = ({
   minLength = 0,
   maxLength,
