@@ -26,8 +26,8 @@ export interface Counting {
 
 export interface Budgets {
   readonly policy: (name: string) => BudgetPolicy
-  readonly take: (name: string, key: string) => Promise<BudgetState>
-  readonly look: (name: string, key: string) => Promise<BudgetState>
+  readonly take: (name: string, key: string) => BudgetState | Promise<BudgetState>
+  readonly look: (name: string, key: string) => BudgetState | Promise<BudgetState>
 }
 
 const unlimited = (policy: BudgetPolicy): BudgetState => ({
@@ -44,12 +44,10 @@ export function createBudgets(policies: readonly BudgetPolicy[], counting: Count
     if (!found) throw new Error(`no budget is named ${name}`)
     return found
   }
-  const asked =
-    (ask: Counting['take']) =>
-    async (name: string, key: string): Promise<BudgetState> => {
-      const found = policy(name)
-      return found.quota === 0 ? unlimited(found) : ask(found, key)
-    }
+  const asked = (ask: Counting['take']) => (name: string, key: string) => {
+    const found = policy(name)
+    return found.quota === 0 ? unlimited(found) : ask(found, key)
+  }
   return { policy, take: asked(counting.take), look: asked(counting.look) }
 }
 

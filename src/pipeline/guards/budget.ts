@@ -31,8 +31,9 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   name: 'spent',
   errors: ['rate_limited'],
   headers: HEADERS,
-  async run({ call, budget, identity }, { budgets }) {
-    spend(call, await budgets.take(budget.name, identity.agentId))
+  run({ call, budget, identity }, { budgets }) {
+    const state = budgets.take(budget.name, identity.agentId)
+    return state instanceof Promise ? state.then((known) => spend(call, known)) : spend(call, state)
   },
 }
 
