@@ -13,7 +13,7 @@ import { createOperations } from './operations/operations.ts'
 import { observing, requestIds, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
-import type { Store } from './store/port.ts'
+import type { Store } from './store/port/store.ts'
 import { consoleEndpoints, landing, roomEndpoints } from './web/index.ts'
 import { createWeb } from './web/web.ts'
 

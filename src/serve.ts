@@ -5,7 +5,8 @@ import { createApp, type Parts } from './app.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
-import { type Store, StoreRefused } from './store/port.ts'
+import { StoreRefused } from './store/port/errors.ts'
+import type { Store } from './store/port/store.ts'
 
 type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 

@@ -27,7 +27,11 @@ describe('the shape of the code', () => {
       "import { rows } from '../sqlite/rows.ts'",
       'store/postgres may not see store/sqlite',
     ],
-    ['store/port.ts', "import { fields } from '../home/limits.ts'", 'store/port may not see home'],
+    [
+      'store/port/home.ts',
+      "import { fields } from '../../home/limits.ts'",
+      'store/port may not see home',
+    ],
     ['cli/main.ts', "const home = await import('../home/index.ts')", 'cli may not see home'],
     ['client/client.ts', "import { z } from 'zod'", 'the client depends on nothing'],
     ['attic/box.ts', "import { problem } from '../errors.ts'", 'give attic a row'],
@@ -42,7 +46,7 @@ describe('the shape of the code', () => {
 
   test('what the rules allow is not refused', () => {
     const allowed = [
-      { path: 'home/memory.ts', text: "import type { Memory } from '../store/port.ts'" },
+      { path: 'home/memory.ts', text: "import type { Memory } from '../store/port/home.ts'" },
       { path: 'home/memory.ts', text: '// SQLite keeps it; process.env is not read here.' },
       { path: 'store/open.ts', text: "import { openSqlite } from './sqlite/store.ts'" },
       { path: 'main.ts', text: 'process.exit(0)' },

@@ -11,7 +11,7 @@ import { loadConfig } from '../src/config.ts'
 import type { Answer as Given, Incoming } from '../src/http/call.ts'
 import { targetOf } from '../src/http/target.ts'
 import { openStore } from '../src/store/open.ts'
-import type { Store } from '../src/store/port.ts'
+import type { Store } from '../src/store/port/store.ts'
 import { checkDocumented } from './documented.ts'
 import { cloneDatabase } from './postgres/databases.ts'
 

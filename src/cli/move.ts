@@ -2,7 +2,7 @@
 /** Moves everything from one engine to the other: `--from sqlite:… --to postgres://…`. */
 import { parseArgs } from 'node:util'
 import { type Moved, move } from '../store/move/move.ts'
-import { StoreRefused, StoreUnavailable } from '../store/port.ts'
+import { StoreRefused, StoreUnavailable } from '../store/port/errors.ts'
 
 const USAGE = 'Usage: npm run move -- --from sqlite:./data/home.db --to postgres://…/home'
 

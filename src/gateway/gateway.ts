@@ -6,7 +6,7 @@ import {
   createAdmissionControl,
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
-import type { GatewayStore } from '../store/port.ts'
+import type { GatewayStore } from '../store/port/gateway.ts'
 import { type Broadcast, createBroadcast, streamPace } from './stream/broadcast.ts'
 
 export interface Gateway {

@@ -1,5 +1,5 @@
 /** Entries as visitors see them. */
-import type { Entry } from '../store/port.ts'
+import type { Entry } from '../store/port/gateway.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   garden: 'trace',

@@ -4,7 +4,7 @@ import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { retryAfter } from '../pipeline/budgets.ts'
 import { clientOf, failAuthentication } from '../pipeline/failures.ts'
-import type { Account, Birth } from '../store/port.ts'
+import type { Account, Birth } from '../store/port/home.ts'
 import type { Home } from './home.ts'
 import { decoyHash, refuseCommonPassword } from './passwords.ts'
 

@@ -1,6 +1,6 @@
 /** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
 import type { BudgetState } from '../pipeline/budgets.ts'
-import type { BirthCount, BirthLimits } from '../store/port.ts'
+import type { BirthCount, BirthLimits } from '../store/port/home.ts'
 import type { Home } from './home.ts'
 import type { Rate } from './limits.ts'
 

@@ -17,7 +17,7 @@ import {
   hashToken,
   IDEMPOTENCY_KEY,
 } from '../pipeline/tokens.ts'
-import type { Birth, BirthRecord } from '../store/port.ts'
+import type { Birth, BirthRecord } from '../store/port/home.ts'
 import { accountFor } from './account.ts'
 import { birthAllowance, birthsOpen, idempotencyKey } from './birth-guards.ts'
 import { birthLimits, birthState } from './birth-limits.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Answer, answer, type Call } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import type { ExportAnswer, Identity } from '../store/port.ts'
+import type { ExportAnswer, Identity } from '../store/port/home.ts'
 import { forAgents, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memory.ts'

@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
-import type { Store } from '../store/port.ts'
+import type { Store } from '../store/port/store.ts'
 import type { Measures } from './measures.ts'
 
 /** Their part of the OpenAPI document. */

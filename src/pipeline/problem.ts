@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { catalogue, type ErrorCode, Problem, problem } from '../errors.ts'
 import { type Answer, answer, type Call, commonHeaders } from '../http/call.ts'
-import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../store/port.ts'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../store/port/errors.ts'
 
 export const problemSchema = z
   .looseObject({

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import type { Call } from '../http/call.ts'
 import { cookieOf, setCookie } from '../http/cookies.ts'
-import type { Session, SessionStore } from '../store/port.ts'
+import type { Session, SessionStore } from '../store/port/sessions.ts'
 
 const SECRET_BYTES = 32
 const IDLE_MS = 12 * 3_600_000

@@ -2,7 +2,7 @@
  * Budgets that several nodes spend from. A node leases permits by the block, so that most requests
  * ask nobody; every permit was taken from the one count first, so the rates hold in sum.
  */
-import type { LeasePermits } from '../store/port.ts'
+import type { LeasePermits } from '../store/port/store.ts'
 import type { BudgetPolicy, BudgetState, Counting } from './budgets.ts'
 
 /**

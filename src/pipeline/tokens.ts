@@ -1,7 +1,7 @@
 /** Tokens and the Idempotency-Key: their form, their hashes, and their derivation at birth. */
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { TokenKind } from '../store/port.ts'
+import type { TokenKind } from '../store/port/home.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,5 +1,5 @@
 /** DATABASE_URL -> the engine it names. */
-import type { Store } from './port.ts'
+import type { Store } from './port/store.ts'
 
 /** Throws StoreRefused when the database may not be used. An engine is loaded when it is named. */
 export async function openStore(databaseUrl: string, now: number): Promise<Store> {

@@ -1,5 +1,5 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
-import type { AgentStatus, Memory, Profile } from './port.ts'
+import type { AgentStatus, Memory, Profile } from './port/home.ts'
 
 export interface AgentRow {
   id: string

@@ -1,6 +1,6 @@
 /** What becomes of a statement when the server retries, breaks off or is the wrong one. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
   type Ask,
   type Connections,

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
   type Ask,
   askOn,

@@ -1,7 +1,7 @@
 /** Which databases are opened, which are refused, and in what words. */
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { StoreRefused } from '../../src/store/port.ts'
+import { StoreRefused } from '../../src/store/port/errors.ts'
 import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { createTemplate, type Database } from './databases.ts'

@@ -1,7 +1,7 @@
 /** Words in PostgreSQL's text search: those stored before are found, and rare ones at once. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/port.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import {
   type Connections,
   openConnections,

@@ -1,6 +1,6 @@
 /** Exports of one snapshot, from every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity, Memory } from '../../src/store/port.ts'
+import type { Identity, Memory } from '../../src/store/port/home.ts'
 import { engines } from '../harness.ts'
 import { exported, NOON, openFixture, type StoreFixture } from './fixture.ts'
 

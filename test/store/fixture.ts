@@ -7,8 +7,8 @@ import type {
   Identity,
   Memory,
   MemoryWrite,
-  Store,
-} from '../../src/store/port.ts'
+} from '../../src/store/port/home.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import type { Engine } from '../harness.ts'
 
 export const HOUR_MS = 3_600_000

@@ -1,7 +1,8 @@
 /** What the console may rely on, from every engine. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dayOf, type Identity, type NewSession } from '../../src/store/port.ts'
+import type { Identity } from '../../src/store/port/home.ts'
+import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
 import { type Born, engines, openService, type TestService, write } from '../harness.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

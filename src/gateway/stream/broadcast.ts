@@ -3,7 +3,7 @@
  * while for all of them, and who falls behind that reads from the store at its own pace. Looking,
  * not telling, also finds what other processes left.
  */
-import type { GatewayStore } from '../../store/port.ts'
+import type { GatewayStore } from '../../store/port/gateway.ts'
 import { coalesce } from './coalesce.ts'
 import { createRecent, type Event, eventOf } from './recent.ts'
 

@@ -1,5 +1,5 @@
 /** The newest arrivals as events, up to a bound, shared by all who listen closely. */
-import type { Entry } from '../../store/port.ts'
+import type { Entry } from '../../store/port/gateway.ts'
 import { showAny } from '../view.ts'
 
 const MAX_CHARS = 1_048_576

@@ -1,7 +1,7 @@
 /** Bearer tokens (RFC 6750): how they may be sent, whom they speak for, and what they may do. */
 import { problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
-import type { HomeStore, Identity } from '../../store/port.ts'
+import type { HomeStore, Identity } from '../../store/port/home.ts'
 import { failAuthentication, type Guarded, showFailures } from '../failures.ts'
 import type { Guard } from '../guard.ts'
 import { hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'

@@ -1,6 +1,6 @@
 /** Who is signed in, and which agents are theirs. */
 import { problem } from '../../errors.ts'
-import type { Session, SessionStore } from '../../store/port.ts'
+import type { Session, SessionStore } from '../../store/port/sessions.ts'
 import type { Guard } from '../guard.ts'
 import { currentSession, type WithSessions } from '../sessions.ts'
 import type { Identified } from './bearer.ts'

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreRefused } from '../port.ts'
+import { StoreRefused } from '../port/errors.ts'
 import {
   type Ask,
   type Connections,

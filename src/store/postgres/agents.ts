@@ -1,5 +1,5 @@
 /** One agent, its tokens and its account, in one transaction, within the births an hour. */
-import type { Birth, BirthAnswer, BirthCount, BirthLimits } from '../port.ts'
+import type { Birth, BirthAnswer, BirthCount, BirthLimits } from '../port/home.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { homeReads } from './reads.ts'

@@ -1,5 +1,5 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
-import type { Entry, FeedPage, FeedQuery, RoomSummary } from '../port.ts'
+import type { Entry, FeedPage, FeedQuery, RoomSummary } from '../port/gateway.ts'
 import { wordsSought } from '../words.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { admitTogether, newest } from './insert-queue.ts'

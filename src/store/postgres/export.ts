@@ -1,5 +1,5 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
-import type { ExportAnswer, Identity, Memory } from '../port.ts'
+import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, askOn, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'

@@ -2,7 +2,7 @@
  * Who a token speaks for, remembered for a moment so that a warm request asks the database once.
  * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
  */
-import type { Identity } from '../port.ts'
+import type { Identity } from '../port/home.ts'
 
 const MAX_REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000

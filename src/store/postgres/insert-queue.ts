@@ -2,7 +2,7 @@
  * Entries on their way in. Ids grow in the order of commits over all nodes, so arrivals pass one
  * gate, one commit after another; those that wait on this node go through it together.
  */
-import type { NewEntry } from '../port.ts'
+import type { NewEntry } from '../port/gateway.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { joinedWords, storedWords } from './words.ts'
 

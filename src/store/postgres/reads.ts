@@ -8,7 +8,7 @@ import type {
   ProfileAnswer,
   ReadAnswer,
   TokenKind,
-} from '../port.ts'
+} from '../port/home.ts'
 import { type AgentRow, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, statement } from './engine/connections.ts'

@@ -1,5 +1,5 @@
 /** What this engine selects of agents, and the credential that comes with every answer. */
-import type { AgentStatus, Refused, TokenKind } from '../port.ts'
+import type { AgentStatus, Refused, TokenKind } from '../port/home.ts'
 
 export const AGENT_COLUMNS =
   'agent_id AS id, name, purpose, symbol, status, memory_count, created_at, updated_at'

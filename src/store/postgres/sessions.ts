@@ -1,18 +1,16 @@
 /** The console's verbs. */
+import type { AgentStatus, Identity, Refused } from '../port/home.ts'
 import type {
   ActivityAnswer,
-  AgentStatus,
   AttachAnswer,
   DayOfWrites,
-  Identity,
   MemoriesAnswer,
   MemorySummary,
   NewSession,
   OwnedAgent,
   Page,
-  Refused,
   Session,
-} from '../port.ts'
+} from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'

@@ -1,11 +1,8 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
-import {
-  type GatewayStore,
-  type Identity,
-  type Store,
-  StoreRefused,
-  StoreUnavailable,
-} from '../port.ts'
+import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
+import type { GatewayStore } from '../port/gateway.ts'
+import type { Identity } from '../port/home.ts'
+import type { Store } from '../port/store.ts'
 import { bearIn } from './agents.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { hostsOf, locationOf } from './engine/hosts.ts'

@@ -6,16 +6,16 @@
  * statement changed meanwhile is looked at again by the server before it is changed, which makes
  * `version = …` a compare-and-swap and `memory_count < …` a quota.
  */
-import {
-  type AgentStatus,
-  dayOf,
-  type Identity,
-  type Memory,
-  type MemoryWrite,
-  type ProfileAnswer,
-  type Refused,
-  type WriteAnswer,
-} from '../port.ts'
+import type {
+  AgentStatus,
+  Identity,
+  Memory,
+  MemoryWrite,
+  ProfileAnswer,
+  Refused,
+  WriteAnswer,
+} from '../port/home.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'

@@ -1,6 +1,6 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port.ts'
+import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import { wordsSought } from '../words.ts'
 import { prepare } from './engine/connection.ts'
 

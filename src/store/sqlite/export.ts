@@ -1,7 +1,7 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { ExportAnswer, Identity, Memory } from '../port.ts'
+import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
 import { prepareReads } from './reads.ts'

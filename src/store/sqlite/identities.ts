@@ -4,7 +4,7 @@
  * answered, which is rare and cheaper than knowing what to forget.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { AgentStatus, Identity, Refused, TokenKind } from '../port.ts'
+import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { prepareTuples } from './engine/connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined

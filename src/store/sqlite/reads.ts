@@ -7,7 +7,7 @@ import type {
   Identity,
   ProfileAnswer,
   ReadAnswer,
-} from '../port.ts'
+} from '../port/home.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
 import { prepareGatewayReads } from './entries.ts'

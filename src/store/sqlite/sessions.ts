@@ -1,17 +1,17 @@
 /** The console's verbs: reads on the reader's connection, writes inside a caller's transaction. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { Identity } from '../port/home.ts'
 import type {
   ActivityAnswer,
   AttachAnswer,
   DayOfWrites,
-  Identity,
   MemoriesAnswer,
   MemorySummary,
   NewSession,
   OwnedAgent,
   Page,
   Session,
-} from '../port.ts'
+} from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'

@@ -1,5 +1,6 @@
 /** The embedded engine behind the port. */
-import { type Store, StoreRefused } from '../port.ts'
+import { StoreRefused } from '../port/errors.ts'
+import type { Store } from '../port/store.ts'
 import { mapped, openReader, openWriter, pathOf } from './engine/connection.ts'
 import { lockDatabase, type ProcessLock } from './engine/lock.ts'
 import { migrate } from './engine/migrations.ts'

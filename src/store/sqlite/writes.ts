@@ -11,8 +11,8 @@ import type {
   MemoryWrite,
   ProfileAnswer,
   WriteAnswer,
-} from '../port.ts'
-import { dayOf } from '../port.ts'
+} from '../port/home.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
 import { prepareGatewayWrites } from './entries.ts'

@@ -3,7 +3,7 @@ import type { Home } from '../../home/home.ts'
 import type { Call } from '../../http/call.ts'
 import type { Identified } from '../../pipeline/guards/bearer.ts'
 import type { SignedIn } from '../../pipeline/guards/session.ts'
-import type { SessionStore } from '../../store/port.ts'
+import type { SessionStore } from '../../store/port/sessions.ts'
 
 /** The pages act through the home's own verbs, as the operator of the account's agents. */
 export interface Workspace extends Home {

@@ -1,7 +1,7 @@
 /** The shell of every page, and the headers that keep it to itself. */
 import { html } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
-import type { Session } from '../../store/port.ts'
+import type { Session } from '../../store/port/sessions.ts'
 import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
 

@@ -1,6 +1,6 @@
 /** Reads what stands in a room: entries of every feed, merged into one order, newest first. */
 import type { RoomId } from '../../gateway/rooms.ts'
-import type { Entry, FeedQuery, GatewayStore } from '../../store/port.ts'
+import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
 
 export const ENTRIES_PER_PAGE = 24
 

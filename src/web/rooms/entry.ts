@@ -1,7 +1,7 @@
 /** Entries as they stand in a room. Every text and name was written by a stranger. */
 import { html } from 'hono/html'
 import { cut } from '../../gateway/view.ts'
-import type { Entry } from '../../store/port.ts'
+import type { Entry } from '../../store/port/gateway.ts'
 import { symbolIds } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing } from '../layout/page.ts'

@@ -1,7 +1,7 @@
 /** What the landing page and the rooms are given to work with. */
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { OriginPolicy } from '../../pipeline/guards/origin.ts'
-import type { StoreStatus } from '../../store/port.ts'
+import type { StoreStatus } from '../../store/port/store.ts'
 
 export interface SiteContext extends Gateway {
   readonly origins: OriginPolicy

@@ -1,5 +1,5 @@
 /** What a server must be set to before memories are trusted to it. Asked once, at the start. */
-import { StoreRefused } from '../../port.ts'
+import { StoreRefused } from '../../port/errors.ts'
 import { type Ask, statement } from './connections.ts'
 
 const OLDEST_VERSION = 140_000

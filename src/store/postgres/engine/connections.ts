@@ -1,7 +1,7 @@
 /** A bounded pool of connections to the primary, and how statements run on it. */
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { StoreUnavailable } from '../../port.ts'
+import { StoreUnavailable } from '../../port/errors.ts'
 import { breaksConnection, isReadOnly, mayRetry, translate } from './faults.ts'
 import type { Hosts } from './hosts.ts'
 

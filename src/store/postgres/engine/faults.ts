@@ -1,6 +1,6 @@
 /** What the driver throws, in the port's words. SQLSTATE codes are in the server's appendix A. */
 import pg from 'pg'
-import { OutcomeUnknown, StoreUnavailable } from '../../port.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../port/errors.ts'
 
 /** Rolled back for the sake of others: the same transaction may succeed at once. */
 const MAY_RETRY = new Set(['40001', '40P01'])

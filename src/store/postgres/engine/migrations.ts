@@ -1,5 +1,5 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
-import { StoreRefused } from '../../port.ts'
+import { StoreRefused } from '../../port/errors.ts'
 import { splitAnew } from '../words.ts'
 import { checkServer } from './checks.ts'
 import { type Ask, openConnections, statement } from './connections.ts'

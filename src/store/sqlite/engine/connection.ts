@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { StoreRefused, StoreUnavailable } from '../../port.ts'
+import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 
 /** Older versions can corrupt a database when the write-ahead log is reset. */
 const OLDEST_SAFE_VERSION = [3, 51, 3] as const

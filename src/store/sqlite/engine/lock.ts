@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreRefused } from '../../port.ts'
+import { StoreRefused } from '../../port/errors.ts'
 
 export interface ProcessLock {
   release(): void

@@ -1,6 +1,6 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreRefused } from '../../port.ts'
+import { StoreRefused } from '../../port/errors.ts'
 import { transact } from './connection.ts'
 
 const steps: readonly string[] = [

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port.ts'
+import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port/errors.ts'
 import type { Writes } from '../writes.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import type { Message } from './writer-thread.ts'

@@ -14,7 +14,7 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { beginSession, currentSession } from '../../../pipeline/sessions.ts'
 import { IDEMPOTENCY_KEY } from '../../../pipeline/tokens.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import type { Session } from '../../../store/port.ts'
+import type { Session } from '../../../store/port/sessions.ts'
 import { type LanguageSymbol, type SymbolGroup, symbols } from '../../../symbols.ts'
 import {
   checkbox,

@@ -1,6 +1,6 @@
 /** The section with the operator's switch and key: pause, activate, rotate. */
 import { html } from 'hono/html'
-import type { Profile } from '../../../store/port.ts'
+import type { Profile } from '../../../store/port/home.ts'
 import { checkbox, hidden, refusalNote, type Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'

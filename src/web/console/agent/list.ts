@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { OwnedAgent } from '../../../store/port.ts'
+import type { OwnedAgent } from '../../../store/port/sessions.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { plural } from '../../layout/words.ts'

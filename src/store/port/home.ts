@@ -1,0 +1,177 @@
+/** The agents' home: births, profiles, and memories under compare-and-swap. */
+
+export type AgentStatus = 'active' | 'paused'
+
+/** Who a bearer token speaks for. */
+export type TokenKind = 'agent' | 'operator'
+
+export interface Identity {
+  readonly agentId: string
+  readonly kind: TokenKind
+  /** SHA-256 of the token, hex. */
+  readonly tokenHash: string
+  readonly status: AgentStatus
+}
+
+export interface Profile {
+  readonly agentId: string
+  readonly name: string
+  readonly purpose: string
+  readonly symbol: string
+  readonly status: AgentStatus
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface Memory {
+  readonly id: string
+  readonly key: string
+  readonly text: string
+  /** The serialized JSON object, byte for byte as it was measured. */
+  readonly metadata: string
+  readonly version: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface MemoryWrite {
+  /** The id the memory gets if this write creates it. */
+  readonly id: string
+  readonly key: string
+  readonly text: string
+  readonly metadata: string
+  /** 0 creates; the current version updates. */
+  readonly expectedVersion: number
+}
+
+/**
+ * Why a verb that acts for an identity may refuse it. Every such verb checks this in the same
+ * transaction as its work: a token may be revoked or its agent paused after it was identified.
+ */
+export type Refused =
+  | { readonly outcome: 'revoked' }
+  /** Only for agent tokens: a paused agent's operator keeps every right. */
+  | { readonly outcome: 'paused' }
+
+export type ProfileAnswer =
+  | { readonly outcome: 'profile'; readonly profile: Profile; readonly memoryCount: number }
+  | { readonly outcome: 'revoked' }
+
+export type ReadAnswer =
+  | { readonly outcome: 'found'; readonly memory: Memory }
+  | { readonly outcome: 'missing' }
+  | Refused
+
+export type WriteAnswer =
+  | { readonly outcome: 'saved'; readonly memory: Memory }
+  | {
+      readonly outcome: 'conflict'
+      /** 0 when no memory is under the key. */
+      readonly currentVersion: number
+      readonly updatedAt: number | undefined
+      /** The stored text and metadata equal those sent. */
+      readonly sameContent: boolean
+    }
+  | { readonly outcome: 'over_quota' }
+  | Refused
+
+export type ExportAnswer =
+  | {
+      readonly outcome: 'export'
+      readonly profile: Profile
+      readonly memoryCount: number
+      /** Ordered by key, from the one snapshot that also gave profile and count. */
+      readonly memories: AsyncIterable<readonly Memory[]>
+      /** Lets the snapshot go, read to its end or not. May be called again. */
+      readonly close: () => void
+    }
+  | Refused
+
+export interface BirthRecord {
+  /** HMAC of the validated body, hex. */
+  readonly fingerprint: string
+  /** Salt of the token derivation, hex. */
+  readonly salt: string
+  readonly agentId: string
+  /** A credential of this birth was replaced since. */
+  readonly rotated: boolean
+}
+
+export interface Account {
+  readonly id: string
+  readonly email: string
+  /** PHC string of argon2id. */
+  readonly passwordHash: string
+}
+
+export interface Birth {
+  readonly agentId: string
+  readonly name: string
+  readonly purpose: string
+  readonly symbol: string
+  readonly agentTokenHash: string
+  readonly operatorTokenHash: string
+  /** SHA-256 of the labelled Idempotency-Key, hex. */
+  readonly keyHash: string
+  readonly fingerprint: string
+  readonly salt: string
+  /** The operator's account: one to join, or one to create with this birth. */
+  readonly account?: { readonly join: string } | { readonly create: Account } | undefined
+  /** The client as counted for births; kept for an hour. */
+  readonly bornFrom: string
+}
+
+export interface BirthLimits {
+  /** 0 turns a limit off. */
+  readonly perAddress: number
+  readonly inAll: number
+  readonly windowMs: number
+}
+
+export interface BirthCount {
+  /** Births within the window from this address, and in all. */
+  readonly fromAddress: number
+  readonly inAll: number
+  /** When the oldest counted one was, for Retry-After; undefined where there is none. */
+  readonly oldestFromAddress: number | undefined
+  readonly oldestInAll: number | undefined
+}
+
+export type BirthAnswer =
+  | { readonly outcome: 'born' }
+  /** The key was used before, perhaps a moment ago by a concurrent call. */
+  | { readonly outcome: 'known'; readonly birth: BirthRecord }
+  | { readonly outcome: 'over_limit'; readonly count: BirthCount }
+  /** Another birth created the account in the meantime. */
+  | { readonly outcome: 'account_exists' }
+
+export interface HomeStore {
+  /**
+   * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
+   * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
+   * remembered is given without a promise.
+   */
+  identify(tokenHash: string): Identity | undefined | Promise<Identity | undefined>
+  findBirth(keyHash: string): Promise<BirthRecord | undefined>
+  countBirths(bornFrom: string, since: number): Promise<BirthCount>
+  findAccount(email: string): Promise<Account | undefined>
+  /** One agent, its two tokens and its account, or nothing. */
+  bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
+  readProfile(identity: Identity): Promise<ProfileAnswer>
+  setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
+  readMemory(identity: Identity, key: string): Promise<ReadAnswer>
+  /** Compare-and-swap. `maxMemories` 0 means without quota. */
+  writeMemory(
+    identity: Identity,
+    write: MemoryWrite,
+    maxMemories: number,
+    now: number,
+  ): Promise<WriteAnswer>
+  exportMemories(identity: Identity): Promise<ExportAnswer>
+  /** Replaces the agent token; the old one is void when this answers. */
+  rotateAgentToken(
+    identity: Identity,
+    newTokenHash: string,
+    now: number,
+  ): Promise<{ readonly outcome: 'rotated' } | { readonly outcome: 'revoked' }>
+}

@@ -1,0 +1,105 @@
+/** What the browser console asks of a store, beside the home's verbs. */
+import type { Identity, Profile, Refused } from './home.ts'
+
+/** A browser's sign-in to an operator account. */
+export interface Session {
+  /** Names the session to its owner; opens nothing. */
+  readonly id: string
+  readonly accountId: string
+  readonly email: string
+  /** The browser, as it called itself at sign-in. */
+  readonly userAgent: string
+  readonly createdAt: number
+  readonly seenAt: number
+  readonly expiresAt: number
+}
+
+export interface NewSession {
+  readonly id: string
+  /** SHA-256 of the secret in the cookie, hex. */
+  readonly tokenHash: string
+  readonly accountId: string
+  readonly userAgent: string
+  readonly expiresAt: number
+}
+
+export interface OwnedAgent {
+  readonly profile: Profile
+  readonly memoryCount: number
+}
+
+/** Where a list goes on, and how much of it is asked for. */
+export interface Page {
+  /** The last item of the page before; undefined for the first page. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export interface MemorySummary {
+  readonly key: string
+  /** UTF-8 bytes of the text. */
+  readonly bytes: number
+  readonly version: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export type MemoriesAnswer =
+  | { readonly outcome: 'memories'; readonly memories: readonly MemorySummary[] }
+  | Refused
+
+/** The day by which writes are counted. */
+export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
+
+export interface DayOfWrites {
+  /** Whole days since the epoch, UTC. */
+  readonly day: number
+  /** Memory writes that were saved on it. */
+  readonly writes: number
+}
+
+export type ActivityAnswer =
+  | {
+      readonly outcome: 'activity'
+      /** Ordered by day; days without a write are left out. */
+      readonly days: readonly DayOfWrites[]
+      /** Largest text first. */
+      readonly largest: readonly MemorySummary[]
+      /** UTF-8 bytes of all texts. */
+      readonly totalBytes: number
+    }
+  | Refused
+
+export type AttachAnswer =
+  /** Also when the agent was the account's before. */
+  | { readonly outcome: 'attached' }
+  | { readonly outcome: 'attached_elsewhere' }
+  | { readonly outcome: 'revoked' }
+
+/** What the browser console asks beside the home's verbs, which it uses as its agents' operator. */
+export interface SessionStore {
+  /** Keeps the session, ends the one it replaces, and forgets every one that expired. */
+  createSession(
+    session: NewSession,
+    replacedTokenHash: string | undefined,
+    now: number,
+  ): Promise<void>
+  /** Undefined: unknown, revoked or expired. */
+  findSession(tokenHash: string, now: number): Promise<Session | undefined>
+  /** A session that was revoked in the meantime stays so. */
+  touchSession(sessionId: string, expiresAt: number, now: number): Promise<void>
+  /** Newest first, without the expired. */
+  listSessions(accountId: string, now: number): Promise<readonly Session[]>
+  /** False when the account has no such session. */
+  revokeSession(accountId: string, sessionId: string): Promise<boolean>
+  /** The account's agents, oldest first, paged by agent id. */
+  listAgents(accountId: string, page: Page): Promise<readonly OwnedAgent[]>
+  /** The operator of an agent that belongs to the account; undefined when it does not. */
+  identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined>
+  /** Puts the agent into the account, unless it is in another. */
+  attachAgent(identity: Identity, accountId: string): Promise<AttachAnswer>
+  /** Ordered by key, paged by key; only keys that start with the prefix. */
+  listMemories(identity: Identity, prefix: string, page: Page): Promise<MemoriesAnswer>
+  /** Writes since a day, and the `limit` largest memories. */
+  readActivity(identity: Identity, sinceDay: number, limit: number): Promise<ActivityAnswer>
+}

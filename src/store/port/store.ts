@@ -1,0 +1,54 @@
+/**
+ * What the service asks of a store: domain verbs, each atomic and durable when it answers.
+ * Engines live below `store/`; nobody outside names one. One contract suite holds them to this.
+ *
+ * Times are milliseconds since the epoch. Expected outcomes are values; a store that cannot answer
+ * throws `StoreUnavailable`, and nothing was changed unless it is an `OutcomeUnknown`.
+ */
+import type { GatewayStore } from './gateway.ts'
+import type { HomeStore } from './home.ts'
+import type { SessionStore } from './sessions.ts'
+
+export interface PermitPolicy {
+  readonly name: string
+  /** Permits in a window. */
+  readonly quota: number
+  readonly windowMs: number
+}
+
+/** A share of a budget that a process may spend within its window. */
+export interface PermitLease {
+  readonly granted: number
+  /** What nobody has leased yet. */
+  readonly unleased: number
+  readonly endsInMs: number
+}
+
+export type LeasePermits = (
+  policy: PermitPolicy,
+  key: string,
+  wanted: number,
+) => Promise<PermitLease>
+
+export interface StoreStatus {
+  readonly agents: number
+  readonly memories: number
+  /** Commits since the process started. */
+  readonly commits: number
+}
+
+export interface Store extends HomeStore, SessionStore, GatewayStore {
+  /** Where the data lives, for people; without credentials. */
+  readonly location: string
+  /** What its operator should put right, in sentences; empty as a rule. */
+  readonly warnings: readonly string[]
+  /**
+   * Takes up to `wanted` permits from a count that all processes on this data share. Undefined
+   * where there is but one process: it counts in its own memory.
+   */
+  readonly leasePermits: LeasePermits | undefined
+  /** Proves that a write commits. Throws StoreUnavailable. */
+  checkWritable(now: number): Promise<void>
+  status(): Promise<StoreStatus>
+  close(): Promise<void>
+}
