@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { together } from '../../src/store/postgres/engine/batcher.ts'
 import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
-import { readTogether } from '../../src/store/postgres/reads.ts'
+import { readTogether } from '../../src/store/postgres/memories.ts'
 import { openFixture, type StoreFixture } from '../store/fixture.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 

@@ -1,8 +1,85 @@
-/** One agent, its tokens and its account, in one transaction, within the births an hour. */
-import type { Birth, BirthAnswer, BirthCount, BirthLimits } from '../port/home.ts'
+/** Agents: their births, within the births an hour, and what their operators change. */
+import type {
+  Account,
+  Birth,
+  BirthAnswer,
+  BirthCount,
+  BirthLimits,
+  BirthRecord,
+} from '../port/home.ts'
+import type { AgentRow } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
+import { ADMITTED, MAY } from './identities.ts'
 import { homeReads } from './reads.ts'
+
+/** What this engine selects of agents. */
+export const AGENT_COLUMNS =
+  'agent_id AS id, name, purpose, symbol, status, memory_count, created_at, updated_at'
+
+export const readProfile = statement<AgentRow>(
+  'read_profile',
+  `SELECT ${AGENT_COLUMNS} FROM agents
+   WHERE agent_id = $1
+     AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`,
+)
+
+export const findBirth = statement<BirthRecord>(
+  'find_birth',
+  `SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
+   FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`,
+)
+
+interface CountRow {
+  from_address: number
+  oldest_from_address: number | null
+  in_all: number
+  oldest_in_all: number | null
+}
+
+export const countBirths = statement<CountRow>(
+  'count_births',
+  `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
+     everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
+   FROM (SELECT count(*) AS births, min(created_at) AS oldest
+         FROM births WHERE born_from = $1 AND created_at > $2) here,
+        (SELECT count(*) AS births, min(created_at) AS oldest
+         FROM births WHERE created_at > $2) everywhere`,
+)
+
+export const findAccount = statement<Account>(
+  'find_account',
+  'SELECT id, email, password_hash AS "passwordHash" FROM accounts WHERE email = $1',
+)
+
+export const totals = statement<{ agents: number; memories: number }>(
+  'totals',
+  'SELECT count(*) AS agents, coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
+)
+
+export const changeStatus = statement<AgentRow>(
+  'change_status',
+  `WITH ${ADMITTED},
+   marked AS (
+     UPDATE credentials SET status = $3 WHERE agent_id = $1 AND kind = 'agent' AND ${MAY}
+     RETURNING token_hash
+   )
+   UPDATE agents SET status = $3, updated_at = greatest(updated_at, $4)
+   WHERE agent_id = $1 AND ${MAY} AND (SELECT count(*) FROM marked) >= 0
+   RETURNING ${AGENT_COLUMNS}`,
+)
+
+/** In place, so that of two rotations the later voids the token of the earlier. */
+export const rotateAgentToken = statement<{ agent_id: string }>(
+  'rotate_agent_token',
+  `WITH ${ADMITTED},
+   renewed AS (
+     UPDATE credentials SET token_hash = $3 WHERE agent_id = $1 AND kind = 'agent' AND ${MAY}
+     RETURNING agent_id
+   )
+   UPDATE agents SET rotated = true WHERE agent_id IN (SELECT agent_id FROM renewed)
+   RETURNING agent_id`,
+)
 
 const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
   (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)

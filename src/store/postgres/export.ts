@@ -3,7 +3,7 @@ import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, askOn, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'
-import { type AdmittedRow, refusedBy } from './rows.ts'
+import { type AdmittedRow, refusedBy } from './identities.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8

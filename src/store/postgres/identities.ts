@@ -2,7 +2,33 @@
  * Who a token speaks for, remembered for a moment so that a warm request asks the database once.
  * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
  */
-import type { Identity } from '../port/home.ts'
+import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
+import { statement } from './engine/connections.ts'
+
+export const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
+  'identify',
+  'SELECT agent_id, kind, status FROM credentials WHERE token_hash = $1',
+)
+
+/** The credential that a statement found for an identity: null columns where there is none. */
+export interface AdmittedRow {
+  kind: TokenKind | null
+  credential_status: AgentStatus | null
+}
+
+export const refusedBy = (row: AdmittedRow | undefined): Refused | undefined => {
+  if (!row?.kind) return { outcome: 'revoked' }
+  return row.kind === 'agent' && row.credential_status === 'paused'
+    ? { outcome: 'paused' }
+    : undefined
+}
+
+export const ADMITTED = `
+  admitted AS (
+    SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2 FOR SHARE
+  )`
+
+export const MAY = `EXISTS (SELECT 1 FROM admitted WHERE kind = 'operator' OR status = 'active')`
 
 const MAX_REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000

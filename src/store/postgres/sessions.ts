@@ -12,8 +12,9 @@ import type {
   Session,
 } from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
+import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
-import { type AdmittedRow, AGENT_COLUMNS, refusedBy } from './rows.ts'
+import { type AdmittedRow, refusedBy } from './identities.ts'
 
 const SELECT_SESSION = `
   SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent",

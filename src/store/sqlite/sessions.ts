@@ -13,9 +13,9 @@ import type {
   Session,
 } from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
+import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
-import { AGENT_COLUMNS } from './rows.ts'
 
 interface SessionRow {
   id: string
