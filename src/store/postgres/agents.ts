@@ -1,30 +1,32 @@
 /** Agents: their births, within the births an hour, and what their operators change. */
 import type {
   Account,
+  AgentStatus,
   Birth,
   BirthAnswer,
   BirthCount,
   BirthLimits,
   BirthRecord,
+  Identity,
+  ProfileAnswer,
 } from '../port/home.ts'
-import type { AgentRow } from '../rows.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { ADMITTED, MAY } from './identities.ts'
-import { homeReads } from './reads.ts'
 
 /** What this engine selects of agents. */
 export const AGENT_COLUMNS =
   'agent_id AS id, name, purpose, symbol, status, memory_count, created_at, updated_at'
 
-export const readProfile = statement<AgentRow>(
+const selectProfile = statement<AgentRow>(
   'read_profile',
   `SELECT ${AGENT_COLUMNS} FROM agents
    WHERE agent_id = $1
      AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`,
 )
 
-export const findBirth = statement<BirthRecord>(
+const selectBirth = statement<BirthRecord>(
   'find_birth',
   `SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
    FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`,
@@ -37,7 +39,7 @@ interface CountRow {
   oldest_in_all: number | null
 }
 
-export const countBirths = statement<CountRow>(
+const selectBirthCount = statement<CountRow>(
   'count_births',
   `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
      everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
@@ -47,17 +49,17 @@ export const countBirths = statement<CountRow>(
          FROM births WHERE created_at > $2) everywhere`,
 )
 
-export const findAccount = statement<Account>(
+const selectAccount = statement<Account>(
   'find_account',
   'SELECT id, email, password_hash AS "passwordHash" FROM accounts WHERE email = $1',
 )
 
-export const totals = statement<{ agents: number; memories: number }>(
+const selectTotals = statement<{ agents: number; memories: number }>(
   'totals',
   'SELECT count(*) AS agents, coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
 )
 
-export const changeStatus = statement<AgentRow>(
+const changeStatus = statement<AgentRow>(
   'change_status',
   `WITH ${ADMITTED},
    marked AS (
@@ -70,7 +72,7 @@ export const changeStatus = statement<AgentRow>(
 )
 
 /** In place, so that of two rotations the later voids the token of the earlier. */
-export const rotateAgentToken = statement<{ agent_id: string }>(
+const replaceAgentToken = statement<{ agent_id: string }>(
   'rotate_agent_token',
   `WITH ${ADMITTED},
    renewed AS (
@@ -132,18 +134,32 @@ async function insert(ask: Ask, birth: Birth, account: string | null, now: numbe
   await ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
 }
 
+async function findBirth(ask: Ask, keyHash: string): Promise<BirthRecord | undefined> {
+  const [found] = await ask(selectBirth, keyHash)
+  return found
+}
+
+async function countBirths(ask: Ask, bornFrom: string, since: number): Promise<BirthCount> {
+  const [row] = await ask(selectBirthCount, bornFrom, since)
+  return {
+    fromAddress: row?.from_address ?? 0,
+    inAll: row?.in_all ?? 0,
+    oldestFromAddress: row?.oldest_from_address ?? undefined,
+    oldestInAll: row?.oldest_in_all ?? undefined,
+  }
+}
+
 async function bear(
   ask: Ask,
   birth: Birth,
   limits: BirthLimits,
   now: number,
 ): Promise<BirthAnswer> {
-  const reads = homeReads(ask)
   if (limits.perAddress > 0 || limits.inAll > 0) await ask(passGate)
-  const known = await reads.findBirth(birth.keyHash)
+  const known = await findBirth(ask, birth.keyHash)
   if (known) return { outcome: 'known', birth: known }
   const since = now - limits.windowMs
-  const count = await reads.countBirths(birth.bornFrom, since)
+  const count = await countBirths(ask, birth.bornFrom, since)
   if (over(count, limits)) return { outcome: 'over_limit', count }
   const account = await accountId(ask, birth, now)
   if (account === undefined) return { outcome: 'account_exists' }
@@ -152,17 +168,43 @@ async function bear(
   return { outcome: 'born' }
 }
 
-/** A concurrent birth with the same key makes this one fail as a whole; then it is known. */
-export const bearIn =
-  (connections: Connections) =>
-  async (birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer> => {
+const profileAnswer = (row: AgentRow | undefined): ProfileAnswer =>
+  row
+    ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+    : { outcome: 'revoked' }
+
+export const agentVerbs = ({ read, write, transact }: Connections) => ({
+  findBirth: (keyHash: string) => findBirth(read, keyHash),
+  countBirths: (bornFrom: string, since: number) => countBirths(read, bornFrom, since),
+  async findAccount(email: string): Promise<Account | undefined> {
+    const [found] = await read(selectAccount, email)
+    return found
+  },
+  /** A concurrent birth with the same key makes this one fail as a whole; then it is known. */
+  async bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer> {
     try {
-      return await connections.transact((ask) => bear(ask, birth, limits, now))
+      return await transact((ask) => bear(ask, birth, limits, now))
     } catch (error) {
-      const known = isDuplicate(error)
-        ? await homeReads(connections.read).findBirth(birth.keyHash)
-        : undefined
+      const known = isDuplicate(error) ? await findBirth(read, birth.keyHash) : undefined
       if (!known) throw error
       return { outcome: 'known', birth: known }
     }
-  }
+  },
+  async readProfile({ agentId, tokenHash }: Identity): Promise<ProfileAnswer> {
+    const [row] = await read(selectProfile, agentId, tokenHash)
+    return profileAnswer(row)
+  },
+  async setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer> {
+    const { agentId, tokenHash } = identity
+    const [row] = await write(changeStatus, agentId, tokenHash, status, now)
+    return profileAnswer(row)
+  },
+  async rotateAgentToken({ agentId, tokenHash }: Identity, newTokenHash: string) {
+    const [row] = await write(replaceAgentToken, agentId, tokenHash, newTokenHash)
+    return row ? ({ outcome: 'rotated' } as const) : ({ outcome: 'revoked' } as const)
+  },
+  async totals(): Promise<{ agents: number; memories: number }> {
+    const [found] = await read(selectTotals)
+    return found ?? { agents: 0, memories: 0 }
+  },
+})

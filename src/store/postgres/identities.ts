@@ -3,9 +3,9 @@
  * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
  */
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
-import { statement } from './engine/connections.ts'
+import { type Ask, statement } from './engine/connections.ts'
 
-export const identify = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
+const selectIdentity = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
   'identify',
   'SELECT agent_id, kind, status FROM credentials WHERE token_hash = $1',
 )
@@ -67,6 +67,40 @@ export function rememberIdentities(stopwatch: () => number): Identities {
       for (const [tokenHash, { identity }] of known) {
         if (identity.agentId === agentId) known.delete(tokenHash)
       }
+    },
+  }
+}
+
+export function identityVerbs(ask: Ask, known: Identities) {
+  async function lookUp(tokenHash: string): Promise<Identity | undefined> {
+    const [row] = await ask(selectIdentity, tokenHash)
+    if (!row) return undefined
+    const found = { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
+    known.remember(found)
+    return found
+  }
+
+  /** A refusal means that what was remembered of this token no longer holds. */
+  async function heed<T extends { outcome: string }>(
+    { tokenHash }: Identity,
+    work: Promise<T>,
+  ): Promise<T> {
+    const answer = await work
+    if (answer.outcome === 'revoked' || answer.outcome === 'paused') known.forget(tokenHash)
+    return answer
+  }
+
+  return {
+    identify: (tokenHash: string) => known.find(tokenHash) ?? lookUp(tokenHash),
+    heed,
+    /** For work that changes what the agent's tokens may do. */
+    async forgetting<T extends { outcome: string }>(
+      identity: Identity,
+      work: Promise<T>,
+    ): Promise<T> {
+      const answer = await heed(identity, work)
+      known.forgetAgent(identity.agentId)
+      return answer
     },
   }
 }

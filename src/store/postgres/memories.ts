@@ -6,11 +6,18 @@
  * statement changed meanwhile is looked at again by the server before it is changed, which makes
  * `version = …` a compare-and-swap and `memory_count < …` a quota.
  */
-import type { Identity, Memory, MemoryWrite, ReadAnswer, WriteAnswer } from '../port/home.ts'
+import type {
+  Identity,
+  Memory,
+  MemoryWrite,
+  ReadAnswer,
+  Refused,
+  WriteAnswer,
+} from '../port/home.ts'
 import { dayOf } from '../port/sessions.ts'
 import { type MemoryRow, memoryOf } from '../rows.ts'
 import { together } from './engine/batcher.ts'
-import { type Ask, statement } from './engine/connections.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
 
@@ -47,7 +54,7 @@ const answerOf = (row: (AdmittedRow & (MemoryRow | { id: null })) | undefined): 
     : { outcome: 'missing' }
 }
 
-export async function readOne(ask: Ask, { identity, key }: Reading): Promise<ReadAnswer> {
+async function readOne(ask: Ask, { identity, key }: Reading): Promise<ReadAnswer> {
   const [row] = await ask(readMemory, identity.agentId, identity.tokenHash, key)
   return answerOf(row)
 }
@@ -148,7 +155,7 @@ async function create(
 }
 
 /** A concurrent write that creates the same memory makes this one fail as a whole. */
-export async function createUnlessThere(...args: Parameters<typeof create>): Promise<Written> {
+async function createUnlessThere(...args: Parameters<typeof create>): Promise<Written> {
   try {
     return await create(...args)
   } catch (error) {
@@ -157,7 +164,7 @@ export async function createUnlessThere(...args: Parameters<typeof create>): Pro
   }
 }
 
-export async function update(
+async function update(
   ask: Ask,
   { agentId, tokenHash }: Identity,
   write: MemoryWrite,
@@ -171,4 +178,45 @@ export async function update(
   if (!row || row.id === null) return undefined
   const { id, version, created_at: createdAt, updated_at: updatedAt } = row
   return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
+}
+
+/** What stands in the way, looked at again; unless it no longer does. */
+async function conflict(
+  ask: Ask,
+  identity: Identity,
+  write: MemoryWrite,
+): Promise<Refused | (WriteAnswer & { outcome: 'conflict' }) | undefined> {
+  const found = await readOne(ask, { identity, key: write.key })
+  if (found.outcome !== 'found' && found.outcome !== 'missing') return found
+  const stored = found.outcome === 'found' ? found.memory : undefined
+  const currentVersion = stored?.version ?? 0
+  if (currentVersion === write.expectedVersion) return undefined
+  const sameContent = stored?.text === write.text && stored.metadata === write.metadata
+  return { outcome: 'conflict', currentVersion, updatedAt: stored?.updatedAt, sameContent }
+}
+
+export function memoryVerbs({ read, write: ask }: Connections) {
+  const readMemory = readTogether(read)
+
+  async function writeMemory(
+    identity: Identity,
+    write: MemoryWrite,
+    maxMemories: number,
+    now: number,
+  ): Promise<WriteAnswer> {
+    const written =
+      write.expectedVersion === 0
+        ? await createUnlessThere(ask, identity, write, maxMemories, now)
+        : await update(ask, identity, write, now)
+    return (
+      written ??
+      (await conflict(read, identity, write)) ??
+      writeMemory(identity, write, maxMemories, now)
+    )
+  }
+
+  return {
+    readMemory: (identity: Identity, key: string) => readMemory({ identity, key }),
+    writeMemory,
+  }
 }

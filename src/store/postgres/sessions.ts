@@ -1,5 +1,5 @@
 /** The console's verbs. */
-import type { AgentStatus, Identity, Refused } from '../port/home.ts'
+import type { AgentStatus, Identity } from '../port/home.ts'
 import type {
   ActivityAnswer,
   AttachAnswer,
@@ -10,6 +10,7 @@ import type {
   OwnedAgent,
   Page,
   Session,
+  SessionStore,
 } from '../port/sessions.ts'
 import { type AgentRow, profileOf } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
@@ -123,14 +124,60 @@ const summaryOf = ({ key, ...row }: SummaryRow): MemorySummary[] => {
   return [{ key, bytes, version, createdAt, updatedAt }]
 }
 
-export function sessionVerbs({ read, write, transact }: Connections) {
-  async function readActivity(
+const signInVerbs = ({ read, write, transact }: Connections) => ({
+  createSession: (session: NewSession, replaced: string | undefined, now: number) =>
+    transact(async (ask) => {
+      const { tokenHash, id, accountId, userAgent, expiresAt } = session
+      await ask(forgetExpired, now)
+      if (replaced !== undefined) await ask(forgetReplaced, replaced)
+      await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
+    }),
+  async findSession(tokenHash: string, now: number): Promise<Session | undefined> {
+    const [found] = await read(findSession, tokenHash, now)
+    return found
+  },
+  listSessions: (accountId: string, now: number) => read(listSessions, accountId, now),
+  async touchSession(sessionId: string, expiresAt: number, now: number): Promise<void> {
+    await write(touchSession, now, expiresAt, sessionId)
+  },
+  async revokeSession(accountId: string, sessionId: string): Promise<boolean> {
+    return (await write(revokeSession, accountId, sessionId)).length > 0
+  },
+})
+
+const ownerVerbs = ({ read, write }: Connections) => ({
+  async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
+    const rows = await read(listAgents, accountId, after, limit)
+    return rows.map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count }))
+  },
+  async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
+    const [row] = await read(identifyOwner, agentId, accountId)
+    return row && { agentId, kind: 'operator', ...row }
+  },
+  async attachAgent({ agentId, tokenHash }: Identity, accountId: string): Promise<AttachAnswer> {
+    const [row] = await write(attachAgent, agentId, tokenHash, accountId)
+    if (refusedBy(row)) return { outcome: 'revoked' }
+    return { outcome: row?.attached ? 'attached' : 'attached_elsewhere' }
+  },
+})
+
+const browsingVerbs = ({ read }: Connections) => ({
+  async listMemories(
+    { agentId, tokenHash }: Identity,
+    prefix: string,
+    { after = '', limit }: Page,
+  ): Promise<MemoriesAnswer> {
+    const range = [prefix, end(prefix), after]
+    const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
+    return refusedBy(rows[0]) ?? { outcome: 'memories', memories: rows.flatMap(summaryOf) }
+  },
+  async readActivity(
     { agentId, tokenHash }: Identity,
     sinceDay: number,
     limit: number,
   ): Promise<ActivityAnswer> {
     const largest = await read(largestMemories, agentId, tokenHash, limit)
-    const refused: Refused | undefined = refusedBy(largest[0])
+    const refused = refusedBy(largest[0])
     if (refused) return refused
     const days = await read(writesByDay, agentId, sinceDay)
     const [total] = await read(totalBytes, agentId)
@@ -140,49 +187,11 @@ export function sessionVerbs({ read, write, transact }: Connections) {
       largest: largest.flatMap(summaryOf),
       totalBytes: total?.bytes ?? 0,
     }
-  }
+  },
+})
 
-  return {
-    readActivity,
-    createSession: (session: NewSession, replaced: string | undefined, now: number) =>
-      transact(async (ask) => {
-        const { tokenHash, id, accountId, userAgent, expiresAt } = session
-        await ask(forgetExpired, now)
-        if (replaced !== undefined) await ask(forgetReplaced, replaced)
-        await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
-      }),
-    async findSession(tokenHash: string, now: number): Promise<Session | undefined> {
-      const [found] = await read(findSession, tokenHash, now)
-      return found
-    },
-    listSessions: (accountId: string, now: number) => read(listSessions, accountId, now),
-    async touchSession(sessionId: string, expiresAt: number, now: number): Promise<void> {
-      await write(touchSession, now, expiresAt, sessionId)
-    },
-    async revokeSession(accountId: string, sessionId: string): Promise<boolean> {
-      return (await write(revokeSession, accountId, sessionId)).length > 0
-    },
-    async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
-      const rows = await read(listAgents, accountId, after, limit)
-      return rows.map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count }))
-    },
-    async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
-      const [row] = await read(identifyOwner, agentId, accountId)
-      return row && { agentId, kind: 'operator', ...row }
-    },
-    async attachAgent({ agentId, tokenHash }: Identity, accountId: string): Promise<AttachAnswer> {
-      const [row] = await write(attachAgent, agentId, tokenHash, accountId)
-      if (refusedBy(row)) return { outcome: 'revoked' }
-      return { outcome: row?.attached ? 'attached' : 'attached_elsewhere' }
-    },
-    async listMemories(
-      { agentId, tokenHash }: Identity,
-      prefix: string,
-      { after = '', limit }: Page,
-    ): Promise<MemoriesAnswer> {
-      const range = [prefix, end(prefix), after]
-      const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
-      return refusedBy(rows[0]) ?? { outcome: 'memories', memories: rows.flatMap(summaryOf) }
-    },
-  }
-}
+export const sessionVerbs = (connections: Connections): SessionStore => ({
+  ...signInVerbs(connections),
+  ...ownerVerbs(connections),
+  ...browsingVerbs(connections),
+})

@@ -1,23 +1,35 @@
-/** Agents: their births, within the births an hour. */
+/** Agents: their births within the births an hour, and what their operators change. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Birth, BirthAnswer, BirthCount, BirthLimits, BirthRecord } from '../port/home.ts'
+import type {
+  Account,
+  AgentStatus,
+  Birth,
+  BirthAnswer,
+  BirthCount,
+  BirthLimits,
+  BirthRecord,
+  Identity,
+  ProfileAnswer,
+} from '../port/home.ts'
+import { type AgentRow, profileOf } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
+import type { Identify, Refuse } from './identities.ts'
 
 /** What this engine selects of agents. */
 export const AGENT_COLUMNS =
   'id, name, purpose, symbol, status, memory_count, created_at, updated_at'
 
-export interface BirthRow {
+interface BirthRow {
   id: string
   birth_fingerprint: string
   birth_salt: string
   rotated: number
 }
 
-export const SELECT_BIRTH =
+const SELECT_BIRTH =
   'SELECT id, birth_fingerprint, birth_salt, rotated FROM agents WHERE birth_key_hash = ?'
 
-export const birthOf = (row: BirthRow): BirthRecord => ({
+const birthOf = (row: BirthRow): BirthRecord => ({
   agentId: row.id,
   fingerprint: row.birth_fingerprint,
   salt: row.birth_salt,
@@ -30,7 +42,7 @@ interface CountRow {
 }
 
 /** Also used inside the writing transaction, on the writer's connection. */
-export function prepareBirthCount(db: DatabaseSync) {
+function prepareBirthCount(db: DatabaseSync) {
   const fromAddress = prepare<CountRow>(
     db,
     'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE born_from = ? AND created_at > ?',
@@ -54,17 +66,22 @@ export function prepareBirthCount(db: DatabaseSync) {
 const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
   (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
 
-export function prepareBirth(db: DatabaseSync) {
-  const known = prepare<BirthRow>(db, SELECT_BIRTH)
-  const countBirths = prepareBirthCount(db)
-  const forgetAddresses = prepare(
-    db,
-    'UPDATE agents SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= ?',
-  )
+function prepareAccount(db: DatabaseSync) {
   const addAccount = prepare(
     db,
     'INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING RETURNING id',
   )
+  /** The account's id; null without one; undefined when it exists already. */
+  return ({ account }: Birth, now: number): string | null | undefined => {
+    if (!account) return null
+    if ('join' in account) return account.join
+    const { id, email, passwordHash } = account.create
+    return addAccount.get(id, email, passwordHash, now) && id
+  }
+}
+
+/** An agent and its two tokens. */
+function prepareInsert(db: DatabaseSync) {
   const addAgent = prepare(
     db,
     `INSERT INTO agents (id, name, purpose, symbol, status, account_id, birth_key_hash,
@@ -75,16 +92,7 @@ export function prepareBirth(db: DatabaseSync) {
     db,
     'INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, ?)',
   )
-
-  /** The account's id; null without one; undefined when it exists already. */
-  function accountId({ account }: Birth, now: number): string | null | undefined {
-    if (!account) return null
-    if ('join' in account) return account.join
-    const { id, email, passwordHash } = account.create
-    return addAccount.get(id, email, passwordHash, now) && id
-  }
-
-  function insert(birth: Birth, account: string | null, now: number): void {
+  return (birth: Birth, account: string | null, now: number): void => {
     const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
     addAgent.run(
       ...[agentId, name, purpose, symbol, account],
@@ -93,6 +101,17 @@ export function prepareBirth(db: DatabaseSync) {
     addCredential.run(birth.agentTokenHash, agentId, 'agent')
     addCredential.run(birth.operatorTokenHash, agentId, 'operator')
   }
+}
+
+function prepareBirth(db: DatabaseSync) {
+  const known = prepare<BirthRow>(db, SELECT_BIRTH)
+  const countBirths = prepareBirthCount(db)
+  const forgetAddresses = prepare(
+    db,
+    'UPDATE agents SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= ?',
+  )
+  const accountId = prepareAccount(db)
+  const insert = prepareInsert(db)
 
   return (birth: Birth, limits: BirthLimits, now: number): BirthAnswer => {
     const row = known.get(birth.keyHash)
@@ -105,5 +124,91 @@ export function prepareBirth(db: DatabaseSync) {
     forgetAddresses.run(since)
     insert(birth, account, now)
     return { outcome: 'born' }
+  }
+}
+
+export function prepareProfile(db: DatabaseSync, identify: Identify) {
+  const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
+  return ({ agentId, tokenHash }: Identity): ProfileAnswer => {
+    const row = identify(tokenHash) && agent.get(agentId)
+    return row
+      ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+      : { outcome: 'revoked' }
+  }
+}
+
+function prepareStatus(db: DatabaseSync, refuse: Refuse) {
+  const changeStatus = prepare<AgentRow>(
+    db,
+    `UPDATE agents SET status = ?, updated_at = max(?, updated_at) WHERE id = ? RETURNING ${AGENT_COLUMNS}`,
+  )
+  return (identity: Identity, status: AgentStatus, now: number): ProfileAnswer => {
+    const row = refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId)
+    return row
+      ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+      : { outcome: 'revoked' }
+  }
+}
+
+function prepareRotation(db: DatabaseSync, refuse: Refuse) {
+  const dropAgentToken = prepare(
+    db,
+    "DELETE FROM credentials WHERE agent_id = ? AND kind = 'agent'",
+  )
+  const addAgentToken = prepare(
+    db,
+    "INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, 'agent')",
+  )
+  const markRotated = prepare(db, 'UPDATE agents SET rotated = 1 WHERE id = ?')
+  return (identity: Identity, newTokenHash: string) => {
+    if (refuse(identity)) return { outcome: 'revoked' } as const
+    dropAgentToken.run(identity.agentId)
+    addAgentToken.run(newTokenHash, identity.agentId)
+    markRotated.run(identity.agentId)
+    return { outcome: 'rotated' } as const
+  }
+}
+
+export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
+  const birth = prepare<BirthRow>(db, SELECT_BIRTH)
+  const account = prepare<{ id: string; email: string; password_hash: string }>(
+    db,
+    'SELECT id, email, password_hash FROM accounts WHERE email = ?',
+  )
+  const totals = prepare<{ agents: number; memories: number }>(
+    db,
+    'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
+  )
+  return {
+    countBirths: prepareBirthCount(db),
+    findBirth(keyHash: string): BirthRecord | undefined {
+      const row = birth.get(keyHash)
+      return row && birthOf(row)
+    },
+    findAccount(email: string): Account | undefined {
+      const row = account.get(email)
+      return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
+    },
+    readProfile: prepareProfile(db, identify),
+    totals: () => totals.get() ?? { agents: 0, memories: 0 },
+  }
+}
+
+/** `forget`: what a token may do is another now. */
+export function prepareAgentWrites(db: DatabaseSync, refuse: Refuse, forget: () => void) {
+  const changeStatus = prepareStatus(db, refuse)
+  const rotate = prepareRotation(db, refuse)
+  return {
+    bear: prepareBirth(db),
+    setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
+      const answer = changeStatus(identity, status, now)
+      forget()
+      return answer
+    },
+    rotateAgentToken(identity: Identity, newTokenHash: string) {
+      const answer = rotate(identity, newTokenHash)
+      forget()
+      return answer
+    },
   }
 }

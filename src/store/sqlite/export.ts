@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
+import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
-import { prepareReads } from './reads.ts'
+import { prepareIdentify } from './identities.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
 interface Pace {
@@ -50,8 +51,8 @@ async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGener
 
 function begin(db: DatabaseSync, identity: Identity, asked: () => number): ExportAnswer {
   db.exec('BEGIN')
-  const reads = prepareReads(db)
-  const answer = reads.refuse(identity) ?? reads.readProfile(identity)
+  const { identify, refuse } = prepareIdentify(db)
+  const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
   const rows = prepare<MemoryRow>(
     db,

@@ -13,7 +13,7 @@ export type Identify = (tokenHash: string) => Identity | undefined
 export type Remember = (lookUp: Identify) => Identify
 
 /** Who bears a token, and why an identity may not act now, if it may not. */
-export function prepareIdentify(db: DatabaseSync, remember: Remember) {
+export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
   const credential = prepareTuples<[agentId: string, kind: TokenKind, status: AgentStatus]>(
     db,
     `SELECT c.agent_id, c.kind, a.status

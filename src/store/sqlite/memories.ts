@@ -40,34 +40,12 @@ export type WriteResult =
 
 type Current = [rowid: number, id: string, version: number, createdAt: number, updatedAt: number]
 
-export function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
-  const current = prepareTuples<Current>(
-    db,
-    `SELECT rowid, id, version, created_at, updated_at
-     FROM memories WHERE agent_id = ? AND key = ?`,
-  )
+function prepareConflict(db: DatabaseSync) {
   const content = prepareTuples<[text: string, metadata: string]>(
     db,
     'SELECT text, metadata FROM memories WHERE rowid = ?',
   )
-  const memoryCount = prepareTuples<[number]>(db, 'SELECT memory_count FROM agents WHERE id = ?')
-  const insert = prepare(
-    db,
-    `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
-  )
-  const countOne = prepare(db, 'UPDATE agents SET memory_count = memory_count + 1 WHERE id = ?')
-  const countWrite = prepare(
-    db,
-    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?, ?, 1)
-     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + 1`,
-  )
-  const update = prepare(
-    db,
-    'UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ? WHERE rowid = ?',
-  )
-
-  function conflict({ text, metadata }: MemoryWrite, found: Current | undefined): WriteResult {
+  return ({ text, metadata }: MemoryWrite, found: Current | undefined): WriteResult => {
     if (!found) {
       return { outcome: 'conflict', currentVersion: 0, updatedAt: undefined, sameContent: false }
     }
@@ -76,28 +54,62 @@ export function prepareMemoryWrite(db: DatabaseSync, refuse: Refuse) {
     const sameContent = stored?.[0] === text && stored[1] === metadata
     return { outcome: 'conflict', currentVersion, updatedAt, sameContent }
   }
+}
 
-  function create(agentId: string, write: MemoryWrite, now: number): WriteResult {
+function prepareCreate(db: DatabaseSync) {
+  const insert = prepare(
+    db,
+    `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
+  )
+  const countOne = prepare(db, 'UPDATE agents SET memory_count = memory_count + 1 WHERE id = ?')
+  return (agentId: string, write: MemoryWrite, now: number): WriteResult => {
     const { id, key, text, metadata } = write
     insert.run(agentId, key, id, text, metadata, now, now)
     countOne.run(agentId)
     return { outcome: 'saved', receipt: { id, version: 1, createdAt: now, updatedAt: now } }
   }
+}
 
-  function replace(
+function prepareReplace(db: DatabaseSync) {
+  const update = prepare(
+    db,
+    'UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ? WHERE rowid = ?',
+  )
+  return (
     { text, metadata }: MemoryWrite,
     [rowid, id, replaced, createdAt, earlier]: Current,
     now: number,
-  ): WriteResult {
+  ): WriteResult => {
     const version = replaced + 1
     // A clock that steps back must not make an update older than what it replaced.
     const updatedAt = Math.max(now, earlier)
     update.run(text, metadata, version, updatedAt, rowid)
     return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
   }
+}
 
-  const full = (agentId: string, maxMemories: number): boolean =>
+function prepareQuota(db: DatabaseSync) {
+  const memoryCount = prepareTuples<[number]>(db, 'SELECT memory_count FROM agents WHERE id = ?')
+  return (agentId: string, maxMemories: number): boolean =>
     maxMemories > 0 && (memoryCount.get(agentId)?.[0] ?? 0) >= maxMemories
+}
+
+export function prepareWriteMemory(db: DatabaseSync, refuse: Refuse) {
+  const current = prepareTuples<Current>(
+    db,
+    `SELECT rowid, id, version, created_at, updated_at
+     FROM memories WHERE agent_id = ? AND key = ?`,
+  )
+  const countWrite = prepare(
+    db,
+    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?, ?, 1)
+     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + 1`,
+  )
+  const conflict = prepareConflict(db)
+  const full = prepareQuota(db)
+  const create = prepareCreate(db)
+  const replace = prepareReplace(db)
 
   return (
     identity: Identity,

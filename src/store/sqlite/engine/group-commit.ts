@@ -1,7 +1,7 @@
 /** Several writes, one commit: all of them durable together, none able to fail its neighbours. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Writes } from '../writes.ts'
 import { type StorageFault, storageFault, transact } from './connection.ts'
+import type { Writes } from './writes.ts'
 
 export type Verb = keyof Writes['verbs']
 
@@ -18,14 +18,12 @@ const failure = (error: unknown): Outcome => ({
   fault: storageFault(error),
 })
 
-export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: Writes) {
-  const run = ([verb, ...args]: Job): Outcome => {
-    const write = verbs[verb] as (...args: readonly unknown[]) => unknown
-    return { value: write(...args) }
-  }
+type Run = (job: Job) => Outcome
 
-  /** Undoes one write of a transaction that goes on. */
-  const runApart = (job: Job): Outcome => {
+/** Undoes one write of a transaction that goes on. */
+const apart =
+  (db: DatabaseSync, run: Run): Run =>
+  (job) => {
     db.exec('SAVEPOINT write')
     try {
       return run(job)
@@ -38,7 +36,14 @@ export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: 
     }
   }
 
-  const together = (jobs: readonly Job[], each: (job: Job) => Outcome): Outcome[] => {
+export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: Writes) {
+  const run: Run = ([verb, ...args]) => {
+    const write = verbs[verb] as (...args: readonly unknown[]) => unknown
+    return { value: write(...args) }
+  }
+  const runApart = apart(db, run)
+
+  const together = (jobs: readonly Job[], each: Run): Outcome[] => {
     try {
       return transact(db, () => {
         const outcomes = jobs.map(each)

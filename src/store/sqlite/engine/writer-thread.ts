@@ -1,9 +1,9 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { prepareWrites } from '../writes.ts'
 import { prepareCheckpoint } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
+import { prepareWrites } from './writes.ts'
 
 /** Null asks the thread to close its connection and end. */
 export type Message = readonly Job[] | null

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port/errors.ts'
-import type { Writes } from '../writes.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import type { Message } from './writer-thread.ts'
+import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
 const MAX_WAITING = 2_048
@@ -45,32 +45,40 @@ const portError = (outcome: Outcome): Outcome => {
   return { ...outcome, error }
 }
 
-export function startWriter(path: string): Writer {
-  let thread: Worker | undefined = start()
-  let commits = 0
-  let submitted = 0
-  let unsent: Job[] = []
+/** Writes that were submitted and are not answered, in their order. */
+function openQueue() {
   let waiting: Waiting[] = []
-  let closed = false
-
-  function answered(outcomes: readonly Outcome[]): void {
-    if (outcomes.some((outcome) => 'value' in outcome)) commits++
-    const settled = waiting.splice(0, outcomes.length)
-    outcomes.forEach((outcome, i) => {
-      const write = settled[i]
-      if (write) settle(write, portError(outcome))
-    })
+  return {
+    isFull: () => waiting.length >= MAX_WAITING,
+    join: <T>(): Promise<T> =>
+      new Promise((resolve, reject) => {
+        waiting.push({ resolve: resolve as (value: unknown) => void, reject })
+      }),
+    answer(outcomes: readonly Outcome[]): void {
+      const settled = waiting.splice(0, outcomes.length)
+      outcomes.forEach((outcome, i) => {
+        const write = settled[i]
+        if (write) settle(write, portError(outcome))
+      })
+    },
+    /** What was on its way is lost from sight. */
+    lose(cause: unknown): void {
+      const lost = waiting
+      waiting = []
+      const error = new OutcomeUnknown('the writer thread ended', { cause })
+      for (const { reject } of lost) reject(error)
+    },
   }
+}
 
-  /** What was on its way is lost from sight; the next write starts another thread. */
-  function ended(cause: unknown): void {
-    const lost = waiting
-    thread = undefined
-    waiting = []
-    unsent = []
-    const error = new OutcomeUnknown('the writer thread ended', { cause })
-    for (const { reject } of lost) reject(error)
-  }
+interface Listener {
+  readonly answered: (outcomes: readonly Outcome[]) => void
+  readonly ended: (cause: unknown) => void
+}
+
+/** One thread at a time: when it ended, the next message starts another. */
+function keepThread(path: string, { answered, ended }: Listener) {
+  let thread: Worker | undefined = start()
 
   function start(): Worker {
     const worker = new Worker(THREAD, { workerData: path })
@@ -79,38 +87,64 @@ export function startWriter(path: string): Writer {
     worker.on('error', (error) => {
       cause = error
     })
-    worker.on('exit', () => ended(cause))
+    worker.on('exit', () => {
+      thread = undefined
+      ended(cause)
+    })
     return worker
   }
 
+  return {
+    post(message: Message): void {
+      thread ??= start()
+      thread.postMessage(message)
+    },
+    async close(): Promise<void> {
+      if (!thread) return
+      thread.postMessage(null satisfies Message)
+      await once(thread, 'exit')
+    },
+  }
+}
+
+export function startWriter(path: string): Writer {
+  const queue = openQueue()
+  let commits = 0
+  let submitted = 0
+  let unsent: Job[] = []
+  let closed = false
+
+  const thread = keepThread(path, {
+    answered(outcomes) {
+      if (outcomes.some((outcome) => 'value' in outcome)) commits++
+      queue.answer(outcomes)
+    },
+    ended(cause) {
+      unsent = []
+      queue.lose(cause)
+    },
+  })
+
   /** Everything that one turn of the event loop asked for crosses in one message. */
   function send(): void {
-    if (unsent.length === 0) return
-    thread ??= start()
-    thread.postMessage(unsent satisfies Message)
+    if (unsent.length > 0) thread.post(unsent)
     unsent = []
   }
 
   return {
     submit(verb, ...args) {
       if (closed) return Promise.reject(new StoreUnavailable('the store is closed'))
-      if (waiting.length >= MAX_WAITING) {
-        return Promise.reject(new StoreOverloaded('too many writes wait'))
-      }
+      if (queue.isFull()) return Promise.reject(new StoreOverloaded('too many writes wait'))
       submitted++
       if (unsent.push([verb, ...args]) === 1) setImmediate(send)
-      return new Promise((resolve, reject) => {
-        waiting.push({ resolve: resolve as (value: unknown) => void, reject })
-      })
+      return queue.join()
     },
     commits: () => commits,
     submitted: () => submitted,
     async close() {
       closed = true
       send()
-      if (!thread) return
-      thread.postMessage(null satisfies Message)
-      await once(thread, 'exit')
+      await thread.close()
     },
   }
 }

@@ -1,0 +1,33 @@
+/** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
+import type { DatabaseSync } from 'node:sqlite'
+import { prepareAgentWrites } from '../agents.ts'
+import { prepareGatewayWrites } from '../entries.ts'
+import { prepareIdentify, rememberIdentities } from '../identities.ts'
+import { prepareWriteMemory } from '../memories.ts'
+import { prepareSessionWrites } from '../sessions.ts'
+import { prepareHeartbeat } from './heartbeat.ts'
+
+export function prepareWrites(db: DatabaseSync) {
+  const { remember, forget } = rememberIdentities()
+  const { refuse } = prepareIdentify(db, remember)
+  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db)
+  const verbs = {
+    ...prepareAgentWrites(db, refuse, forget),
+    writeMemory: prepareWriteMemory(db, refuse),
+    ...prepareSessionWrites(db, refuse),
+    leaveEntry,
+    checkWritable: prepareHeartbeat(db),
+  }
+  return {
+    verbs,
+    /** Called once for all verbs of a transaction, before its commit. */
+    finish: fileArrived,
+    /** Called after a rollback: what was remembered on the way may be untrue. */
+    undone(): void {
+      forget()
+      forgetArrived()
+    },
+  }
+}
+
+export type Writes = ReturnType<typeof prepareWrites>
