@@ -15,9 +15,8 @@ import {
 } from '../postgres/engine/connections.ts'
 import { hostsOf } from '../postgres/engine/hosts.ts'
 import { prepareServer } from '../postgres/engine/migrations.ts'
-import { openReader, openWriter, pathOf } from '../sqlite/engine/connection.ts'
-import { lockDatabase } from '../sqlite/engine/lock.ts'
-import { migrate as migrateSource } from '../sqlite/engine/migrations.ts'
+import { openReader, pathOf } from '../sqlite/engine/connection.ts'
+import { holdDatabase } from '../sqlite/engine/open.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
 /** Rows on their way at once. */
@@ -155,13 +154,7 @@ const copyAll = (source: DatabaseSync, progress: Progress) => async (ask: Ask) =
 function openSource(databaseUrl: string, now: number) {
   const path = pathOf(databaseUrl)
   if (!existsSync(path)) throw new StoreRefused(`There is no database at ${path}.`)
-  const lock = lockDatabase(path, now)
-  const writer = openWriter(path)
-  try {
-    migrateSource(writer, path)
-  } finally {
-    writer.close()
-  }
+  const lock = holdDatabase(path, now)
   const source = openReader(path)
   return {
     source,

@@ -1,4 +1,6 @@
 /** Agents: their births, within the births an hour, and what their operators change. */
+
+import { overLimits } from '../answers.ts'
 import type {
   Account,
   AgentStatus,
@@ -10,7 +12,7 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
-import { type AgentRow, profileOf } from '../rows.ts'
+import { type AgentRow, profileAnswer } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { ADMITTED, MAY } from './identities.ts'
@@ -82,9 +84,6 @@ const replaceAgentToken = statement<{ agent_id: string }>(
    UPDATE agents SET rotated = true WHERE agent_id IN (SELECT agent_id FROM renewed)
    RETURNING agent_id`,
 )
-
-const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
-  (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
 
 /** Births are counted one after the other: two at once could both be the last that is allowed. */
 const passGate = statement('pass_gate', "SELECT name FROM gates WHERE name = 'births' FOR UPDATE")
@@ -160,18 +159,13 @@ async function bear(
   if (known) return { outcome: 'known', birth: known }
   const since = now - limits.windowMs
   const count = await countBirths(ask, birth.bornFrom, since)
-  if (over(count, limits)) return { outcome: 'over_limit', count }
+  if (overLimits(count, limits)) return { outcome: 'over_limit', count }
   const account = await accountId(ask, birth, now)
   if (account === undefined) return { outcome: 'account_exists' }
   await ask(forgetAddresses, since)
   await insert(ask, birth, account, now)
   return { outcome: 'born' }
 }
-
-const profileAnswer = (row: AgentRow | undefined): ProfileAnswer =>
-  row
-    ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
-    : { outcome: 'revoked' }
 
 export const agentVerbs = ({ read, write, transact }: Connections) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),

@@ -1,14 +1,18 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
-import type { Entry, FeedPage, FeedQuery, RoomSummary } from '../port/gateway.ts'
+import { idAfter, NIL_ID } from '../../uuid.ts'
+import { type Cut, candidatesOf, cut, surplus } from '../feeds.ts'
+import type {
+  Entry,
+  FeedPage,
+  FeedQuery,
+  GatewayStore,
+  NewEntry,
+  RoomSummary,
+} from '../port/gateway.ts'
 import { wordsSought } from '../words.ts'
+import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { admitTogether, newest } from './insert-queue.ts'
-import { anyOf } from './words.ts'
-
-/** Entries looked at for one page that several labels narrow down. */
-const SCAN_LIMIT = 1_000
-
-const NIL_ID = '00000000-0000-0000-0000-000000000000'
+import { anyOf, joinedWords, storedWords } from './words.ts'
 
 /** Greater than every id. */
 const END_OF_IDS = 'g'
@@ -21,7 +25,13 @@ const feedPage = statement<Entry>(
   `SELECT ${COLUMNS} FROM entries WHERE feed = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
 )
 
-const labelled = statement<{ id: string; matches: boolean }>(
+interface Labelled {
+  readonly id: string
+  /** Whether it bears the other labels too. */
+  readonly matches: boolean
+}
+
+const labelled = statement<Labelled>(
   'labelled',
   `SELECT l.id,
      (SELECT count(*) FROM entry_labels o
@@ -64,42 +74,154 @@ const entriesAfter = statement<Entry>(
    ) AS sized WHERE coalesce(bytes_before, 0) < $3 ORDER BY id`,
 )
 
-interface Scan {
-  readonly found: readonly string[]
-  /** The last id that was looked at, where older ones remain to be looked at. */
-  readonly stoppedAt: string | undefined
-}
-
-async function scanLabels(ask: Ask, { feed, labels, before, limit }: FeedQuery): Promise<Scan> {
+async function scanLabels(ask: Ask, query: FeedQuery): Promise<Cut<Labelled>> {
+  const { feed, labels, before = END_OF_IDS } = query
   const [label, ...others] = labels
-  const most = others.length > 0 ? SCAN_LIMIT : limit + 1
-  const candidates = await ask(labelled, feed, label, others, before ?? END_OF_IDS, most)
-  const matching = candidates.flatMap(({ matches }, i) => (matches ? [i] : []))
-  const overflow = matching[limit]
-  if (overflow !== undefined) {
-    const found = matching.slice(0, limit).flatMap((i) => candidates[i]?.id ?? [])
-    return { found, stoppedAt: candidates[overflow - 1]?.id }
-  }
-  const found = matching.flatMap((i) => candidates[i]?.id ?? [])
-  return { found, stoppedAt: candidates.length === most ? candidates.at(-1)?.id : undefined }
+  const most = candidatesOf(query)
+  const candidates = await ask(labelled, feed, label, others, before, most)
+  return cut(query, candidates, ({ matches }) => matches)
 }
 
 async function readFeed(ask: Ask, query: FeedQuery): Promise<FeedPage> {
   const { feed, labels, before, limit } = query
   if (labels.length > 0) {
     const { found, stoppedAt } = await scanLabels(ask, query)
-    const entries = found.length > 0 ? await ask(byIds, found) : []
-    return { entries, next: stoppedAt }
+    const ids = found.map(({ id }) => id)
+    const entries = ids.length > 0 ? await ask(byIds, ids) : []
+    return { entries, next: stoppedAt?.id }
   }
   const rows = await ask(feedPage, feed, before ?? END_OF_IDS, limit + 1)
   const entries = rows.slice(0, limit)
   return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
 }
 
-export function gatewayVerbs(connections: Connections) {
-  const ask = connections.read
+const passGate = statement(
+  'pass_arrivals',
+  "SELECT name FROM gates WHERE name = 'arrivals' FOR UPDATE",
+)
+
+const newest = statement<{ id: string }>(
+  'newest_entry',
+  'SELECT id FROM entries ORDER BY id DESC LIMIT 1',
+)
+
+const insertEntries = statement(
+  'insert_entries',
+  `INSERT INTO entries
+     (id, feed, room, identity, identity_type, details, created_at, text, words)
+   SELECT id, feed, room, identity, identity_type, details, created_at, text,
+     ${storedWords('words')}
+   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
+     $7::BIGINT[], $8::TEXT[], $9::TEXT[])
+     AS t (id, feed, room, identity, identity_type, details, created_at, text, words)`,
+)
+
+const insertLabels = statement(
+  'insert_labels',
+  `INSERT INTO entry_labels (feed, label, id)
+   SELECT feed, label, id FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) AS t (feed, label, id)`,
+)
+
+const countRooms = statement(
+  'count_rooms',
+  `INSERT INTO room_counts (feed, room, entries)
+   SELECT feed, room, count(*) FROM unnest($1::TEXT[], $2::TEXT[]) AS t (feed, room)
+   GROUP BY feed, room
+   ON CONFLICT (feed, room) DO UPDATE SET entries = room_counts.entries + excluded.entries`,
+)
+
+const countFeed = statement<{ entries: number }>(
+  'count_feed',
+  'SELECT coalesce(sum(entries), 0)::BIGINT AS entries FROM room_counts WHERE feed = $1',
+)
+
+const removeOldest = statement(
+  'remove_oldest',
+  `WITH removed AS (
+     DELETE FROM entries
+     WHERE id IN (SELECT id FROM entries WHERE feed = $1 ORDER BY id LIMIT $2)
+     RETURNING id, room
+   ),
+   unlabelled AS (
+     DELETE FROM entry_labels WHERE feed = $1 AND id IN (SELECT id FROM removed)
+   )
+   UPDATE room_counts r SET entries = r.entries - gone.entries
+   FROM (SELECT room, count(*) AS entries FROM removed GROUP BY room) gone
+   WHERE r.feed = $1 AND r.room = gone.room`,
+)
+
+/** Ids of one millisecond are random, and clocks differ: the order of arrival decides. */
+function place(entries: readonly NewEntry[], last: string): NewEntry[] {
+  let before = last
+  return entries.map((entry) => {
+    before = idAfter(before, entry.id)
+    return { ...entry, id: before }
+  })
+}
+
+async function insert(ask: Ask, entries: readonly NewEntry[]): Promise<void> {
+  const column = <T>(of: (entry: NewEntry) => T) => entries.map(of)
+  const [ids, feeds, rooms] = [column((e) => e.id), column((e) => e.feed), column((e) => e.room)]
+  await ask(
+    insertEntries,
+    ...[ids, feeds, rooms, column((e) => e.identity), column((e) => e.identityType)],
+    ...[column((e) => e.details), column((e) => e.createdAt), column((e) => e.text)],
+    column((e) => joinedWords(e.text)),
+  )
+  await ask(countRooms, feeds, rooms)
+  const labelled = entries.flatMap((e) => e.labels.map((label) => ({ ...e, label })))
+  if (labelled.length === 0) return
+  const [of, labels] = [labelled.map((e) => e.feed), labelled.map((e) => e.label)]
+  await ask(
+    insertLabels,
+    of,
+    labels,
+    labelled.map((e) => e.id),
+  )
+}
+
+async function compost(ask: Ask, feed: string, capacity: number, arrived: number): Promise<void> {
+  if (capacity === 0) return
+  const [count] = await ask(countFeed, feed)
+  const going = surplus(count?.entries ?? 0, capacity, arrived)
+  if (going > 0) await ask(removeOldest, feed, going)
+}
+
+async function lastArrival(ask: Ask): Promise<string> {
+  const [found] = await ask(newest)
+  return found?.id ?? NIL_ID
+}
+
+interface Arrival {
+  readonly entry: NewEntry
+  readonly capacity: number
+}
+
+async function admit(ask: Ask, arrivals: readonly Arrival[]): Promise<string[]> {
+  await ask(passGate)
+  const entries = place(
+    arrivals.map(({ entry }) => entry),
+    await lastArrival(ask),
+  )
+  await insert(ask, entries)
+  for (const [feed, group] of Map.groupBy(arrivals, ({ entry }) => entry.feed)) {
+    await compost(ask, feed, group[0]?.capacity ?? 0, group.length)
+  }
+  return entries.map(({ id }) => id)
+}
+
+/**
+ * Ids grow in the order of commits over all nodes, so arrivals pass one gate, one commit after
+ * another; those that wait on this node go through it together.
+ */
+const ARRIVALS = { atOnce: 1, inGroup: 64 }
+
+export function gatewayVerbs({ read: ask, transact }: Connections): GatewayStore {
+  const arrive = together(ARRIVALS, (arrivals: readonly Arrival[]) =>
+    transact((within) => admit(within, arrivals)),
+  )
   return {
-    leaveEntry: admitTogether(connections),
+    leaveEntry: (entry, capacity) => arrive({ entry, capacity }),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
       const words = wordsSought(phrases)
@@ -115,9 +237,6 @@ export function gatewayVerbs(connections: Connections) {
     },
     entriesAfter: (id: string, limit: number, maxBytes: number) =>
       ask(entriesAfter, id, limit, maxBytes),
-    async lastArrival(): Promise<string> {
-      const [found] = await ask(newest)
-      return found?.id ?? NIL_ID
-    },
+    lastArrival: () => lastArrival(ask),
   }
 }

@@ -2,6 +2,8 @@
  * Who a token speaks for, remembered for a moment so that a warm request asks the database once.
  * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
  */
+
+import { refusalOf } from '../answers.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { type Ask, statement } from './engine/connections.ts'
 
@@ -16,12 +18,8 @@ export interface AdmittedRow {
   credential_status: AgentStatus | null
 }
 
-export const refusedBy = (row: AdmittedRow | undefined): Refused | undefined => {
-  if (!row?.kind) return { outcome: 'revoked' }
-  return row.kind === 'agent' && row.credential_status === 'paused'
-    ? { outcome: 'paused' }
-    : undefined
-}
+export const refusedBy = (row: AdmittedRow | undefined): Refused | undefined =>
+  refusalOf(row?.kind, row?.credential_status)
 
 export const ADMITTED = `
   admitted AS (

@@ -6,6 +6,8 @@
  * statement changed meanwhile is looked at again by the server before it is changed, which makes
  * `version = …` a compare-and-swap and `memory_count < …` a quota.
  */
+
+import { conflictWith } from '../answers.ts'
 import type {
   Identity,
   Memory,
@@ -189,10 +191,8 @@ async function conflict(
   const found = await readOne(ask, { identity, key: write.key })
   if (found.outcome !== 'found' && found.outcome !== 'missing') return found
   const stored = found.outcome === 'found' ? found.memory : undefined
-  const currentVersion = stored?.version ?? 0
-  if (currentVersion === write.expectedVersion) return undefined
-  const sameContent = stored?.text === write.text && stored.metadata === write.metadata
-  return { outcome: 'conflict', currentVersion, updatedAt: stored?.updatedAt, sameContent }
+  const answer = conflictWith(stored, write)
+  return answer.currentVersion === write.expectedVersion ? undefined : answer
 }
 
 export function memoryVerbs({ read, write: ask }: Connections) {

@@ -12,22 +12,27 @@ import type {
   Session,
   SessionStore,
 } from '../port/sessions.ts'
-import { type AgentRow, profileOf } from '../rows.ts'
+import {
+  type AgentRow,
+  endOf,
+  ownedAgentOf,
+  SELECT_SESSION,
+  type SessionRow,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  sessionOf,
+  summaryOf,
+} from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
-import { type AdmittedRow, refusedBy } from './identities.ts'
+import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
 
-const SELECT_SESSION = `
-  SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent",
-    s.created_at AS "createdAt", s.seen_at AS "seenAt", s.expires_at AS "expiresAt"
-  FROM sessions s JOIN accounts a ON a.id = s.account_id`
-
-const findSession = statement<Session>(
+const findSession = statement<SessionRow>(
   'find_session',
   `${SELECT_SESSION} WHERE s.token_hash = $1 AND s.expires_at > $2`,
 )
 
-const listSessions = statement<Session>(
+const listSessions = statement<SessionRow>(
   'list_sessions',
   `${SELECT_SESSION} WHERE s.account_id = $1 AND s.expires_at > $2
    ORDER BY s.created_at DESC, s.id DESC`,
@@ -68,39 +73,32 @@ const identifyOwner = statement<{ tokenHash: string; status: AgentStatus }>(
 
 const attachAgent = statement<AdmittedRow & { attached: boolean }>(
   'attach_agent',
-  `WITH admitted AS (
-     SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2 FOR SHARE
-   ),
+  `WITH ${ADMITTED},
    attached AS (
      UPDATE agents SET account_id = $3
      WHERE agent_id = $1 AND (account_id IS NULL OR account_id = $3)
-       AND EXISTS (SELECT 1 FROM admitted WHERE kind = 'operator' OR status = 'active')
+       AND ${MAY}
      RETURNING agent_id
    )
    SELECT kind, status AS credential_status, EXISTS (SELECT 1 FROM attached) AS attached
    FROM admitted`,
 )
 
-const SUMMARY = `m.key, octet_length(m.text) AS bytes, m.version,
-  m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
+/** Null where the reader may look and there is nothing. */
+type FoundRow = AdmittedRow & (SummaryRow | { key: null })
 
-/** Greater than every key with the prefix: no key holds DEL. */
-const end = (prefix: string): string => `${prefix}\u007f`
-
-type SummaryRow = AdmittedRow & (MemorySummary | { key: null })
-
-const listMemories = statement<SummaryRow>(
+const listMemories = statement<FoundRow>(
   'list_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY}
+  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
    FROM credentials c LEFT JOIN memories m
      ON m.agent_id = c.agent_id AND m.key >= $3 AND m.key < $4 AND m.key > $5
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY m.key LIMIT $6`,
 )
 
-const largestMemories = statement<SummaryRow>(
+const largestMemories = statement<FoundRow>(
   'largest_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY}
+  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
    FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY bytes DESC, m.key LIMIT $3`,
@@ -118,11 +116,8 @@ const totalBytes = statement<{ bytes: number }>(
    FROM memories WHERE agent_id = $1`,
 )
 
-const summaryOf = ({ key, ...row }: SummaryRow): MemorySummary[] => {
-  if (key === null || !('bytes' in row)) return []
-  const { bytes, version, createdAt, updatedAt } = row
-  return [{ key, bytes, version, createdAt, updatedAt }]
-}
+const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
+  rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
 
 const signInVerbs = ({ read, write, transact }: Connections) => ({
   createSession: (session: NewSession, replaced: string | undefined, now: number) =>
@@ -134,9 +129,11 @@ const signInVerbs = ({ read, write, transact }: Connections) => ({
     }),
   async findSession(tokenHash: string, now: number): Promise<Session | undefined> {
     const [found] = await read(findSession, tokenHash, now)
-    return found
+    return found && sessionOf(found)
   },
-  listSessions: (accountId: string, now: number) => read(listSessions, accountId, now),
+  async listSessions(accountId: string, now: number): Promise<Session[]> {
+    return (await read(listSessions, accountId, now)).map(sessionOf)
+  },
   async touchSession(sessionId: string, expiresAt: number, now: number): Promise<void> {
     await write(touchSession, now, expiresAt, sessionId)
   },
@@ -147,8 +144,7 @@ const signInVerbs = ({ read, write, transact }: Connections) => ({
 
 const ownerVerbs = ({ read, write }: Connections) => ({
   async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
-    const rows = await read(listAgents, accountId, after, limit)
-    return rows.map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count }))
+    return (await read(listAgents, accountId, after, limit)).map(ownedAgentOf)
   },
   async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
     const [row] = await read(identifyOwner, agentId, accountId)
@@ -167,9 +163,9 @@ const browsingVerbs = ({ read }: Connections) => ({
     prefix: string,
     { after = '', limit }: Page,
   ): Promise<MemoriesAnswer> {
-    const range = [prefix, end(prefix), after]
+    const range = [prefix, endOf(prefix), after]
     const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
-    return refusedBy(rows[0]) ?? { outcome: 'memories', memories: rows.flatMap(summaryOf) }
+    return refusedBy(rows[0]) ?? { outcome: 'memories', memories: summariesOf(rows) }
   },
   async readActivity(
     { agentId, tokenHash }: Identity,
@@ -184,7 +180,7 @@ const browsingVerbs = ({ read }: Connections) => ({
     return {
       outcome: 'activity',
       days,
-      largest: largest.flatMap(summaryOf),
+      largest: summariesOf(largest),
       totalBytes: total?.bytes ?? 0,
     }
   },

@@ -1,5 +1,6 @@
 /** Agents: their births within the births an hour, and what their operators change. */
 import type { DatabaseSync } from 'node:sqlite'
+import { overLimits } from '../answers.ts'
 import type {
   Account,
   AgentStatus,
@@ -11,7 +12,7 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
-import { type AgentRow, profileOf } from '../rows.ts'
+import { type AgentRow, profileAnswer } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
 import type { Identify, Refuse } from './identities.ts'
 
@@ -62,9 +63,6 @@ function prepareBirthCount(db: DatabaseSync) {
     }
   }
 }
-
-const over = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
-  (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
 
 function prepareAccount(db: DatabaseSync) {
   const addAccount = prepare(
@@ -118,7 +116,7 @@ function prepareBirth(db: DatabaseSync) {
     if (row) return { outcome: 'known', birth: birthOf(row) }
     const since = now - limits.windowMs
     const count = countBirths(birth.bornFrom, since)
-    if (over(count, limits)) return { outcome: 'over_limit', count }
+    if (overLimits(count, limits)) return { outcome: 'over_limit', count }
     const account = accountId(birth, now)
     if (account === undefined) return { outcome: 'account_exists' }
     forgetAddresses.run(since)
@@ -130,10 +128,7 @@ function prepareBirth(db: DatabaseSync) {
 export function prepareProfile(db: DatabaseSync, identify: Identify) {
   const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
   return ({ agentId, tokenHash }: Identity): ProfileAnswer => {
-    const row = identify(tokenHash) && agent.get(agentId)
-    return row
-      ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
-      : { outcome: 'revoked' }
+    return profileAnswer(identify(tokenHash) && agent.get(agentId))
   }
 }
 
@@ -142,12 +137,8 @@ function prepareStatus(db: DatabaseSync, refuse: Refuse) {
     db,
     `UPDATE agents SET status = ?, updated_at = max(?, updated_at) WHERE id = ? RETURNING ${AGENT_COLUMNS}`,
   )
-  return (identity: Identity, status: AgentStatus, now: number): ProfileAnswer => {
-    const row = refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId)
-    return row
-      ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
-      : { outcome: 'revoked' }
-  }
+  return (identity: Identity, status: AgentStatus, now: number): ProfileAnswer =>
+    profileAnswer(refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId))
 }
 
 function prepareRotation(db: DatabaseSync, refuse: Refuse) {

@@ -1,16 +1,10 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { DatabaseSync } from 'node:sqlite'
+import { idAfter, NIL_ID } from '../../uuid.ts'
+import { type Cut, candidatesOf, cut, surplus } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import { wordsSought } from '../words.ts'
 import { prepare } from './engine/connection.ts'
-
-/** Entries removed with one arrival: more than one, so that a lowered capacity is reached. */
-const COMPOST_BATCH = 32
-
-/** Entries looked at for one page that several labels narrow down. */
-const SCAN_LIMIT = 1_000
-
-const NIL_ID = '00000000-0000-0000-0000-000000000000'
 
 interface EntryRow {
   /** The place in the order of arrival. */
@@ -38,15 +32,6 @@ const entryOf = (row: EntryRow): Entry => ({
   createdAt: row.created_at,
 })
 
-const oneMore = (id: string): string => {
-  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
-/** Ids of one millisecond are random, and a clock may step back: the order of arrival decides. */
-const idAfter = (last: string | undefined, id: string): string =>
-  last === undefined || last < id ? id : oneMore(last)
-
 /** What finds entries again and counts them: written once for all that arrive in one commit. */
 function prepareFiling(db: DatabaseSync) {
   // By place alone: an index that serves the grouping would be walked from end to end.
@@ -73,8 +58,9 @@ function prepareCompost(db: DatabaseSync) {
     'DELETE FROM entries WHERE n IN (SELECT n FROM entries WHERE feed = ? ORDER BY n LIMIT ?)',
   )
   return (feed: string, capacity: number, arrived: number): void => {
-    const over = capacity > 0 ? (count.get(feed)?.entries ?? 0) - capacity : 0
-    if (over > 0) removeOldest.run(feed, Math.min(over, COMPOST_BATCH * arrived))
+    if (capacity === 0) return
+    const going = surplus(count.get(feed)?.entries ?? 0, capacity, arrived)
+    if (going > 0) removeOldest.run(feed, going)
   }
 }
 
@@ -87,8 +73,7 @@ interface Arrived {
 
 interface Newest {
   readonly n: number
-  /** Undefined before the first entry. */
-  readonly id: string | undefined
+  readonly id: string
 }
 
 /** A trigger keeps labels, words and counts in step with entries that go. */
@@ -113,7 +98,8 @@ export function prepareGatewayWrites(db: DatabaseSync) {
   return {
     leaveEntry(entry: NewEntry, capacity: number): string {
       const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
-      newest ??= findNewest.get() ?? { n: 0, id: undefined }
+      newest ??= findNewest.get() ?? { n: 0, id: NIL_ID }
+      // Ids of one millisecond are random, and a clock may step back: the order of arrival decides.
       const id = idAfter(newest.id, entry.id)
       const n = newest.n + 1
       insert.run(
@@ -140,48 +126,38 @@ export function prepareGatewayWrites(db: DatabaseSync) {
   }
 }
 
-interface Scan {
-  /** The places of the page's entries, newest first. */
-  readonly found: readonly number[]
-  /** The last place that was looked at, where older ones remain to be looked at. */
-  readonly stoppedAt: number | undefined
+interface Place {
+  readonly n: number
 }
 
 function prepareScan(db: DatabaseSync) {
-  const ofFeed = prepare<{ n: number }>(
+  const ofFeed = prepare<Place>(
     db,
     'SELECT n FROM entries WHERE feed = ? AND n <= ? ORDER BY n DESC LIMIT ?',
   )
-  const ofLabel = prepare<{ n: number }>(
+  const ofLabel = prepare<Place>(
     db,
     'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n <= ? ORDER BY n DESC LIMIT ?',
   )
-  const bears = prepare<{ n: number }>(
+  const bears = prepare<Place>(
     db,
     'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n = ?',
   )
 
-  return ({ feed, labels: [label, ...others], limit }: FeedQuery, from: number): Scan => {
-    const most = others.length > 0 ? SCAN_LIMIT : limit + 1
+  return (query: FeedQuery, from: number): Cut<Place> => {
+    const { feed, labels } = query
+    const [label, ...others] = labels
+    const most = candidatesOf(query)
     const candidates =
       label === undefined ? ofFeed.all(feed, from, most) : ofLabel.all(feed, label, from, most)
-    const found: number[] = []
-    let lastSeen: number | undefined
-    for (const { n } of candidates) {
-      const matches = others.every((other) => bears.get(feed, other, n))
-      if (matches && found.length === limit) return { found, stoppedAt: lastSeen }
-      if (matches) found.push(n)
-      lastSeen = n
-    }
-    return { found, stoppedAt: candidates.length === most ? lastSeen : undefined }
+    return cut(query, candidates, ({ n }) =>
+      others.every((other) => bears.get(feed, other, n) !== undefined),
+    )
   }
 }
 
 function preparePage(db: DatabaseSync) {
-  const beneath = prepare<{ n: number }>(
-    db,
-    'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1',
-  )
+  const beneath = prepare<Place>(db, 'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1')
   const entry = prepare<EntryRow>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
   const scan = prepareScan(db)
 
@@ -190,8 +166,8 @@ function preparePage(db: DatabaseSync) {
     if (from === undefined) return { entries: [], next: undefined }
     const { found, stoppedAt } = scan(query, from)
     // An entry may be composted between two statements, and with it all that is older.
-    const rows = found.map((n) => entry.get(n)).filter((row) => row !== undefined)
-    const next = stoppedAt === undefined ? undefined : entry.get(stoppedAt)?.id
+    const rows = found.map(({ n }) => entry.get(n)).filter((row) => row !== undefined)
+    const next = stoppedAt && entry.get(stoppedAt.n)?.id
     return { entries: rows.map(entryOf), next }
   }
 }

@@ -4,6 +4,7 @@
  * answered, which is rare and cheaper than knowing what to forget.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { refusalOf } from '../answers.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { prepareTuples } from './engine/connection.ts'
 
@@ -25,8 +26,7 @@ export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) 
   })
   const refuse = ({ tokenHash }: Identity): Refused | undefined => {
     const now = identify(tokenHash)
-    if (!now) return { outcome: 'revoked' }
-    return now.kind === 'agent' && now.status === 'paused' ? { outcome: 'paused' } : undefined
+    return refusalOf(now?.kind, now?.status)
   }
   return { identify, refuse }
 }

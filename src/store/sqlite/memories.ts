@@ -1,5 +1,6 @@
 /** Memories: read by key, and written under compare-and-swap. */
 import type { DatabaseSync } from 'node:sqlite'
+import { conflictWith } from '../answers.ts'
 import type { Identity, Memory, MemoryWrite, ReadAnswer, WriteAnswer } from '../port/home.ts'
 import { dayOf } from '../port/sessions.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
@@ -45,14 +46,11 @@ function prepareConflict(db: DatabaseSync) {
     db,
     'SELECT text, metadata FROM memories WHERE rowid = ?',
   )
-  return ({ text, metadata }: MemoryWrite, found: Current | undefined): WriteResult => {
-    if (!found) {
-      return { outcome: 'conflict', currentVersion: 0, updatedAt: undefined, sameContent: false }
-    }
-    const [rowid, , currentVersion, , updatedAt] = found
-    const stored = content.get(rowid)
-    const sameContent = stored?.[0] === text && stored[1] === metadata
-    return { outcome: 'conflict', currentVersion, updatedAt, sameContent }
+  return (write: MemoryWrite, found: Current | undefined): WriteResult => {
+    if (!found) return conflictWith(undefined, write)
+    const [rowid, , version, , updatedAt] = found
+    const [text = '', metadata = ''] = content.get(rowid) ?? []
+    return conflictWith({ text, metadata, version, updatedAt }, write)
   }
 }
 

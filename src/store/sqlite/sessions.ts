@@ -6,61 +6,25 @@ import type {
   AttachAnswer,
   DayOfWrites,
   MemoriesAnswer,
-  MemorySummary,
   NewSession,
   OwnedAgent,
   Page,
   Session,
 } from '../port/sessions.ts'
-import { type AgentRow, profileOf } from '../rows.ts'
+import {
+  type AgentRow,
+  endOf,
+  ownedAgentOf,
+  SELECT_SESSION,
+  type SessionRow,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  sessionOf,
+  summaryOf,
+} from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
-
-interface SessionRow {
-  id: string
-  account_id: string
-  email: string
-  user_agent: string
-  created_at: number
-  seen_at: number
-  expires_at: number
-}
-
-const SELECT_SESSION = `
-  SELECT s.id, s.account_id, a.email, s.user_agent, s.created_at, s.seen_at, s.expires_at
-  FROM sessions s JOIN accounts a ON a.id = s.account_id`
-
-const sessionOf = (row: SessionRow): Session => ({
-  id: row.id,
-  accountId: row.account_id,
-  email: row.email,
-  userAgent: row.user_agent,
-  createdAt: row.created_at,
-  seenAt: row.seen_at,
-  expiresAt: row.expires_at,
-})
-
-interface SummaryRow {
-  key: string
-  bytes: number
-  version: number
-  created_at: number
-  updated_at: number
-}
-
-const SUMMARY_COLUMNS = 'key, octet_length(text) AS bytes, version, created_at, updated_at'
-
-const summaryOf = (row: SummaryRow): MemorySummary => ({
-  key: row.key,
-  bytes: row.bytes,
-  version: row.version,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-})
-
-/** Greater than every key with the prefix: no key holds DEL. */
-const end = (prefix: string): string => `${prefix}\u007f`
 
 function prepareActivity(db: DatabaseSync) {
   const days = prepare<DayOfWrites>(
@@ -116,15 +80,13 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
     listSessions: (accountId: string, now: number): Session[] =>
       sessions.all(accountId, now).map(sessionOf),
     listAgents: (accountId: string, { after = '', limit }: Page): OwnedAgent[] =>
-      agents
-        .all(accountId, after, limit)
-        .map((row) => ({ profile: profileOf(row), memoryCount: row.memory_count })),
+      agents.all(accountId, after, limit).map(ownedAgentOf),
     identifyOwner(accountId: string, agentId: string): Identity | undefined {
       const row = owner.get(agentId, accountId)
       return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
     },
     listMemories(identity: Identity, prefix: string, { after = '', limit }: Page): MemoriesAnswer {
-      const rows = () => memories.all(identity.agentId, prefix, end(prefix), after, limit)
+      const rows = () => memories.all(identity.agentId, prefix, endOf(prefix), after, limit)
       return refuse(identity) ?? { outcome: 'memories', memories: rows().map(summaryOf) }
     },
     readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>

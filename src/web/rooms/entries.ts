@@ -1,6 +1,7 @@
 /** Reads what stands in a room: entries of every feed, merged into one order, newest first. */
 import type { RoomId } from '../../gateway/rooms.ts'
 import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
+import { successor } from '../../uuid.ts'
 
 export const ENTRIES_PER_PAGE = 24
 
@@ -46,20 +47,12 @@ export async function readRoom(
   return { entries, next: more ? entries.at(-1)?.id : undefined }
 }
 
-/** The id that follows, so that a page before it begins with the entry itself. */
-const successor = (id: string): string => {
-  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n)
-    .toString(16)
-    .padStart(32, '0')
-    .slice(-32)
-  return next.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
 export async function findEntry(
   store: GatewayStore,
   feeds: readonly string[],
   id: string,
 ): Promise<Entry | undefined> {
+  // A page before the next id begins with the entry itself.
   const before = successor(id)
   for (const feed of feeds) {
     const { entries } = await store.readFeed({ feed, labels: [], before, limit: 1 })

@@ -1,0 +1,34 @@
+/** What every engine answers where it found the same. */
+import type {
+  AgentStatus,
+  BirthCount,
+  BirthLimits,
+  Memory,
+  MemoryWrite,
+  Refused,
+  TokenKind,
+  WriteAnswer,
+} from './port/home.ts'
+
+/** Why the bearer of a credential may not act now, if it may not. */
+export function refusalOf(
+  kind: TokenKind | null | undefined,
+  status: AgentStatus | null | undefined,
+): Refused | undefined {
+  if (!kind) return { outcome: 'revoked' }
+  return kind === 'agent' && status === 'paused' ? { outcome: 'paused' } : undefined
+}
+
+export const overLimits = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
+  (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
+
+/** What is there, for a writer that expected something else. */
+export const conflictWith = (
+  stored: Pick<Memory, 'text' | 'metadata' | 'version' | 'updatedAt'> | undefined,
+  { text, metadata }: MemoryWrite,
+): WriteAnswer & { outcome: 'conflict' } => ({
+  outcome: 'conflict',
+  currentVersion: stored?.version ?? 0,
+  updatedAt: stored?.updatedAt,
+  sameContent: stored?.text === text && stored.metadata === metadata,
+})

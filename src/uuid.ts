@@ -1,0 +1,15 @@
+/** UUIDs as places in an order: how they are compared as text, lowercase. */
+
+/** Before every other. */
+export const NIL_ID = '00000000-0000-0000-0000-000000000000'
+
+/** The next in order; after the last, the first. */
+export const successor = (id: string): string => {
+  const next = BigInt.asUintN(128, BigInt(`0x${id.replaceAll('-', '')}`) + 1n)
+  const digits = next.toString(16).padStart(32, '0')
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** An id that follows `last`: the one wished for where it does, else the next. */
+export const idAfter = (last: string, wished: string): string =>
+  wished > last ? wished : successor(last)
