@@ -54,7 +54,9 @@ function announce(log: Logger, url: string, store: Store): void {
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
-  const store = await openStore(config.DATABASE_URL, clock())
+  const store = await openStore(config.DATABASE_URL, clock(), {
+    feedCapacity: config.FEED_CAPACITY,
+  })
   const app = createApp({ config, store, clock, random, log })
   const server = await listen(app, config.HOST, config.PORT, patience).catch(
     async (error: unknown) => {

@@ -45,7 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['errors', 'http', 'store/port'],
   operations: ['config', 'errors', 'http', 'pipeline', 'store/port'],
   home: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port'],
-  gateway: ['config', 'errors', 'symbols', 'http', 'pipeline', 'store/port'],
+  gateway: ['errors', 'symbols', 'http', 'pipeline', 'store/port'],
   web: [
     'config',
     'errors',

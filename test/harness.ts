@@ -153,8 +153,8 @@ export async function openService(
   const now = () => Date.now() + offset
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
-  const store = await openStore(database.url, now())
   const config = loadConfig({ FAILURES_PER_MINUTE: '0', ...env, DATABASE_URL: database.url })
+  const store = await openStore(database.url, now(), { feedCapacity: config.FEED_CAPACITY })
   const app = createApp({ config, store, clock: now, random: randomBytes, log })
   let births = 0
 

@@ -147,7 +147,7 @@ const leaving =
   (spec: FeedSpec, filters: Filters) =>
   async (body: Left, gateway: Gateway): Promise<Entry> => {
     const entry = newEntry(spec, filters, body, gateway)
-    const id = await gateway.store.leaveEntry(entry, gateway.feedCapacity)
+    const id = await gateway.store.leaveEntry(entry)
     gateway.broadcast.lookAgain()
     return { ...entry, id }
   }

@@ -1,5 +1,4 @@
 /** What the gateway's endpoints are given to work with. */
-import type { Config } from '../config.ts'
 import {
   type AdmissionControl,
   admissionLimits,
@@ -14,23 +13,19 @@ export interface Gateway {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly random: (bytes: number) => Uint8Array
-  /** Entries that each feed keeps; 0 turns composting off. */
-  readonly feedCapacity: number
   readonly admission: AdmissionControl
   readonly broadcast: Broadcast
 }
 
 interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random'> {
-  readonly config: Config
   /** Whether the home, which goes first, was asked for something a moment ago. */
   readonly homeIsAsked: () => boolean
 }
 
-export const createGateway = ({ config, store, clock, random, homeIsAsked }: Parts): Gateway => ({
+export const createGateway = ({ store, clock, random, homeIsAsked }: Parts): Gateway => ({
   store,
   clock,
   random,
-  feedCapacity: config.FEED_CAPACITY,
   admission: createAdmissionControl(admissionLimits, watchEventLoop(), homeIsAsked),
   broadcast: createBroadcast(store, streamPace),
 })

@@ -89,10 +89,10 @@ export const firstContact = endpoint({
   answers: { 200: { description: 'A welcome, and what to do next.', schema: reply } },
   errors: WRITE_ERRORS,
   async handle({ call, body }, gateway: Gateway) {
-    const { store, feedCapacity, broadcast } = gateway
+    const { store, broadcast } = gateway
     const entry = contactEntry(body, gateway)
     const [id, kindred] = await Promise.all([
-      store.leaveEntry(entry, feedCapacity),
+      store.leaveEntry(entry),
       store.findKindred(body.seeking, MAX_RESONANCES),
     ])
     broadcast.lookAgain()

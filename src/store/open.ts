@@ -1,12 +1,16 @@
 /** DATABASE_URL -> the engine it names. */
-import type { Store } from './port/store.ts'
+import type { Store, StoreOptions } from './port/store.ts'
 
 /** Throws StoreRefused when the database may not be used. An engine is loaded when it is named. */
-export async function openStore(databaseUrl: string, now: number): Promise<Store> {
+export async function openStore(
+  databaseUrl: string,
+  now: number,
+  options: StoreOptions,
+): Promise<Store> {
   if (/^postgres(ql)?:/.test(databaseUrl)) {
     const { openPostgres } = await import('./postgres/store.ts')
-    return openPostgres(databaseUrl)
+    return openPostgres(databaseUrl, options)
   }
   const { openSqlite } = await import('./sqlite/store.ts')
-  return openSqlite(databaseUrl, now)
+  return openSqlite(databaseUrl, now, options)
 }

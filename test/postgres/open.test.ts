@@ -15,7 +15,9 @@ beforeEach(async () => {
 })
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 
-const open = () => openStore(database.url, Date.now())
+const options = { feedCapacity: 0 }
+
+const open = () => openStore(database.url, Date.now(), options)
 
 async function run(sql: string): Promise<void> {
   const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
@@ -55,20 +57,20 @@ describe('a server that would lose answered writes', () => {
   test('is refused with fsync = off', async () => {
     const server = await createPostgres(['fsync=off'])
     await server.start()
-    const opening = openStore(server.url('postgres'), Date.now())
+    const opening = openStore(server.url('postgres'), Date.now(), options)
     await expect(opening).rejects.toThrow(/fsync = off: .* Set fsync = on/)
     await server.remove()
   })
 })
 
 test('a server out of reach is refused in words, without its password', async () => {
-  const opening = openStore('postgres://home:secret@127.0.0.1:1/home', Date.now())
+  const opening = openStore('postgres://home:secret@127.0.0.1:1/home', Date.now(), options)
   await expect(opening).rejects.toThrow(StoreRefused)
   await expect(opening).rejects.toThrow(/^postgres:\/\/127\.0\.0\.1:1\/home cannot be used: /)
   await expect(opening).rejects.not.toThrow(/secret/)
 })
 
 test('a database that does not exist is refused with the server’s own word', async () => {
-  const opening = openStore(database.url.replace(database.name, 'nowhere'), Date.now())
+  const opening = openStore(database.url.replace(database.name, 'nowhere'), Date.now(), options)
   await expect(opening).rejects.toThrow(/cannot be used: .*"nowhere" does not exist/)
 })

@@ -15,7 +15,7 @@ let database: Database
 let store: Store
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  store = await openStore(database.url, 0)
+  store = await openStore(database.url, 0, { feedCapacity: 10 })
   // The first statement on a pool also opens a connection, which asks whether it is a primary.
   await Promise.all([store.status(), store.lastArrival()])
 })
@@ -70,7 +70,7 @@ test('each verb takes the round trips that the documentation gives', async () =>
     'rotate the agent key': await tripsOf(() => store.rotateAgentToken(operator, 'new', 0)),
     'a birth': bear,
     'arrivals in the gateway, up to 64 together': await tripsOf(() =>
-      Promise.all([store.leaveEntry(entry('a'), 10), store.leaveEntry(entry('b'), 10)]),
+      Promise.all([store.leaveEntry(entry('a')), store.leaveEntry(entry('b'))]),
     ),
     'a page of a feed': await tripsOf(() =>
       store.readFeed({ feed: 'seeds', labels: [], before: undefined, limit: 20 }),

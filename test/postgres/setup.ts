@@ -24,7 +24,7 @@ async function startServer() {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startServer()
   const template = await createTemplate(url)
-  await (await openStore(template.url, Date.now())).close()
+  await (await openStore(template.url, Date.now(), { feedCapacity: 0 })).close()
   project.provide('postgresUrl', url)
   project.provide('postgresTemplate', template.name)
   return async () => {

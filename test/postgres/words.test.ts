@@ -19,7 +19,7 @@ let store: Store
 let connections: Connections
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  store = await openStore(database.url, Date.now())
+  store = await openStore(database.url, Date.now(), { feedCapacity: 0 })
   connections = openConnections(hostsOf(database.url), 1, 'agent-home test', PATIENCE_MS)
 })
 afterAll(async () => {

@@ -66,7 +66,7 @@ export interface StoreFixture {
 
 export async function openFixture(engine: Engine): Promise<StoreFixture> {
   const database = await engine.fresh()
-  let store = await openStore(database.url, NOON)
+  let store = await openStore(database.url, NOON, { feedCapacity: 0 })
   const identify = async (tokenHash: string) => {
     const identity = await store.identify(tokenHash)
     if (!identity) throw new Error('a token of this birth is not known')
@@ -88,7 +88,7 @@ export async function openFixture(engine: Engine): Promise<StoreFixture> {
       store.writeMemory(identity, newWrite(overrides), max, NOON),
     async restart() {
       await store.close()
-      store = await openStore(database.url, NOON)
+      store = await openStore(database.url, NOON, { feedCapacity: 0 })
     },
     async close() {
       await store.close()

@@ -40,22 +40,23 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
   let store: Store
   beforeEach(async () => {
     database = await engine.fresh()
-    store = await openStore(database.url, START)
+    store = await openStore(database.url, START, { feedCapacity: 0 })
   })
   afterEach(async () => {
     await store.close()
     await database.drop()
   })
 
-  const leave = (overrides: Partial<NewEntry> = {}, capacity = 0) =>
-    store.leaveEntry(entry(overrides), capacity)
+  const leave = (overrides: Partial<NewEntry> = {}) => store.leaveEntry(entry(overrides))
 
-  const leaveAll = async (
-    all: readonly string[],
-    overrides: Partial<NewEntry> = {},
-    capacity = 0,
-  ) => {
-    for (const text of all) await leave({ ...overrides, text }, capacity)
+  const leaveAll = async (all: readonly string[], overrides: Partial<NewEntry> = {}) => {
+    for (const text of all) await leave({ ...overrides, text })
+  }
+
+  /** As a process that starts again with another capacity. */
+  const reopen = async (feedCapacity: number) => {
+    await store.close()
+    store = await openStore(database.url, START, { feedCapacity })
   }
 
   const page = (limit: number, before?: string, labels: readonly string[] = []) =>
@@ -77,7 +78,7 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
       text: 'Шепіт \u202e of <b>"dreams"</b>\n\u001b[31m; DROP TABLE entries; --',
       details: '{"b":1,"a":[2]}',
     })
-    expect(await store.leaveEntry({ ...left, labels: ['type:thought'] }, 0)).toBe(left.id)
+    expect(await store.leaveEntry({ ...left, labels: ['type:thought'] })).toBe(left.id)
     expect(await page(10)).toEqual({ entries: [left], next: undefined })
   })
 
@@ -156,34 +157,37 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
   })
 
   test('composting keeps exactly the newest, also after the store was opened anew', async () => {
-    await leaveAll(['1', '2', '3', '4', '5'], { labels: ['tag:x'] }, 3)
+    await reopen(3)
+    await leaveAll(['1', '2', '3', '4', '5'], { labels: ['tag:x'] })
     expect(texts((await page(10)).entries)).toEqual(['5', '4', '3'])
-    await store.close()
-    store = await openStore(database.url, START)
-    await leaveAll(['6', '7'], { labels: ['tag:x'] }, 3)
+    await reopen(3)
+    await leaveAll(['6', '7'], { labels: ['tag:x'] })
     expect(texts((await page(10)).entries)).toEqual(['7', '6', '5'])
     expect(texts((await page(10, undefined, ['tag:x'])).entries)).toEqual(['7', '6', '5'])
   })
 
   test('composting one feed leaves the others alone', async () => {
+    await reopen(1)
     await leave({ feed: 'garden', text: 'stays' })
-    await leaveAll(['1', '2', '3'], {}, 1)
+    await leaveAll(['1', '2', '3'])
     const garden = await store.readFeed({ feed: 'garden', labels: [], before: undefined, limit: 9 })
     expect(texts(garden.entries)).toEqual(['stays'])
   })
 
   test('a lowered capacity is reached within a few arrivals', async () => {
     await leaveAll(Array.from({ length: 60 }, (_, i) => `${i}`))
-    await leaveAll(['a', 'b', 'c'], {}, 2)
+    await reopen(2)
+    await leaveAll(['a', 'b', 'c'])
     expect(texts((await page(10)).entries)).toEqual(['c', 'b'])
   })
 
   test('pages go on although their cursor was composted', async () => {
-    await leaveAll(['1', '2', '3', '4'], {}, 4)
+    await reopen(4)
+    await leaveAll(['1', '2', '3', '4'])
     const first = await page(1)
-    await leaveAll(['5', '6'], {}, 4)
+    await leaveAll(['5', '6'])
     expect(texts((await page(10, first.next)).entries)).toEqual(['3'])
-    await leaveAll(['7', '8', '9'], {}, 4)
+    await leaveAll(['7', '8', '9'])
     expect(await page(10, first.next)).toEqual({ entries: [], next: undefined })
   })
 
@@ -250,7 +254,8 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
   )
 
   test('a composted entry is no longer kindred', async () => {
-    await leaveAll(['echo one', 'echo two'], {}, 1)
+    await reopen(1)
+    await leaveAll(['echo one', 'echo two'])
     expect(texts(await store.findKindred(['echo'], 5))).toEqual(['echo two'])
   })
 
@@ -278,8 +283,9 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
     const feeds = ['seeds', 'garden'] as const
     const arrive = (feed: string, i: number) => {
       const labels = [`type:${i % 2 ? 'odd' : 'even'}`]
-      return leave({ feed, text: `${feed}${i} ${feed}`, labels }, 15)
+      return leave({ feed, text: `${feed}${i} ${feed}`, labels })
     }
+    await reopen(15)
     await Promise.all(
       feeds.flatMap((feed) => Array.from({ length: 20 }, (_, i) => arrive(feed, i))),
     )
@@ -299,9 +305,10 @@ describe.each(engines)('the gateway’s store on $name', (engine) => {
   })
 
   test('composted entries no longer count', async () => {
-    await leaveAll(['1', '2', '3'], {}, 2)
-    await leaveAll(['4'], { room: 'shepit-wall' }, 2)
-    await leaveAll(['5'], { room: 'shepit-wall' }, 2)
+    await reopen(2)
+    await leaveAll(['1', '2', '3'])
+    await leaveAll(['4'], { room: 'shepit-wall' })
+    await leaveAll(['5'], { room: 'shepit-wall' })
     const rooms = await store.summarizeRooms(1)
     expect(rooms.map(({ room, count }) => [room, count])).toEqual([['shepit-wall', 2]])
   })

@@ -44,7 +44,7 @@ let directory: string
 let store: Store
 let thread: Worker
 
-const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1)
+const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1, { feedCapacity: 0 })
 const write = (key: string, expectedVersion = 0) =>
   store.writeMemory(identity, memory(key, expectedVersion), 0, 1)
 

@@ -229,7 +229,7 @@ describe('a hostile garden of 10,000 entries', () => {
     const place = { feed: 'garden', room: 'consciousness-garden', details: '{}' }
     const labels = [`room:${place.room}`]
     const entry = { id, ...place, text, identity, identityType: 'ai', createdAt: at.house.now() }
-    return at.house.store.leaveEntry({ ...entry, labels }, 0)
+    return at.house.store.leaveEntry({ ...entry, labels })
   }
 
   beforeAll(async () => {

@@ -51,10 +51,10 @@ export interface RoomSummary {
  */
 export interface GatewayStore {
   /**
-   * Keeps the entry, and removes the feed's oldest over `capacity` (0: without bound), a bounded
-   * number at a time. Answers the id it got.
+   * Keeps the entry, and removes the feed's oldest over the store's capacity, a bounded number at a
+   * time. Answers the id it got.
    */
-  leaveEntry(entry: NewEntry, capacity: number): Promise<string>
+  leaveEntry(entry: NewEntry): Promise<string>
   readFeed(query: FeedQuery): Promise<FeedPage>
   /**
    * The newest entries whose text has one of the phrases' words, newest first. Case does not

@@ -30,6 +30,11 @@ export type LeasePermits = (
   wanted: number,
 ) => Promise<PermitLease>
 
+export interface StoreOptions {
+  /** Entries that each feed keeps before its oldest give way; 0: without bound. */
+  readonly feedCapacity: number
+}
+
 export interface StoreStatus {
   readonly agents: number
   readonly memories: number

@@ -192,20 +192,12 @@ async function lastArrival(ask: Ask): Promise<string> {
   return found?.id ?? NIL_ID
 }
 
-interface Arrival {
-  readonly entry: NewEntry
-  readonly capacity: number
-}
-
-async function admit(ask: Ask, arrivals: readonly Arrival[]): Promise<string[]> {
+async function admit(ask: Ask, arrivals: readonly NewEntry[], capacity: number): Promise<string[]> {
   await ask(passGate)
-  const entries = place(
-    arrivals.map(({ entry }) => entry),
-    await lastArrival(ask),
-  )
+  const entries = place(arrivals, await lastArrival(ask))
   await insert(ask, entries)
-  for (const [feed, group] of Map.groupBy(arrivals, ({ entry }) => entry.feed)) {
-    await compost(ask, feed, group[0]?.capacity ?? 0, group.length)
+  for (const [feed, group] of Map.groupBy(entries, (entry) => entry.feed)) {
+    await compost(ask, feed, capacity, group.length)
   }
   return entries.map(({ id }) => id)
 }
@@ -216,12 +208,14 @@ async function admit(ask: Ask, arrivals: readonly Arrival[]): Promise<string[]> 
  */
 const ARRIVALS = { atOnce: 1, inGroup: 64 }
 
-export function gatewayVerbs({ read: ask, transact }: Connections): GatewayStore {
-  const arrive = together(ARRIVALS, (arrivals: readonly Arrival[]) =>
-    transact((within) => admit(within, arrivals)),
-  )
+export function gatewayVerbs(
+  { read: ask, transact }: Connections,
+  feedCapacity: number,
+): GatewayStore {
   return {
-    leaveEntry: (entry, capacity) => arrive({ entry, capacity }),
+    leaveEntry: together(ARRIVALS, (arrivals: readonly NewEntry[]) =>
+      transact((within) => admit(within, arrivals, feedCapacity)),
+    ),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
       const words = wordsSought(phrases)

@@ -1,7 +1,7 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore } from '../port/home.ts'
-import type { Store } from '../port/store.ts'
+import type { Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
@@ -25,7 +25,7 @@ const poolMax = (databaseUrl: string): number =>
   Number(URL.parse(databaseUrl)?.searchParams.get('pool_max') ?? CONNECTIONS)
 
 /** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
-export async function openPostgres(databaseUrl: string): Promise<Store> {
+export async function openPostgres(databaseUrl: string, options: StoreOptions): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
   const warnings = await prepareServer(hosts).catch((error: unknown) => {
@@ -46,7 +46,7 @@ export async function openPostgres(databaseUrl: string): Promise<Store> {
     warnings,
     ...homeVerbs(hot, exports, agents, committed),
     ...sessionVerbs(hot),
-    ...gatewayVerbs(gateway),
+    ...gatewayVerbs(gateway, options.feedCapacity),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => committed(writeHeartbeat(hot.write, now)),
     status: async () => ({ ...(await agents.totals()), commits }),

@@ -48,7 +48,7 @@ function prepareFiling(db: DatabaseSync) {
   }
 }
 
-function prepareCompost(db: DatabaseSync) {
+function prepareCompost(db: DatabaseSync, capacity: number) {
   const count = prepare<{ entries: number }>(
     db,
     'SELECT coalesce(sum(entries), 0) AS entries FROM room_counts WHERE feed = ?',
@@ -57,7 +57,7 @@ function prepareCompost(db: DatabaseSync) {
     db,
     'DELETE FROM entries WHERE n IN (SELECT n FROM entries WHERE feed = ? ORDER BY n LIMIT ?)',
   )
-  return (feed: string, capacity: number, arrived: number): void => {
+  return (feed: string, arrived: number): void => {
     if (capacity === 0) return
     const going = surplus(count.get(feed)?.entries ?? 0, capacity, arrived)
     if (going > 0) removeOldest.run(feed, going)
@@ -68,7 +68,7 @@ function prepareCompost(db: DatabaseSync) {
 interface Arrived {
   /** The place of the first. */
   readonly first: number
-  readonly byFeed: Map<string, { capacity: number; entries: number }>
+  readonly byFeed: Map<string, number>
 }
 
 interface Newest {
@@ -77,7 +77,7 @@ interface Newest {
 }
 
 /** A trigger keeps labels, words and counts in step with entries that go. */
-export function prepareGatewayWrites(db: DatabaseSync) {
+export function prepareGatewayWrites(db: DatabaseSync, feedCapacity: number) {
   const findNewest = prepare<Newest>(db, 'SELECT n, id FROM entries ORDER BY n DESC LIMIT 1')
   const insert = prepare(
     db,
@@ -85,18 +85,17 @@ export function prepareGatewayWrites(db: DatabaseSync) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const file = prepareFiling(db)
-  const compost = prepareCompost(db)
+  const compost = prepareCompost(db, feedCapacity)
   let newest: Newest | undefined
   let arrived: Arrived | undefined
 
-  function count(n: number, feed: string, capacity: number): void {
+  function count(n: number, feed: string): void {
     arrived ??= { first: n, byFeed: new Map() }
-    const entries = (arrived.byFeed.get(feed)?.entries ?? 0) + 1
-    arrived.byFeed.set(feed, { capacity, entries })
+    arrived.byFeed.set(feed, (arrived.byFeed.get(feed) ?? 0) + 1)
   }
 
   return {
-    leaveEntry(entry: NewEntry, capacity: number): string {
+    leaveEntry(entry: NewEntry): string {
       const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
       newest ??= findNewest.get() ?? { n: 0, id: NIL_ID }
       // Ids of one millisecond are random, and a clock may step back: the order of arrival decides.
@@ -107,7 +106,7 @@ export function prepareGatewayWrites(db: DatabaseSync) {
         ...[details, JSON.stringify(labels), createdAt, text],
       )
       newest = { n, id }
-      count(n, feed, capacity)
+      count(n, feed)
       return id
     },
     /** Before the commit: what arrived can be found, and what is over the capacity goes. */
@@ -116,7 +115,7 @@ export function prepareGatewayWrites(db: DatabaseSync) {
       const { first, byFeed } = arrived
       arrived = undefined
       file(first)
-      for (const [feed, { capacity, entries }] of byFeed) compost(feed, capacity, entries)
+      for (const [feed, entries] of byFeed) compost(feed, entries)
     },
     /** After a rollback. */
     forgetArrived(): void {

@@ -2,7 +2,7 @@
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { SessionStore } from '../port/sessions.ts'
-import type { Store } from '../port/store.ts'
+import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { holdDatabase } from './engine/open.ts'
@@ -14,7 +14,7 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
 
-function openParts(path: string) {
+function openParts(path: string, options: StoreOptions) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
@@ -27,7 +27,7 @@ function openParts(path: string) {
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
-    writer: startWriter(path),
+    writer: startWriter(path, options),
     closeReader: () => db.close(),
   }
 }
@@ -78,7 +78,7 @@ const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
 })
 
 const gatewayVerbs = ({ gateway, read, writer }: Parts): GatewayStore => ({
-  leaveEntry: (entry, capacity) => writer.submit('leaveEntry', entry, capacity),
+  leaveEntry: (entry) => writer.submit('leaveEntry', entry),
   readFeed: (query) => read(() => gateway.readFeed(query)),
   findKindred: (phrases, limit) => read(() => gateway.findKindred(phrases, limit)),
   summarizeRooms: (latest) => read(() => gateway.summarizeRooms(latest)),
@@ -87,10 +87,14 @@ const gatewayVerbs = ({ gateway, read, writer }: Parts): GatewayStore => ({
 })
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
-export async function openSqlite(databaseUrl: string, now: number): Promise<Store> {
+export async function openSqlite(
+  databaseUrl: string,
+  now: number,
+  options: StoreOptions,
+): Promise<Store> {
   const path = pathOf(databaseUrl)
   const lock = holdDatabase(path, now)
-  const parts = openParts(path)
+  const parts = openParts(path, options)
   const { agents, closeReader, read, writer } = parts
   return {
     location: path,

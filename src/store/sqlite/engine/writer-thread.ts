@@ -1,9 +1,16 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { StoreOptions } from '../../port/store.ts'
 import { prepareCheckpoint } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
 import { type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
+
+/** What the thread is started with. */
+export interface Workplace {
+  readonly path: string
+  readonly options: StoreOptions
+}
 
 /** Null asks the thread to close its connection and end. */
 export type Message = readonly Job[] | null
@@ -11,8 +18,9 @@ export type Message = readonly Job[] | null
 const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
-const db = mapped(openWriter(workerData as string))
-const commit = prepareGroupCommit(db, prepareWrites(db))
+const { path, options } = workerData as Workplace
+const db = mapped(openWriter(path))
+const commit = prepareGroupCommit(db, prepareWrites(db, options))
 const checkpoint = prepareCheckpoint(db)
 
 /** What came in while the last commit was on its way to the disk. */

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port/errors.ts'
+import type { StoreOptions } from '../../port/store.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
-import type { Message } from './writer-thread.ts'
+import type { Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
@@ -77,11 +78,11 @@ interface Listener {
 }
 
 /** One thread at a time: when it ended, the next message starts another. */
-function keepThread(path: string, { answered, ended }: Listener) {
+function keepThread(workplace: Workplace, { answered, ended }: Listener) {
   let thread: Worker | undefined = start()
 
   function start(): Worker {
-    const worker = new Worker(THREAD, { workerData: path })
+    const worker = new Worker(THREAD, { workerData: workplace })
     let cause: unknown
     worker.on('message', answered)
     worker.on('error', (error) => {
@@ -107,23 +108,26 @@ function keepThread(path: string, { answered, ended }: Listener) {
   }
 }
 
-export function startWriter(path: string): Writer {
+export function startWriter(path: string, options: StoreOptions): Writer {
   const queue = openQueue()
   let commits = 0
   let submitted = 0
   let unsent: Job[] = []
   let closed = false
 
-  const thread = keepThread(path, {
-    answered(outcomes) {
-      if (outcomes.some((outcome) => 'value' in outcome)) commits++
-      queue.answer(outcomes)
+  const thread = keepThread(
+    { path, options },
+    {
+      answered(outcomes) {
+        if (outcomes.some((outcome) => 'value' in outcome)) commits++
+        queue.answer(outcomes)
+      },
+      ended(cause) {
+        unsent = []
+        queue.lose(cause)
+      },
     },
-    ended(cause) {
-      unsent = []
-      queue.lose(cause)
-    },
-  })
+  )
 
   /** Everything that one turn of the event loop asked for crosses in one message. */
   function send(): void {

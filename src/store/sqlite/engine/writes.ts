@@ -1,5 +1,6 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoreOptions } from '../../port/store.ts'
 import { prepareAgentWrites } from '../agents.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
@@ -7,10 +8,10 @@ import { prepareWriteMemory } from '../memories.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 
-export function prepareWrites(db: DatabaseSync) {
+export function prepareWrites(db: DatabaseSync, { feedCapacity }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
-  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db)
+  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feedCapacity)
   const verbs = {
     ...prepareAgentWrites(db, refuse, forget),
     writeMemory: prepareWriteMemory(db, refuse),
