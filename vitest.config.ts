@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    // `npm run check` leaves out process/, browser/ and answers/: what starts a process of its own.
     include: ['test/**/*.test.ts'],
     reporters: ['default', './test/totals.ts'],
     globalSetup: ['test/postgres/setup.ts'],

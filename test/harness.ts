@@ -48,6 +48,9 @@ const postgres: Engine = {
 
 export const engines: readonly Engine[] = [sqlite, postgres]
 
+/** For what no engine decides: the store's contract holds them alike. */
+export const embedded: Engine = sqlite
+
 type Json = Record<string, unknown>
 
 export interface Answer {

@@ -5,7 +5,6 @@ import { StoreRefused } from '../../src/store/port/errors.ts'
 import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { createTemplate, type Database } from './databases.ts'
-import { createPostgres } from './server.ts'
 
 const databases: Database[] = []
 let database: Database
@@ -52,14 +51,6 @@ describe('a server that would lose answered writes', () => {
     const store = await open()
     expect(store.warnings).toEqual([expect.stringMatching(/synchronous_commit is local/)])
     await store.close()
-  })
-
-  test('is refused with fsync = off', async () => {
-    const server = await createPostgres(['fsync=off'])
-    await server.start()
-    const opening = openStore(server.url('postgres'), Date.now(), options)
-    await expect(opening).rejects.toThrow(/fsync = off: .* Set fsync = on/)
-    await server.remove()
   })
 })
 

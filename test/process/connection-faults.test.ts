@@ -16,7 +16,7 @@ import {
   translate,
 } from '../../src/store/postgres/engine/faults.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
-import { createPostgres, freePort, type PostgresServer } from './server.ts'
+import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 
 /** The driver waits for 3 seconds more. */
 const STATEMENT_MS = 100

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { listen } from '../../src/http/server.ts'
-import { engines, openService, type TestService } from '../harness.ts'
+import { embedded, openService, type TestService } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
 
 export interface OpenHouse extends TestService {
@@ -12,12 +12,8 @@ export interface OpenHouse extends TestService {
   readonly base: string
 }
 
-/** What a browser sees does not depend on the engine; the store's contract holds those alike. */
-const [embedded] = engines
-
 /** The whole service on a socket. */
 export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<OpenHouse> {
-  if (!embedded) throw new Error('no engine to open')
   const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
   const server = await listen(service.app, '127.0.0.1', 0)
   return {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
-import { cleanUp, freshDirectory, pinnedNode, root } from './process/program.ts'
+import { cleanUp, freshDirectory, pinnedNode, root } from './program.ts'
 
 const run = promisify(execFile)
 

@@ -1,0 +1,12 @@
+/** A server that loses what it acknowledged is not written to. */
+import { expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { createPostgres } from '../postgres/server.ts'
+
+test('a server with fsync = off is refused', async () => {
+  const server = await createPostgres(['fsync=off'])
+  await server.start()
+  const opening = openStore(server.url('postgres'), Date.now(), { feedCapacity: 0 })
+  await expect(opening).rejects.toThrow(/fsync = off: .* Set fsync = on/)
+  await server.remove()
+})

@@ -1,0 +1,32 @@
+/** `npm run check` leaves out by folder what starts a process of its own: nothing else may. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const STARTED_ELSEWHERE = /^(process|browser|answers)\//
+
+/** How a test comes by our program, a browser, or a PostgreSQL beside the one that all share. */
+const STARTS = /child_process|createPostgres|\/(program|visit|chromium|scene)\.ts'/
+
+const importsOf = (source: string): string[] => source.match(/^import [^']* from '[^']+'/gm) ?? []
+
+const startsProcess = (source: string): boolean =>
+  importsOf(source).some((each) => STARTS.test(each))
+
+const tests = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => ({ file, source: readFileSync(join(import.meta.dirname, file), 'utf8') }))
+
+test('a test that starts a process lies where the quick run leaves it out', () => {
+  const strays = tests.filter(({ source }) => startsProcess(source))
+  expect(strays.length).toBeGreaterThan(10)
+  expect(strays.map(({ file }) => file).filter((file) => !STARTED_ELSEWHERE.test(file))).toEqual([])
+})
+
+test('the quick run leaves out these folders, and nothing else', () => {
+  const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
+  const { check } = (JSON.parse(packageJson) as { scripts: { check: string } }).scripts
+  expect(check.match(/--exclude '[^']*'/g)).toEqual([
+    "--exclude 'test/{process,browser,answers}/**'",
+  ])
+})
