@@ -7,6 +7,8 @@ export default defineConfig({
     reporters: ['default', './test/totals.ts'],
     globalSetup: ['test/postgres/setup.ts'],
     pool: 'forks',
+    // The files of a worker share their modules: no module of ours keeps anything of a service.
+    isolate: false,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     maxWorkers: 2,
     // Only against a hang: what a test measures, it measures itself, on however busy a machine.
