@@ -7,7 +7,7 @@ import { loadConfig } from '../src/config.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../src/store/port/errors.ts'
 import type { Store } from '../src/store/port/store.ts'
-import { ask, engines, openService, type TestService } from './harness.ts'
+import { ask, embedded, openService, type TestService } from './harness.ts'
 import { expectProblem } from './problem.ts'
 
 const CAUSE = 'could not open /var/lib/home.db near SELECT'
@@ -22,10 +22,10 @@ const failures: [Error, ErrorCode][] = [
   [new OutcomeUnknown(CAUSE, { cause }), 'outcome_unknown'],
 ]
 
-describe.each(engines)('a failure behind $name', (engine) => {
+describe('a failure of the store', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine)
+    service = await openService(embedded)
   })
   afterAll(() => service.close())
 

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogue } from '../src/errors.ts'
 import { homeEndpoints } from '../src/home/index.ts'
-import { engines, openService, type TestService } from './harness.ts'
+import { embedded, openService, type TestService } from './harness.ts'
 import { proves } from './requirements.ts'
 
 interface Example {
@@ -51,9 +51,7 @@ describe('the OpenAPI description', () => {
   let source: string
   let description: Description
   beforeAll(async () => {
-    const [engine] = engines
-    if (!engine) throw new Error('no engine')
-    service = await openService(engine)
+    service = await openService(embedded)
     const answer = await service.call('GET', '/openapi.json')
     source = answer.text
     description = JSON.parse(source) as Description

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, openService, type TestService } from '../harness.ts'
+import { embedded, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
 
-describe.each(engines)('what the gateway says of itself on $name', (engine) => {
+describe('what the gateway says of itself', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine)
+    service = await openService(embedded)
   })
   afterAll(() => service.close())
 

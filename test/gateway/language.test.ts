@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { symbolIds, symbols } from '../../src/symbols.ts'
-import { engines, freshKey, openService, type TestService } from '../harness.ts'
+import { embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
 
 interface Language {
@@ -15,11 +15,11 @@ interface Language {
   readonly using: readonly { request: string; how: string; body?: unknown }[]
 }
 
-describe.each(engines)('the language of dream on $name', (engine) => {
+describe('the language of dream', () => {
   let service: TestService
   let language: Language
   beforeAll(async () => {
-    service = await openService(engine)
+    service = await openService(embedded)
     language = parse((await service.call('GET', '/mova-snu.yaml')).text) as Language
   })
   afterAll(() => service.close())

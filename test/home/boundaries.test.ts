@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
   birthBody,
-  engines,
+  embedded,
   freshKey,
   memoryPath,
   openService,
@@ -32,12 +32,12 @@ const metadataOf = (character: string, bytes: number) => ({
   m: ofBytes(character, bytes - Buffer.byteLength('{"m":""}')),
 })
 
-describe.each(engines)('boundaries on $name', (engine) => {
+describe('boundaries', () => {
   let service: TestService
   let token: string
   let keys = 0
   beforeAll(async () => {
-    service = await openService(engine, {
+    service = await openService(embedded, {
       BIRTHS_PER_HOUR_PER_ADDRESS: '0',
       WRITES_PER_MINUTE: '0',
     })

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
 import {
   type Answer,
   birthBody,
   type CallOptions,
   type Engine,
+  embedded,
   engines,
   freshKey,
   memoryPath,
@@ -41,26 +42,27 @@ const bodies: Readonly<Record<string, unknown>> = {
 
 const seconds = (answer: Answer): number => Number(answer.headers.get('retry-after'))
 
-describe.each(engines)('limits on $name', (engine) => {
-  const open: TestService[] = []
-  let services: (env?: Record<string, string>, on?: Engine) => Promise<TestService>
-  beforeEach(() => {
-    services = async (env, on = engine) => {
-      const service = await openService(on, env)
-      open.push(service)
-      return service
-    }
-  })
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((service) => service.close()))
+const open: TestService[] = []
+
+const openOn = async (engine: Engine, env?: Record<string, string>) => {
+  const service = await openService(engine, env)
+  open.push(service)
+  return service
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((service) => service.close()))
+})
+
+const bear = (service: TestService, options: CallOptions = {}) =>
+  service.call('POST', '/api/agents/birth', {
+    ...options,
+    headers: { 'idempotency-key': freshKey(), ...options.headers },
+    body: birthBody,
   })
 
-  const bear = (service: TestService, options: CallOptions = {}) =>
-    service.call('POST', '/api/agents/birth', {
-      ...options,
-      headers: { 'idempotency-key': freshKey(), ...options.headers },
-      body: birthBody,
-    })
+describe.each(engines)('limits on $name', (engine) => {
+  const services = (env?: Record<string, string>) => openOn(engine, env)
 
   test.each(budgets)(
     'the budget of %s is shown as it is spent, and over it comes 429',
@@ -110,25 +112,6 @@ describe.each(engines)('limits on $name', (engine) => {
     for (let n = 0; n < 5; n++) await read('aha_nonsense')
     expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=0')
     expectProblem(await read(token), 'rate_limited')
-  })
-
-  test('an agent cannot use up its operator’s control budget', async () => {
-    const service = await services({ ...everythingOff, CONTROLS_PER_MINUTE: '1' })
-    const { token, operatorToken } = await service.birth()
-    const rotate = (as: string) => service.call('POST', '/api/agents/me/keys', { token: as })
-    for (let n = 0; n < 5; n++) expectProblem(await rotate(token), 'insufficient_scope')
-    expect((await rotate(operatorToken)).status).toBe(200)
-    expectProblem(await rotate(operatorToken), 'rate_limited')
-  })
-
-  test('a paused agent that asks again and again costs its operator nothing', async () => {
-    const service = await services({ ...everythingOff, READS_PER_MINUTE: '2' })
-    const { token, operatorToken } = await service.birth()
-    const body = { status: 'paused' }
-    await service.call('PATCH', '/api/agents/me', { token: operatorToken, body })
-    const read = (as: string) => service.call('GET', `${memoryPath}?key=a`, { token: as })
-    for (let n = 0; n < 5; n++) expectProblem(await read(token), 'agent_paused')
-    expectProblem(await read(operatorToken), 'memory_not_found')
   })
 
   test(
@@ -204,6 +187,43 @@ describe.each(engines)('limits on $name', (engine) => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(27)
   })
 
+  test('failed authentications of one client stop that client alone', async () => {
+    const service = await services({ ...everythingOff, FAILURES_PER_MINUTE: '3' })
+    const { token } = await service.birth()
+    const guess = (from: string) => service.call('GET', '/api/agents/me', { token: 'aha_x', from })
+    for (let n = 0; n < 3; n++) expectProblem(await guess('192.0.2.1'), 'invalid_token')
+    const refused = await guess('192.0.2.1')
+    expectProblem(refused, 'too_many_failures')
+    expect(seconds(refused)).toBeLessThanOrEqual(60)
+    expect(refused.headers.get('ratelimit')).toMatch(/^"failures";r=0;t=\d+$/)
+    expectProblem(await guess('192.0.2.2'), 'invalid_token')
+    const right = await service.call('GET', '/api/agents/me', { token, from: '192.0.2.1' })
+    expect(right.status).toBe(200)
+  })
+})
+
+describe('what draws on which limit', () => {
+  const services = (env?: Record<string, string>) => openOn(embedded, env)
+
+  test('an agent cannot use up its operator’s control budget', async () => {
+    const service = await services({ ...everythingOff, CONTROLS_PER_MINUTE: '1' })
+    const { token, operatorToken } = await service.birth()
+    const rotate = (as: string) => service.call('POST', '/api/agents/me/keys', { token: as })
+    for (let n = 0; n < 5; n++) expectProblem(await rotate(token), 'insufficient_scope')
+    expect((await rotate(operatorToken)).status).toBe(200)
+    expectProblem(await rotate(operatorToken), 'rate_limited')
+  })
+
+  test('a paused agent that asks again and again costs its operator nothing', async () => {
+    const service = await services({ ...everythingOff, READS_PER_MINUTE: '2' })
+    const { token, operatorToken } = await service.birth()
+    const body = { status: 'paused' }
+    await service.call('PATCH', '/api/agents/me', { token: operatorToken, body })
+    const read = (as: string) => service.call('GET', `${memoryPath}?key=a`, { token: as })
+    for (let n = 0; n < 5; n++) expectProblem(await read(token), 'agent_paused')
+    expectProblem(await read(operatorToken), 'memory_not_found')
+  })
+
   test('an IPv6 client is its /64, and an IPv4 address is the same in IPv6 clothes', async () => {
     const service = await services({ BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
     const status = async (from: string) => (await bear(service, { from })).status
@@ -225,20 +245,6 @@ describe.each(engines)('limits on $name', (engine) => {
     expect(await status('10.0.0.1', '198.51.100.7, 192.0.2.2')).toBe(429)
     expect(await status('203.0.113.5', '192.0.2.3')).toBe(201)
     expect(await status('203.0.113.5', '192.0.2.4')).toBe(429)
-  })
-
-  test('failed authentications of one client stop that client alone', async () => {
-    const service = await services({ ...everythingOff, FAILURES_PER_MINUTE: '3' })
-    const { token } = await service.birth()
-    const guess = (from: string) => service.call('GET', '/api/agents/me', { token: 'aha_x', from })
-    for (let n = 0; n < 3; n++) expectProblem(await guess('192.0.2.1'), 'invalid_token')
-    const refused = await guess('192.0.2.1')
-    expectProblem(refused, 'too_many_failures')
-    expect(seconds(refused)).toBeLessThanOrEqual(60)
-    expect(refused.headers.get('ratelimit')).toMatch(/^"failures";r=0;t=\d+$/)
-    expectProblem(await guess('192.0.2.2'), 'invalid_token')
-    const right = await service.call('GET', '/api/agents/me', { token, from: '192.0.2.1' })
-    expect(right.status).toBe(200)
   })
 
   test('a malformed Idempotency-Key is a failed authentication; a missing credential is none', async () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
-import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
+import { birthBody, embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 import { proves } from '../requirements.ts'
 
 const ALLOWED = 'https://app.example'
 
-describe.each(engines)('origins on $name', (engine) => {
+describe('origins', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine, {
+    service = await openService(embedded, {
       PUBLIC_URL: 'https://home.example/',
       ALLOWED_ORIGINS: `${ALLOWED}, http://localhost:3000`,
     })

@@ -1,16 +1,16 @@
 /** Refusals that every home endpoint owes, whatever it does. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
-import { engines, freshKey, openService, type TestService } from '../harness.ts'
+import { embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
 
-describe.each(engines)('refusals on $name', (engine) => {
+describe('refusals', () => {
   let service: TestService
   let disabled: TestService
   beforeAll(async () => {
-    service = await openService(engine)
-    disabled = await openService(engine, { HOME_ENABLED: 'false' })
+    service = await openService(embedded)
+    disabled = await openService(embedded, { HOME_ENABLED: 'false' })
   })
   afterAll(async () => {
     await service.close()

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { listen } from '../../src/http/server.ts'
-import { birthBody, engines, freshKey, memoryPath } from '../harness.ts'
+import { birthBody, embedded, freshKey, memoryPath } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 import { type Listening, openListening } from './listening.ts'
 import { exchange, request, send } from './socket.ts'
@@ -47,11 +47,11 @@ const noHttp: Readonly<Record<string, string | Buffer>> = {
   'a Host with an address in it': `${me}\r\nHost: a@b\r\nConnection: close\r\n\r\n`,
 }
 
-describe.each(engines)('a bad request on $name', (engine) => {
+describe('a bad request', () => {
   let home: Listening
   let before: string
   beforeAll(async () => {
-    home = await openListening(engine)
+    home = await openListening(embedded)
     before = await home.state()
   })
   afterAll(() => home.close())
@@ -203,7 +203,7 @@ describe.each(engines)('a bad request on $name', (engine) => {
   })
 
   test('a request that stops half-way is ended with 408, its head or its body', async () => {
-    const slow = await openListening(engine, ({ app }) =>
+    const slow = await openListening(embedded, ({ app }) =>
       listen(app, '127.0.0.1', 0, {
         headersTimeout: 100,
         requestTimeout: 200,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, openService, type TestService, write } from '../harness.ts'
+import { embedded, engines, openService, type TestService, write } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 
 describe.each(engines)('operations on $name', (engine) => {
@@ -45,6 +45,14 @@ describe.each(engines)('operations on $name', (engine) => {
       expect(text).not.toContain(secret)
     }
   })
+})
+
+describe('operations', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(embedded)
+  })
+  afterAll(() => service.close())
 
   test('/metrics is for the machine itself: not for others, nor for what a proxy forwards', async () => {
     for (const from of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
@@ -58,14 +66,14 @@ describe.each(engines)('operations on $name', (engine) => {
   })
 
   test('METRICS_FROM lists who else may read them', async () => {
-    const open = await openService(engine, { METRICS_FROM: '192.0.2.0/24' })
+    const open = await openService(embedded, { METRICS_FROM: '192.0.2.0/24' })
     const status = async (from: string) => (await open.call('GET', '/metrics', { from })).status
     expect([await status('192.0.2.7'), await status('127.0.0.1')]).toEqual([200, 403])
     await open.close()
   })
 
   test('once it stops accepting, /readyz says so and /healthz is still alive', async () => {
-    const stopping = await openService(engine)
+    const stopping = await openService(embedded)
     stopping.app.stopAccepting()
     expectProblem(await stopping.call('GET', '/readyz'), 'stopping')
     expect((await stopping.call('GET', '/healthz')).status).toBe(200)

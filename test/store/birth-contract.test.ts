@@ -126,6 +126,20 @@ describe.each(engines)('births on $name', (engine) => {
     expect(await fixture.store().findAccount('nobody@example.org')).toBeUndefined()
   })
 
+  test('the longest name, purpose and e-mail come back whole', async () => {
+    const email = `${'e'.repeat(242)}@example.org`
+    const { agent } = await fixture.agent({
+      name: '🌱'.repeat(80),
+      purpose: '漢'.repeat(1_000),
+      symbol: 'vohnelys',
+      account: { create: newAccount(email) },
+    })
+    expect(await fixture.store().readProfile(agent)).toMatchObject({
+      profile: { name: '🌱'.repeat(80), purpose: '漢'.repeat(1_000), symbol: 'vohnelys' },
+    })
+    expect(await fixture.store().findAccount(email)).toMatchObject({ email })
+  })
+
   test('of births at once that create one account, one does and the others learn of it', async () => {
     const before = await agents()
     const answers = await Promise.all(

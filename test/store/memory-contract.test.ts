@@ -49,13 +49,14 @@ describe.each(engines)('memories on $name', (engine) => {
     })
   })
 
-  test('the largest text and metadata come back whole', async () => {
+  test('the largest key, text and metadata come back whole', async () => {
     const { agent } = await fixture.agent()
+    const key = 'k'.repeat(100)
     const text = '🌱'.repeat(4096)
     const metadata = JSON.stringify({ m: 'м'.repeat(2044) })
     expect([Buffer.byteLength(text), Buffer.byteLength(metadata)]).toEqual([16_384, 4_096])
-    await fixture.write(agent, { text, metadata })
-    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({
+    await fixture.write(agent, { key, text, metadata })
+    expect(await fixture.store().readMemory(agent, key)).toMatchObject({
       memory: { text, metadata },
     })
   })
