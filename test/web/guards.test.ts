@@ -1,7 +1,7 @@
 /** What keeps the console to its operator: origins, cookies, sessions, guessing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { consoleEndpoints, roomEndpoints } from '../../src/web/index.ts'
-import { type Answer, engines, openService, type TestService } from '../harness.ts'
+import { type Answer, engines, incomingOf, openService, type TestService } from '../harness.ts'
 import { homeRights } from '../home/rights.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -291,6 +291,17 @@ describe.each(engines)('the console behind https on $name', (engine) => {
     expect(flags).toContain('Secure')
     const page = await service.call('GET', '/console/sign-in')
     expect(page.headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/)
+  })
+
+  test('a page that another name led here to is not our own, though Host says so', async () => {
+    const { body, headers } = form({ email: 'keeper@example.org', password: PASSWORD })
+    const origin = 'http://evil.example'
+    const incoming = incomingOf('POST', '/console/sign-in', {
+      body,
+      headers: { ...headers, origin },
+    })
+    const { status } = await service.app.serve({ ...incoming, host: 'evil.example' })
+    expect(status).toBe(403)
   })
 
   test('guessing is throttled by account, known or not, with the same answer', async () => {

@@ -82,9 +82,8 @@ function sameHost({ host, requestHeaders }: Call, { publicUrl }: OriginPolicy): 
   const { origin } = requestHeaders
   if (origin === undefined) return true
   const from = hostOf(origin)
-  return (
-    from !== undefined && (from === hostOf(`http://${host}`) || from === hostOf(publicUrl ?? ''))
-  )
+  // Another site can have its name lead here, and name itself in Host and Origin alike.
+  return from !== undefined && from === hostOf(publicUrl ?? `http://${host}`)
 }
 
 /** For every request that a page of another site may not make: all that a cookie lets change. */
