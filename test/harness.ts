@@ -129,7 +129,8 @@ export async function textOf({ body }: Given): Promise<string> {
   return text
 }
 
-async function answerOf(method: string, given: Given): Promise<Answer> {
+/** What a client makes of an answer. */
+export async function answerOf(method: string, given: Given): Promise<Answer> {
   // Node sends no body to HEAD, whatever it is given.
   const text = method === 'HEAD' ? '' : await textOf(given)
   const { status } = given

@@ -62,6 +62,8 @@ export interface Endpoint<in Deps> extends Described {
   /** All that it may be refused for: by its guards, by its schemas, and by its handler. */
   readonly errors: readonly ErrorCode[]
   readonly serve: (call: Call, deps: Deps) => Answer | Promise<Answer>
+  /** What its guards stand in front of: not for calling, but for who would list other guards. */
+  readonly handle: Handle
 }
 
 interface Declaration<
@@ -110,10 +112,7 @@ export function endpoint<
   Body extends z.ZodType | undefined = undefined,
   Deps = unknown,
 >(declared: Declaration<Guards, Params, Query, Body, Deps>): Endpoint<Deps & DepsOf<Guards>> {
-  const { handle, ...described } = declared
-  return {
-    ...described,
-    errors: errorsOf(described),
-    serve: runner(described, handle as unknown as Handle),
-  }
+  const { handle: declaredHandle, ...described } = declared
+  const handle = declaredHandle as unknown as Handle
+  return { ...described, errors: errorsOf(described), serve: runner(described, handle), handle }
 }

@@ -1,0 +1,63 @@
+/** The rows of the operator's pages and forms. */
+import { type Budget, type Form, type Rights, rowsOf } from './rights.ts'
+
+const row = rowsOf({
+  access: 'anyone',
+  whilePaused: true,
+  budget: undefined,
+  form: undefined,
+  cors: 'none',
+  strict: false,
+  cacheControl: 'no-store',
+  ofHome: true,
+  needsBirths: false,
+  waits: false,
+})
+
+const MAX_BYTES = 131_072
+const form: Form = { maxBytes: MAX_BYTES, again: false }
+const formAgain: Form = { maxBytes: MAX_BYTES, again: true }
+
+const one = (name: Budget['name']): Budget => ({ name, takes: 'one' })
+
+const agents = '/console/agents/:agent'
+
+const ofOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
+  row(operationId, `GET ${agents}${below}`, { access: 'owner', budget: one(name) })
+
+const formOfOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
+  row(operationId, `POST ${agents}${below}`, {
+    access: 'owner',
+    budget: one(name),
+    form: formAgain,
+  })
+
+export const consoleRights: readonly Rights[] = [
+  row('asset', 'GET /assets/:edition/:file', {
+    cacheControl: 'public, max-age=31536000, immutable',
+    ofHome: false,
+  }),
+  row('consoleBirthPage', 'GET /console/birth', { needsBirths: true }),
+  row('consoleBirth', 'POST /console/birth', {
+    budget: { name: 'births', takes: 'a birth' },
+    form: formAgain,
+    needsBirths: true,
+  }),
+  row('consoleSignInPage', 'GET /console/sign-in'),
+  row('consoleSignIn', 'POST /console/sign-in', { form: formAgain }),
+  row('consoleSignOut', 'POST /console/sign-out', { access: 'session', form }),
+  row('consoleAgents', 'GET /console', { access: 'session' }),
+  row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
+  row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain }),
+  row('consoleSessions', 'GET /console/sessions', { access: 'session' }),
+  row('consoleRevokeSession', 'POST /console/sessions', { access: 'session', form }),
+  row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
+  formOfOwner('consoleStatus', '/status', 'controls'),
+  formOfOwner('consoleRotate', '/key', 'controls'),
+  ofOwner('consoleMemories', '/memories', 'reads'),
+  ofOwner('consoleMemory', '/memory', 'reads'),
+  ofOwner('consoleEditPage', '/memory/edit', 'reads'),
+  formOfOwner('consoleEdit', '/memory/edit', 'writes'),
+  ofOwner('consoleExport', '/export', 'exports'),
+  ofOwner('consolePrint', '/print', 'exports'),
+]

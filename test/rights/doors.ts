@@ -1,0 +1,88 @@
+/** The service's doors, put together as the app does, so that one endpoint can be replaced. */
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { describeService } from '../../src/api.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createGateway } from '../../src/gateway/gateway.ts'
+import { gatewayEndpoints } from '../../src/gateway/index.ts'
+import { createHome } from '../../src/home/home.ts'
+import { homeEndpoints } from '../../src/home/index.ts'
+import type { Serve } from '../../src/http/call.ts'
+import { operationsEndpoints } from '../../src/operations/index.ts'
+import { createMeasures } from '../../src/operations/measures.ts'
+import { createOperations } from '../../src/operations/operations.ts'
+import { createAdmissionControl } from '../../src/pipeline/admission-control.ts'
+import { createBudgets } from '../../src/pipeline/budgets.ts'
+import type { Endpoint } from '../../src/pipeline/endpoint.ts'
+import { countInMemory } from '../../src/pipeline/memory-budgets.ts'
+import { observing } from '../../src/pipeline/observe.ts'
+import { explain, refuse } from '../../src/pipeline/problem.ts'
+import { requestIds } from '../../src/pipeline/request-ids.ts'
+import { createRoutes, type Hooks } from '../../src/pipeline/routes.ts'
+import { consoleEndpoints, landing, roomEndpoints } from '../../src/web/index.ts'
+import { createWeb } from '../../src/web/web.ts'
+import type { TestService } from '../harness.ts'
+
+/** One of the endpoints for another, and each of the rest for itself. */
+export type Replace = <Deps>(endpoint: Endpoint<Deps>) => Endpoint<Deps>
+
+export const asDeclared: Replace = (endpoint) => endpoint
+
+export interface Doors {
+  /** Serves with budgets that nobody has touched. */
+  readonly serving: (replace: Replace) => Serve
+  /** Stands in the gateway's narrow door, and gives the way out of it. */
+  readonly standIn: () => Promise<() => void>
+}
+
+const one = { perTurn: 1_000, inFlight: 1 }
+
+/** A door with one place and no queue. */
+const narrowDoor = () =>
+  createAdmissionControl(
+    { besideHome: one, alone: one, waiting: 0, waitMs: 1_000, delayMs: 1_000 },
+    () => 0,
+    () => false,
+  )
+
+const newRequestId = requestIds(randomBytes)
+const stopwatch = (): number => performance.now()
+const log = pino({ level: 'silent' })
+
+const unlimited = {
+  BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+  FAILURES_PER_MINUTE: '0',
+  SIGN_IN_FAILURES_PER_HOUR: '0',
+}
+
+export function openDoors(
+  { store, now: clock }: TestService,
+  env: Readonly<Record<string, string>>,
+): Doors {
+  const config = loadConfig({ ...unlimited, ...env })
+  const parts = { config, store, clock, random: randomBytes, log, stopwatch }
+  const admission = narrowDoor()
+  const home = createHome(parts)
+  const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }
+  const web = createWeb({ ...parts, home, gateway })
+  const measures = createMeasures(() => store.status())
+  const described = { measures, describe: describeService, showProblem: web.showProblem }
+  const operations = createOperations({ ...parts, ...described })
+  const observed = observing(log, measures.observe)
+  const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
+  const forPeople: Hooks = { ...hooks, refuse: web.refuse }
+  return {
+    serving(replace) {
+      const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
+      const routes = createRoutes(forPeople)
+      routes.mount(homeEndpoints.map(replace), { ...home, budgets }, hooks)
+      routes.mount([landing].map(replace), web.site, hooks)
+      routes.mount(gatewayEndpoints.map(replace), gateway, hooks)
+      routes.mount(operationsEndpoints.map(replace), operations, hooks)
+      routes.mount(consoleEndpoints.map(replace), { ...web.workspace, budgets }, forPeople)
+      routes.mount(roomEndpoints.map(replace), web.site, forPeople)
+      return routes.serve
+    },
+    standIn: admission.enter,
+  }
+}

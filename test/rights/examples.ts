@@ -1,0 +1,93 @@
+/** A request for each row that reaches what its guards stand in front of, and its outcome. */
+import { stylesheet } from '../../src/web/layout/assets.ts'
+import { birthBody } from '../harness.ts'
+import { KEEPER } from './world.ts'
+
+export interface Example {
+  /** A stream would never end: it is asked for its head alone. */
+  readonly method?: 'HEAD'
+  readonly query?: string
+  /** A fresh number makes each request one of its own. */
+  readonly body?: (fresh: number) => unknown
+  readonly fields?: Readonly<Record<string, string>>
+  /** Fields that are refused, where those above are not. */
+  readonly refusedFields?: Readonly<Record<string, string>>
+  /** As `outcomeOf` tells it. */
+  readonly outcome: string
+}
+
+const page: Example = { outcome: '200' }
+
+/** What a form refuses is shown in the form again: a page, and its status. */
+const refusedForm = (outcome: string, fields: Example['fields'] = {}): Example => ({
+  fields,
+  refusedFields: fields,
+  outcome,
+})
+
+const left = (more: object = {}): Example => ({
+  body: (fresh) => ({ text: `left as number ${fresh}`, ...more }),
+  outcome: '201',
+})
+
+export const examples: Readonly<Record<string, Example>> = {
+  previewAgent: page,
+  birthAgent: { body: () => birthBody, outcome: '201' },
+  readProfile: page,
+  setStatus: { body: () => ({ status: 'active' }), outcome: '200' },
+  readMemory: { query: 'key=plan', outcome: '200' },
+  writeMemory: {
+    body: (fresh) => ({ key: `k${fresh}`, text: 'new', expectedVersion: 0 }),
+    outcome: '200',
+  },
+  exportMemories: page,
+  rotateAgentKey: page,
+  land: page,
+  readInformation: page,
+  makeFirstContact: { body: () => ({ ai_identity: 'Atlas' }), outcome: '200' },
+  leaveTrace: left(),
+  readTraces: page,
+  leaveSeed: left({ type: 'thought' }),
+  readSeeds: page,
+  leaveWhisper: left(),
+  readWhispers: page,
+  discover: page,
+  readLanguage: page,
+  listen: { method: 'HEAD', outcome: '200' },
+  readGuide: page,
+  healthz: page,
+  readyz: page,
+  metrics: page,
+  openapi: page,
+  problem: page,
+  asset: page,
+  consoleBirthPage: page,
+  consoleBirth: refusedForm('400', { name: 'Atlas' }),
+  consoleSignInPage: page,
+  consoleSignIn: refusedForm('401', { email: KEEPER, password: 'not the password' }),
+  consoleSignOut: { fields: {}, outcome: '303' },
+  consoleAgents: page,
+  consoleAttachPage: page,
+  consoleAttach: refusedForm('401', { token: '' }),
+  consoleSessions: page,
+  consoleRevokeSession: { fields: { id: 'none' }, outcome: 'not_found' },
+  consoleAgent: page,
+  consoleStatus: { fields: { status: 'active' }, refusedFields: { status: 'x' }, outcome: '303' },
+  consoleRotate: refusedForm('400'),
+  consoleMemories: page,
+  consoleMemory: { query: 'key=plan', outcome: '200' },
+  consoleEditPage: { query: 'key=plan', outcome: '200' },
+  consoleEdit: refusedForm('409', { key: 'plan', text: 'too late', expectedVersion: '9' }),
+  consoleExport: page,
+  consolePrint: page,
+  room: page,
+  leaveInRoom: { fields: { text: 'a whisper' }, refusedFields: { text: '' }, outcome: '303' },
+}
+
+/** What stands in the place of a path's named segments. */
+export const pathOf = (path: string, agentId: string): string =>
+  path
+    .replace(':agent', agentId)
+    .replace(':room', 'shepit-wall')
+    .replace(':code', 'version_conflict')
+    .replace('/assets/:edition/:file', stylesheet())

@@ -1,0 +1,38 @@
+/** The home's rows: for programs with a token of their own, from listed origins alone. */
+import { type Access, type Budget, type Rights, rowsOf } from './rights.ts'
+
+const row = rowsOf({
+  access: 'anyone',
+  whilePaused: true,
+  budget: undefined,
+  form: undefined,
+  cors: 'listed',
+  strict: true,
+  cacheControl: 'no-store',
+  ofHome: true,
+  needsBirths: false,
+  waits: false,
+})
+
+const withToken = (
+  operationId: string,
+  at: string,
+  access: Access,
+  name: Budget['name'],
+  whilePaused = false,
+): Rights => row(operationId, at, { access, budget: { name, takes: 'one' }, whilePaused })
+
+export const homeRights: readonly Rights[] = [
+  row('previewAgent', 'GET /api/agents/preview', { budget: { name: 'births', takes: 'nothing' } }),
+  row('birthAgent', 'POST /api/agents/birth', {
+    access: 'idempotency-key',
+    budget: { name: 'births', takes: 'a birth' },
+    needsBirths: true,
+  }),
+  withToken('readProfile', 'GET /api/agents/me', 'either-token', 'reads', true),
+  withToken('setStatus', 'PATCH /api/agents/me', 'operator-token', 'controls'),
+  withToken('readMemory', 'GET /api/agents/me/memory', 'either-token', 'reads'),
+  withToken('writeMemory', 'POST /api/agents/me/memory', 'either-token', 'writes'),
+  withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
+  withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),
+]

@@ -1,0 +1,23 @@
+/** The rows of those who run the service: they wait for nothing and stop for nothing. */
+import { type Rights, rowsOf } from './rights.ts'
+
+const row = rowsOf({
+  access: 'anyone',
+  whilePaused: true,
+  budget: undefined,
+  form: undefined,
+  cors: 'none',
+  strict: false,
+  cacheControl: null,
+  ofHome: false,
+  needsBirths: false,
+  waits: false,
+})
+
+export const operationsRights: readonly Rights[] = [
+  row('healthz', 'GET /healthz'),
+  row('readyz', 'GET /readyz'),
+  row('metrics', 'GET /metrics', { access: 'listed-address' }),
+  row('openapi', 'GET /openapi.json'),
+  row('problem', 'GET /problems/:code'),
+]

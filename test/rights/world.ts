@@ -1,0 +1,173 @@
+/** Who there is to ask: agents and people with every kind of credential, and all that they keep. */
+
+import { argon2Sync, randomUUID } from 'node:crypto'
+import { hashToken } from '../../src/pipeline/tokens.ts'
+import type { Identity, Store } from '../../src/store/port.ts'
+import {
+  type Answer,
+  type Born,
+  birthBody,
+  type Engine,
+  freshKey,
+  openService,
+  type TestService,
+  write,
+} from '../harness.ts'
+import { newBirth, noLimits } from '../store/fixture.ts'
+
+export const KEEPER = 'keeper@example.org'
+const STRANGER = 'stranger@example.org'
+const PASSWORD = 'correct horse battery'
+const HOUR_MS = 3_600_000
+
+/** The text of another tenant: nobody else may ever see it. */
+export const SECRET = 'the text of another tenant'
+
+/** An address that has used up its births where one is allowed. */
+export const BORE_ALREADY = '192.0.2.77'
+
+/** Cookies, as they are sent back. */
+export interface Visits {
+  readonly mine: string
+  readonly other: string
+  readonly expired: string
+  readonly signedOut: string
+}
+
+export interface World {
+  readonly service: TestService
+  /** Of the first account. */
+  readonly mine: Born
+  readonly paused: Born
+  /** Of the second account. */
+  readonly other: Born
+  /** Its first token is void, `renewed` is in its place. */
+  readonly rotated: Born
+  readonly renewed: string
+  readonly visits: Visits
+  /** A visit that may be ended. */
+  readonly signIn: () => Promise<string>
+  /** All that is kept, as text to compare. */
+  readonly state: () => Promise<string>
+  /** Tokens and statuses as they were in the beginning. */
+  readonly restore: () => Promise<void>
+}
+
+const cookieOf = ({ headers }: Answer): string =>
+  (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+
+const formOf = (fields: Readonly<Record<string, string>>) => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+
+const signInTo = async ({ call }: TestService, email: string): Promise<string> =>
+  cookieOf(await call('POST', '/console/sign-in', formOf({ email, password: PASSWORD })))
+
+async function visitsOf(service: TestService): Promise<Visits> {
+  const visits = {
+    expired: await signInTo(service, KEEPER),
+    signedOut: await signInTo(service, KEEPER),
+    mine: await signInTo(service, KEEPER),
+    other: await signInTo(service, STRANGER),
+  }
+  const { body, headers } = formOf({})
+  const cookie = visits.signedOut
+  await service.call('POST', '/console/sign-out', { body, headers: { ...headers, cookie } })
+  // A visit keeps a session alive; without one it ends after twelve hours.
+  service.tick(11 * HOUR_MS)
+  for (const alive of [visits.mine, visits.other]) {
+    await service.call('GET', '/console', { headers: { cookie: alive } })
+  }
+  service.tick(2 * HOUR_MS)
+  return visits
+}
+
+async function operatorOf(store: Store, { operatorToken }: Born): Promise<Identity> {
+  const found = await store.identify(hashToken(operatorToken))
+  if (!found) throw new Error('an operator token is void')
+  return found
+}
+
+async function keptBy(store: Store, born: Born): Promise<unknown> {
+  const answer = await store.exportMemories(await operatorOf(store, born))
+  if (answer.outcome !== 'export') return answer
+  const memories = (await Array.fromAsync(answer.memories)).flat()
+  answer.close()
+  return { profile: answer.profile, memories }
+}
+
+async function stateOf(service: TestService, all: readonly Born[], emails: readonly string[]) {
+  const { store, now } = service
+  const { agents, memories } = await store.status()
+  const accounts = await Promise.all(emails.map((email) => store.findAccount(email)))
+  const sessions = accounts.map((account) => store.listSessions(account?.id ?? '', now()))
+  return JSON.stringify({
+    agents,
+    memories,
+    kept: await Promise.all(all.map((born) => keptBy(store, born))),
+    sessions: (await Promise.all(sessions)).flat().map(({ id }) => id),
+    lastArrival: await store.lastArrival(),
+  })
+}
+
+/** A real hash that costs next to nothing: here passwords are no secrets, and are checked often. */
+function cheapHash(password: string): string {
+  const nonce = Buffer.alloc(16)
+  const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 }
+  const tag = argon2Sync('argon2id', { message: password, nonce, ...cost })
+  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''))
+  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${hash}`
+}
+
+async function createAccount({ store, now }: TestService, email: string): Promise<void> {
+  const create = { id: randomUUID(), email, passwordHash: cheapHash(PASSWORD) }
+  await store.bear(newBirth({ account: { create } }), noLimits, now())
+}
+
+export async function openWorld(
+  engine: Engine,
+  env: Readonly<Record<string, string>> = {},
+): Promise<World> {
+  const service = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
+  const { store, call, birth } = service
+  for (const email of [KEEPER, STRANGER]) await createAccount(service, email)
+  const mine = await birth({ email: KEEPER, password: PASSWORD })
+  const paused = await birth({ email: KEEPER, password: PASSWORD })
+  const other = await birth({ email: STRANGER, password: PASSWORD })
+  const rotated = await birth()
+  await write(service, mine.token, 'plan', 'mine')
+  await write(service, other.token, 'plan', SECRET)
+  await write(service, paused.token, 'plan', 'mine')
+  const renewed = await call('POST', '/api/agents/me/keys', { token: rotated.operatorToken })
+  await write(service, String(renewed.body.token), 'plan', 'mine')
+  const visits = await visitsOf(service)
+  const headers = { 'idempotency-key': freshKey() }
+  await call('POST', '/api/agents/birth', { headers, body: birthBody, from: BORE_ALREADY })
+
+  const setBack = async (born: Born, status: 'active' | 'paused') => {
+    const operator = await operatorOf(store, born)
+    await store.rotateAgentToken(operator, hashToken(born.token), service.now())
+    await store.setStatus(operator, status, service.now())
+  }
+  const restore = async () => {
+    await Promise.all([
+      setBack(mine, 'active'),
+      setBack(other, 'active'),
+      setBack(paused, 'paused'),
+    ])
+  }
+  await restore()
+  return {
+    service,
+    mine,
+    paused,
+    other,
+    rotated,
+    renewed: String(renewed.body.token),
+    visits,
+    signIn: () => signInTo(service, KEEPER),
+    state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
+    restore,
+  }
+}
