@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, inGroups, memoryPath, openService, type TestService, write } from '../harness.ts'
+import {
+  engines,
+  incomingOf,
+  inGroups,
+  memoryPath,
+  openService,
+  type TestService,
+  write,
+} from '../harness.ts'
 import { proves } from '../requirements.ts'
 
 const path = '/api/agents/me/export'
@@ -133,14 +141,23 @@ describe.each(engines)('export on $name', (engine) => {
     const { token } = await service.birth()
     const keys = Array.from({ length: 32 }, (_, n) => `k${n}`)
     await inGroups(keys, (key) => write(service, token, key, 'before'.repeat(2_000)))
-    const [exported] = await Promise.all([
-      service.call('GET', path, { token }),
-      ...keys.map((key) => write(service, token, key, 'after', 1)),
-      ...keys.map((key) => write(service, token, `new-${key}`, 'after')),
-    ])
-    const { memories, memoryCount } = exported.body as unknown as Exported
-    expect(memories).toHaveLength(memoryCount)
-    const seen = new Map(memories.map(({ key, text }) => [key, text]))
-    for (const key of keys) expect(seen.has(key)).toBe(true)
+    const { body } = await service.app.serve(incomingOf('GET', path, { token }))
+    if (body === null || typeof body === 'string') throw new Error('it is not streamed')
+    const pieces = body.pieces[Symbol.asyncIterator]()
+    let text = String((await pieces.next()).value)
+    // Its head is out, and all the writes are done before anything more of it is asked for.
+    const written = [
+      ...(await inGroups(keys, (key) => write(service, token, key, 'after', 1))),
+      ...(await inGroups(keys, (key) => write(service, token, `new-${key}`, 'after'))),
+    ]
+    expect(new Set(written.map(({ status }) => status))).toEqual(new Set([200]))
+    for await (const piece of { [Symbol.asyncIterator]: () => pieces }) text += piece
+    body.close()
+    const { memories, memoryCount } = JSON.parse(text) as Exported
+    expect(memoryCount).toBe(32)
+    expect(memories.map(({ key }) => key)).toEqual(keys.toSorted())
+    expect(new Set(memories.map((memory) => memory.text))).toEqual(
+      new Set(['before'.repeat(2_000)]),
+    )
   })
 })

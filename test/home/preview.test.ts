@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
-import { homeLimits } from '../../src/home/limits.ts'
 import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 import { proves } from '../requirements.ts'
@@ -31,19 +29,6 @@ describe.each(engines)('preview on $name', (engine) => {
       expect(headers.get('ratelimit-policy')).toBe('"births";q=10;w=3600')
     },
   )
-
-  test('its limits are the very object that is enforced', proves('limits.preview'), async () => {
-    const env = { MEMORIES_PER_AGENT: '7', WRITES_PER_MINUTE: '3', BIRTHS_PER_HOUR: '0' }
-    const other = await openService(engine, env)
-    const { body } = await other.call('GET', path)
-    expect(body.limits).toEqual(homeLimits(loadConfig({ FAILURES_PER_MINUTE: '0', ...env })))
-    expect(body.limits).toMatchObject({
-      memoriesPerAgent: 7,
-      rates: { writes: { quota: 3, windowSeconds: 60 } },
-      fields: { text: { maxBytes: 16_384 }, name: { maxLength: 80 } },
-    })
-    await other.close()
-  })
 
   test(
     'each of its symbols is one that a birth accepts, and no other is',

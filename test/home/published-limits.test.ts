@@ -1,0 +1,217 @@
+/** The limits that preview publishes: in figures of our own, and each held to what is enforced. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  birthBody,
+  engines,
+  freshKey,
+  memoryPath,
+  openService,
+  type TestService,
+} from '../harness.ts'
+import { expectProblem, pointersOf } from '../problem.ts'
+import { proves } from '../requirements.ts'
+
+const PASSWORD = 'correct horse battery'
+
+const rate = (name: string, quota: number, windowSeconds: number, per: string) => ({
+  name,
+  quota,
+  windowSeconds,
+  per,
+})
+
+const published = {
+  fields: {
+    name: { minLength: 1, maxLength: 80 },
+    purpose: { minLength: 1, maxLength: 1_000 },
+    email: { maxLength: 254 },
+    password: { minLength: 12, maxLength: 128 },
+    key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
+    text: { minLength: 1, maxBytes: 16_384 },
+    metadata: { maxBytes: 4_096 },
+    expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
+    body: { maxBytes: 131_072, maxDepth: 32 },
+  },
+  memoriesPerAgent: 1_000,
+  rates: {
+    reads: rate('reads', 600, 60, 'agent'),
+    writes: rate('writes', 600, 60, 'agent'),
+    exports: rate('exports', 10, 60, 'agent'),
+    controls: rate('controls', 10, 60, 'agent'),
+    births: rate('births', 10, 3_600, 'address'),
+    birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
+    failures: rate('failures', 60, 60, 'address'),
+    signIns: rate('sign-ins', 20, 3_600, 'account'),
+  },
+}
+
+type Limits = typeof published
+
+const limitsOf = async (service: TestService): Promise<Limits> =>
+  (await service.call('GET', '/api/agents/preview')).body.limits as Limits
+
+const DEFAULT_FAILURES = { FAILURES_PER_MINUTE: '60' }
+
+describe.each(engines)('the published limits on $name', (engine) => {
+  let service: TestService
+  let limits: Limits
+  let token: string
+  beforeAll(async () => {
+    const births = { BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
+    service = await openService(engine, { ...DEFAULT_FAILURES, ...births })
+    limits = await limitsOf(service)
+    token = (await service.birth()).token
+  })
+  afterAll(() => service.close())
+
+  const bear = (extra: object) =>
+    service.call('POST', '/api/agents/birth', {
+      headers: { 'idempotency-key': freshKey() },
+      body: { ...birthBody, ...extra },
+    })
+
+  const save = (extra: object) =>
+    service.call('POST', memoryPath, {
+      token,
+      body: { key: 'absent', text: 'x', expectedVersion: 1, ...extra },
+    })
+
+  /** Accepted by every limit: nothing is under the key, so nothing is written. */
+  const passes = (answer: Answer): void => expectProblem(answer, 'version_conflict')
+
+  const refusedAt = (answer: Answer, field: string): void => {
+    expectProblem(answer, 'invalid_body')
+    expect(pointersOf(answer)).toEqual([`/${field}`])
+  }
+
+  test('are these, when nothing else was set', proves('limits.preview'), async () => {
+    const untouched = await openService(engine, DEFAULT_FAILURES)
+    expect(await limitsOf(untouched)).toEqual(published)
+    await untouched.close()
+  })
+
+  test.each(['name', 'purpose'] as const)('of the %s are enforced', async (field) => {
+    const { minLength, maxLength } = limits.fields[field]
+    for (const length of [minLength, maxLength]) {
+      expect((await bear({ [field]: 'x'.repeat(length) })).status).toBe(201)
+    }
+    for (const length of [minLength - 1, maxLength + 1]) {
+      refusedAt(await bear({ [field]: 'x'.repeat(length) }), field)
+    }
+  })
+
+  test('of the e-mail address and the password are enforced', async () => {
+    const { email, password } = limits.fields
+    const address = (length: number) => `${'e'.repeat(length - '@example.org'.length)}@example.org`
+    const longest = address(email.maxLength)
+    const whole = { email: longest, password: 'p?'.repeat(password.maxLength / 2) }
+    expect((await bear(whole)).status).toBe(201)
+    refusedAt(await bear({ email: address(email.maxLength + 1), password: PASSWORD }), 'email')
+    for (const length of [password.minLength - 1, password.maxLength + 1]) {
+      refusedAt(await bear({ email: longest, password: 'x'.repeat(length) }), 'password')
+    }
+    const shortest = { email: 'e@example.org', password: 'p?'.repeat(password.minLength / 2) }
+    expect((await bear(shortest)).status).toBe(201)
+  })
+
+  test('of the key are enforced', async () => {
+    const pattern = new RegExp(limits.fields.key.pattern)
+    const keys = ['a', 'Z9_.-', 'k'.repeat(100), 'k'.repeat(101), '', 'a b', 'ключ', 'a/b', 'a\n']
+    for (const key of keys) {
+      const answer = await save({ key })
+      if (pattern.test(key)) passes(answer)
+      else refusedAt(answer, 'key')
+    }
+  })
+
+  test('of the text, the metadata and the expected version are enforced', async () => {
+    const { text, metadata, expectedVersion } = limits.fields
+    passes(await save({ text: 'x'.repeat(text.minLength) }))
+    passes(await save({ text: 'x'.repeat(text.maxBytes) }))
+    refusedAt(await save({ text: 'x'.repeat(text.minLength - 1) }), 'text')
+    expectProblem(await save({ text: 'x'.repeat(text.maxBytes + 1) }), 'text_too_large')
+    const sized = (bytes: number) => ({ m: 'x'.repeat(bytes - '{"m":""}'.length) })
+    passes(await save({ metadata: sized(metadata.maxBytes) }))
+    const tooLarge = await save({ metadata: sized(metadata.maxBytes + 1) })
+    expectProblem(tooLarge, 'metadata_too_large')
+    passes(await save({ expectedVersion: expectedVersion.maximum }))
+    refusedAt(await save({ expectedVersion: expectedVersion.minimum - 1 }), 'expectedVersion')
+    refusedAt(await save({ expectedVersion: expectedVersion.maximum + 1 }), 'expectedVersion')
+  })
+
+  test('of the body are enforced', async () => {
+    const { maxBytes, maxDepth } = limits.fields.body
+    const text = JSON.stringify({ key: 'absent', text: 'x', expectedVersion: 1 })
+    const post = (body: string) => service.call('POST', memoryPath, { token, body })
+    passes(await post(text.padEnd(maxBytes)))
+    expectProblem(await post(text.padEnd(maxBytes + 1)), 'body_too_large')
+    // The body and its metadata are the two levels around it.
+    const nested = (levels: number) =>
+      JSON.parse(`${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`)
+    passes(await save({ metadata: { m: nested(maxDepth) } }))
+    expectProblem(await save({ metadata: { m: nested(maxDepth + 1) } }), 'malformed_json')
+  })
+
+  test('follow what was set, and so does what is enforced', proves('limits.preview'), async () => {
+    const env = {
+      MEMORIES_PER_AGENT: '2',
+      READS_PER_MINUTE: '3',
+      WRITES_PER_MINUTE: '4',
+      EXPORTS_PER_MINUTE: '2',
+      CONTROLS_PER_MINUTE: '3',
+      BIRTHS_PER_HOUR_PER_ADDRESS: '2',
+      BIRTHS_PER_HOUR: '5',
+      FAILURES_PER_MINUTE: '3',
+      SIGN_IN_FAILURES_PER_HOUR: '2',
+    }
+    const set = await openService(engine, env)
+    const { memoriesPerAgent, rates } = await limitsOf(set)
+    const quotas = Object.values(rates).map(({ quota }) => quota)
+    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 5, 3, 2])
+
+    /** How many are let through before one is refused for their number, and the budget it names. */
+    const letThrough = async (ask: (n: number) => Promise<Answer>) => {
+      for (let n = 0; ; n++) {
+        const { status, headers } = await ask(n)
+        if (status === 429) return [n, headers.get('ratelimit-policy')]
+      }
+    }
+    const found = ({ name, quota, windowSeconds }: Limits['rates']['reads']) => [
+      quota,
+      `"${name}";q=${quota};w=${windowSeconds}`,
+    ]
+    const as = {
+      token: (await set.birth({ email: 'keeper@example.org', password: PASSWORD })).operatorToken,
+    }
+    const fresh = (n: number) => ({ key: `k${n}`, text: 'x', expectedVersion: 0 })
+    const writes = (n: number) => set.call('POST', memoryPath, { ...as, body: fresh(n) })
+    expect(await letThrough(writes)).toEqual([memoriesPerAgent, found(rates.writes)[1]])
+    // Those and the refused one were counted: one is left.
+    expect((await writes(0)).status).toBe(409)
+    expectProblem(await writes(0), 'rate_limited')
+    const get = (path: string) => () => set.call('GET', `/api/agents/me${path}`, as)
+    expect(await letThrough(get(''))).toEqual(found(rates.reads))
+    expect(await letThrough(get('/export'))).toEqual(found(rates.exports))
+    const rotate = () => set.call('POST', '/api/agents/me/keys', as)
+    expect(await letThrough(rotate)).toEqual(found(rates.controls))
+    const guess = () => set.call('GET', '/api/agents/me', { token: 'guess', from: '192.0.2.9' })
+    expect(await letThrough(guess)).toEqual(found(rates.failures))
+    const signIn = () =>
+      set.call('POST', '/console/sign-in', {
+        body: new URLSearchParams({ email: 'keeper@example.org', password: 'wrong' }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    expect((await letThrough(signIn))[0]).toBe(rates.signIns.quota)
+    const bearFrom = (from: string) => () =>
+      set.call('POST', '/api/agents/birth', {
+        headers: { 'idempotency-key': freshKey() },
+        body: birthBody,
+        from,
+      })
+    expect(await letThrough(bearFrom('192.0.2.1'))).toEqual(found(rates.births))
+    // With the one before, these are the five of the service.
+    expect(await letThrough(bearFrom('192.0.2.2'))).toEqual([2, found(rates.birthsInAll)[1]])
+    await set.close()
+  })
+})
