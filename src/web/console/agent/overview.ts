@@ -15,8 +15,8 @@ import { number, plural, when } from '../../layout/words.ts'
 import { forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { activitySection } from './activity.ts'
+import { statusMark } from './agents.ts'
 import { controls } from './controls.ts'
-import { statusMark } from './list.ts'
 
 const symbolName = (id: string): string => symbols.find((each) => each.id === id)?.name.en ?? id
 
