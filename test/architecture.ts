@@ -1,6 +1,6 @@
 /** The import rules of the source tree, as a checker that is fed files and gives sentences. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize, relative } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import { parseAst } from 'vitest/node'
 
 export interface SourceFile {
@@ -88,29 +88,30 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 interface Rule {
   readonly pattern: RegExp
-  readonly allowedIn: RegExp
+  /** Files, and folders with a slash at their end. */
+  readonly allowedIn: readonly string[]
   readonly sentence: string
 }
 
 const rules: readonly Rule[] = [
   {
     pattern: /\bprocess\.env\b/,
-    allowedIn: /^config\.ts$/,
+    allowedIn: ['config.ts'],
     sentence: 'only config.ts reads the environment',
   },
   {
     pattern: /\bprocess\.(exit|abort|reallyExit)\(/,
-    allowedIn: /^main\.ts$/,
+    allowedIn: ['main.ts'],
     sentence: 'only main.ts exits the process',
   },
   {
     pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomUUID)\b/,
-    allowedIn: /^(main\.ts|client\/|cli\/)/,
+    allowedIn: ['main.ts', 'cli/'],
     sentence: 'the clock and randomness are handed in by main.ts',
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,
-    allowedIn: /^(store\/|config\.ts$|cli\/move\.ts$)/,
+    allowedIn: ['store/', 'config.ts', 'cli/move.ts'],
     sentence: 'nobody outside store/ names an engine',
   },
 ]
@@ -176,8 +177,6 @@ const engines = /^(node:sqlite|pg|pg-.*)$/
 const importFaults = ({ path, text }: SourceFile): string[] =>
   importsOf(text).flatMap((target) => {
     if (target.startsWith('.')) return refusedImport(path, target) ?? []
-    if (path.startsWith('client/'))
-      return `${path} imports ${target}: the client depends on nothing`
     const strays = engines.test(target) && !path.startsWith('store/')
     return strays ? `${path} imports ${target}: nobody outside store/ names an engine` : []
   })
@@ -186,14 +185,48 @@ const importFaults = ({ path, text }: SourceFile): string[] =>
 const codeOf = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
 
+const lies = (path: string, place: string): boolean =>
+  place.endsWith('/') ? path.startsWith(place) : path === place
+
+const within = (places: readonly string[], path: string): boolean =>
+  places.some((place) => lies(path, place))
+
 const ruleFaults = ({ path, text }: SourceFile): string[] =>
   rules
-    .filter(({ pattern, allowedIn }) => !allowedIn.test(path) && pattern.test(codeOf(text)))
+    .filter(({ pattern, allowedIn }) => !within(allowedIn, path) && pattern.test(codeOf(text)))
     .map(({ sentence }) => `${path}: ${sentence}`)
 
 /** One sentence for each violation. */
 export const violations = (files: readonly SourceFile[]): string[] =>
   files.flatMap((file) => [...importFaults(file), ...ruleFaults(file)])
+
+/** What the rules name that no file belongs to: a rule about nothing holds nothing. */
+export function absent(files: readonly SourceFile[]): string[] {
+  const parts = new Set(files.map(({ path }) => partOf(path)))
+  const named = Object.entries(mayImport).flatMap(([part, others]) => [part, ...others])
+  const places = rules.flatMap(({ allowedIn }) => allowedIn)
+  return [
+    ...named.filter((part) => !parts.has(part)),
+    ...places.filter((place) => !files.some(({ path }) => lies(path, place))),
+  ]
+}
+
+/** The same thing in each engine may be called the same. */
+const alike = (path: string): string => path.replace(/^store\/(sqlite|postgres)\//, 'store/*/')
+
+/** Files of one layer that share a name: each group as one sentence. */
+export function sameNames(paths: readonly string[]): string[] {
+  const files = paths.filter((path) => !/(^|\/)index\.ts$/.test(path))
+  const byName = Map.groupBy(files, (path) => `${path.split('/')[0]}: ${basename(path)}`)
+  return [...byName]
+    .filter(([, group]) => new Set(group.map(alike)).size > 1)
+    .map(([, group]) => group.toSorted().join(' and '))
+}
+
+export const crowded = (paths: readonly string[], most: number): string[] =>
+  [...Map.groupBy(paths, dirname)]
+    .filter(([, files]) => files.length > most)
+    .map(([folder, files]) => `${folder} has ${files.length} files`)
 
 export const readTree = (root: string): SourceFile[] =>
   readdirSync(root, { recursive: true, withFileTypes: true })
