@@ -10,9 +10,23 @@ interface Described {
   readonly paths: Readonly<
     Record<
       string,
-      Readonly<Record<string, { readonly responses: Readonly<Record<string, object>> }>>
+      Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
     >
   >
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, object>>
+}
+
+/** Said by the media type and by HTTP itself. */
+const UNSAID = ['content-type', 'content-length', 'connection']
+
+const undescribed = ({ headers: described = {} }: Response, given: Headers): string[] => {
+  // What a browser gets in the place of JSON is a page, and keeps itself to itself.
+  if (given.get('content-type')?.startsWith('text/html')) return []
+  const known = [...UNSAID, ...Object.keys(described).map((name) => name.toLowerCase())]
+  return [...given.keys()].filter((name) => !known.includes(name))
 }
 
 let described: Promise<Described> | undefined
@@ -41,7 +55,7 @@ interface Answered {
   readonly body: unknown
 }
 
-/** Throws when an answer lacks what all have, or its status or shape is not as described. */
+/** Throws when an answer lacks what all have, or its status, shape or headers are not as described. */
 export async function checkDocumented(
   app: App,
   method: string,
@@ -59,7 +73,12 @@ export async function checkDocumented(
   const methods = Object.entries(paths).find(([template]) => matches(template, path))?.[1]
   const responses = methods?.[method.toLowerCase()]?.responses
   if (!responses) return
-  if (!responses[status]) {
+  const listed = responses[status]
+  if (!listed) {
     throw new Error(`${method} ${path} answered ${status}, which /openapi.json does not list`)
+  }
+  const strays = undescribed(listed, headers)
+  if (strays.length > 0) {
+    throw new Error(`${method} ${path} answered ${status} with ${strays}, which is not described`)
   }
 }

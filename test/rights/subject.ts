@@ -1,6 +1,7 @@
 /** One row of the rights, the world around it, and the doors at which it is asked. */
 import { Readable } from 'node:stream'
 import type { Serve } from '../../src/http/call.ts'
+import { checkDocumented } from '../documented.ts'
 import { type Answer, answerOf, freshKey, incomingOf } from '../harness.ts'
 import { asDeclared, type Doors, openDoors, type Replace } from './doors.ts'
 import { examples, pathOf } from './examples.ts'
@@ -16,6 +17,7 @@ const settings = {
   disabled: { HOME_ENABLED: 'false' },
   closed: { BIRTHS_ENABLED: 'false' },
   named: { PUBLIC_URL: PUBLIC },
+  guarded: { FAILURES_PER_MINUTE: '1' },
   sparing: {
     READS_PER_MINUTE: '1',
     WRITES_PER_MINUTE: '1',
@@ -119,7 +121,9 @@ export function subjectOf(
     const { host = incoming.host } = sent
     const stream = body instanceof Readable ? body : Readable.from(body ? [Buffer.from(body)] : [])
     // Read as GET's: what Node leaves out of an answer to HEAD tells what it comes to.
-    return answerOf('GET', await serve(setting)({ ...incoming, host, body: stream }))
+    const answer = await answerOf('GET', await serve(setting)({ ...incoming, host, body: stream }))
+    if (replace === asDeclared) await checkDocumented(world.service.app, method, url, answer)
+    return answer
   }
   return { row, world, doors, ask, letIn: example.outcome }
 }

@@ -1,0 +1,223 @@
+/**
+ * Every code that an operation documents can come: each is provoked, by what really causes it.
+ * Beside those stand two that any may answer: `malformed_request` comes before there is an
+ * operation (test/http/bad-requests.test.ts), `internal` only by a mistake of ours
+ * (test/faults.test.ts).
+ */
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../src/errors.ts'
+import { endpoints } from './endpoints.ts'
+import {
+  type Answer,
+  birthBody,
+  type Engine,
+  engines,
+  freshKey,
+  type TestDatabase,
+} from './harness.ts'
+import { allRights } from './rights/all.ts'
+import { asDeclared, openDoors } from './rights/doors.ts'
+import {
+  type AllDoors,
+  bearer,
+  openAllDoors,
+  outcomeOf,
+  type Sent,
+  type Subject,
+  subjectOf,
+} from './rights/subject.ts'
+import { BORE_ALREADY, KEEPER, openWorld, type World } from './rights/world.ts'
+
+/** Asks so that the code comes; of several answers, the last tells. */
+type Recipe = (subject: Subject) => Promise<Answer>
+
+const sending =
+  (sent: Sent | ((subject: Subject) => Sent)): Recipe =>
+  (subject) =>
+    subject.ask(typeof sent === 'function' ? sent(subject) : sent)
+
+const json = (value: unknown): Recipe => sending({ body: JSON.stringify(value) })
+
+const memory = (extra: object): Recipe =>
+  json({ key: 'plan', text: 'x', expectedVersion: 0, ...extra })
+
+const birth = (extra: object, key = freshKey()): Sent => ({
+  as: { 'idempotency-key': key },
+  body: JSON.stringify({ ...birthBody, ...extra }),
+})
+
+const twice =
+  (sent: (subject: Subject) => Sent): Recipe =>
+  async (subject) => {
+    await subject.ask(sent(subject))
+    return subject.ask(sent(subject))
+  }
+
+/** A credential that is wrong for the row. */
+const guess = ({ row }: Subject): Sent => ({
+  as: row.access === 'idempotency-key' ? { 'idempotency-key': 'guess' } : bearer('guess'),
+  setting: 'guarded',
+})
+
+/** More writes than the store takes on, for as long as the question is open. */
+async function flooded({ ask, world }: Subject): Promise<Answer> {
+  const { store, now } = world.service
+  const asked = { open: true }
+  const answer = ask().finally(() => {
+    asked.open = false
+  })
+  const writes: Promise<unknown>[] = []
+  while (asked.open) {
+    for (let n = 0; n < 2_100; n++) writes.push(store.checkWritable(now()).catch(() => {}))
+    await turn()
+  }
+  await Promise.all(writes)
+  return answer
+}
+
+async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
+  const leave = await doors.open.standIn()
+  try {
+    return await ask()
+  } finally {
+    leave()
+  }
+}
+
+/** Every thread that is to write ends before it has written. */
+async function withoutWriter({ ask, world }: Subject): Promise<Answer> {
+  const end = (thread: Worker) => void thread.terminate()
+  process.on('worker', end)
+  await writer?.terminate()
+  try {
+    return await ask()
+  } finally {
+    process.off('worker', end)
+    process.once('worker', keepWriter)
+    await world.service.store.checkWritable(world.service.now())
+  }
+}
+
+async function withPasswordsBusy({ ask }: Subject): Promise<Answer> {
+  const account = (n: number) => ({ email: `busy${n}@example.org`, password: 'correct horse' })
+  const answers = await Promise.all([1, 2, 3].map((n) => ask(birth(account(n)))))
+  return answers.find(({ status }) => status === 503) ?? Promise.reject(new Error('none was busy'))
+}
+
+const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
+  home_disabled: sending({ setting: 'disabled' }),
+  births_disabled: sending({ setting: 'closed' }),
+  origin_denied: sending({ headers: { origin: 'https://evil.example' } }),
+  duplicate_header: sending({ headers: { 'idempotency-key': 'a, b' } }),
+  token_in_query: sending({ query: 'token=x' }),
+  invalid_query: sending({ query: 'a=1&a=2' }),
+  credentials_missing: sending({ as: {} }),
+  invalid_token: sending({ as: bearer('guess') }),
+  invalid_idempotency_key: sending({ as: {} }),
+  insufficient_scope: sending(({ world }) => ({ as: bearer(world.mine.token) })),
+  agent_paused: sending(({ world }) => ({ as: bearer(world.paused.token) })),
+  address_denied: sending({ from: '192.0.2.1' }),
+  too_many_failures: twice(guess),
+  rate_limited: twice(({ row }) => ({
+    setting: 'sparing',
+    ...(row.access === 'idempotency-key' && { from: BORE_ALREADY }),
+  })),
+  malformed_json: sending({ body: '{' }),
+  invalid_body: json({}),
+  unsupported_media_type: sending({ body: 'x', headers: { 'content-type': 'text/plain' } }),
+  body_too_large: sending({ body: ' '.repeat(131_073) }),
+  body_incomplete: sending(() => ({ body: new Readable().destroy() })),
+  memory_not_found: sending({ query: 'key=absent' }),
+  precondition_mismatch: sending({ headers: { 'if-match': '"9"' } }),
+  version_conflict: memory({ expectedVersion: 9 }),
+  text_too_large: memory({ text: 'x'.repeat(16_385) }),
+  metadata_too_large: memory({ metadata: { m: 'x'.repeat(4_096) } }),
+  memory_quota_reached: (subject) => {
+    const full = openDoors(subject.world.service, { MEMORIES_PER_AGENT: '1' })
+    return subjectOf(subject.row, subject.world, { ...subject.doors, open: full }).ask()
+  },
+  wrong_password: sending(birth({ email: KEEPER, password: 'not the password' })),
+  passwords_busy: withPasswordsBusy,
+  birth_conflict: sending(({ world }) => birth({ name: 'Other' }, world.mine.idempotencyKey)),
+  credentials_rotated: sending(({ world }) => birth({}, world.rotated.idempotencyKey)),
+  invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
+  not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
+  overloaded: (subject) => (subject.row.waits ? atAFullDoor(subject) : flooded(subject)),
+  outcome_unknown: withoutWriter,
+}
+
+/** Provoked apart, by tests of their own below. */
+const apart: readonly ErrorCode[] = ['storage_unavailable', 'stopping']
+
+const documented = endpoints.flatMap((endpoint, at) => {
+  const row = allRights[at]
+  return row && endpoint.docs ? [{ row, errors: endpoint.errors }] : []
+})
+
+const pairs = documented.flatMap(({ row, errors }) =>
+  errors.map((code) => ({ row, code, named: `${row.operationId} ${code}` })),
+)
+
+const provoked = pairs.filter(({ code }) => !apart.includes(code))
+
+let writer: Worker | undefined
+const keepWriter = (thread: Worker): void => {
+  writer = thread
+}
+
+const [embedded, scaledOut] = engines
+
+/** A world whose database is known, so that it can be taken away. */
+async function openOn(engine: Engine | undefined) {
+  const database: TestDatabase | undefined = await engine?.fresh()
+  if (!engine || !database) throw new Error('no engine')
+  return { database, world: await openWorld({ ...engine, fresh: async () => database }) }
+}
+
+describe('a code that is documented', () => {
+  let world: World
+  let doors: AllDoors
+  beforeAll(async () => {
+    process.once('worker', keepWriter)
+    world = (await openOn(embedded)).world
+    doors = openAllDoors(world)
+  })
+  afterAll(() => world.service.close())
+
+  test.each(provoked)('comes: $named', async ({ row, code }) => {
+    const recipe = recipes[code]
+    if (!recipe) throw new Error(`nothing provokes ${code}`)
+    expect(outcomeOf(await recipe(subjectOf(row, world, doors, asDeclared)))).toBe(code)
+    await world.restore()
+  })
+
+  test('comes: readyz stopping', async () => {
+    world.service.app.stopAccepting()
+    expect((await world.service.call('GET', '/readyz')).body.code).toBe('stopping')
+  })
+})
+
+describe('a store that is gone', () => {
+  let world: World
+  let doors: AllDoors
+  beforeAll(async () => {
+    const opened = await openOn(scaledOut)
+    world = opened.world
+    doors = openAllDoors(world)
+    await opened.database.drop()
+  })
+  afterAll(() => world.service.close())
+
+  test.each(pairs.filter(({ code }) => code === 'storage_unavailable'))(
+    'is told: $named',
+    async ({ row }) => {
+      // Only a browser is told by the first page how many live here.
+      const headers = row.operationId === 'land' ? { accept: 'text/html' } : {}
+      const { status, text } = await subjectOf(row, world, doors).ask({ headers })
+      expect([status, text]).toEqual([503, expect.stringContaining('The store does not answer')])
+    },
+  )
+})
