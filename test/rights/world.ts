@@ -2,7 +2,8 @@
 
 import { argon2Sync, randomUUID } from 'node:crypto'
 import { hashToken } from '../../src/pipeline/tokens.ts'
-import type { Identity, Store } from '../../src/store/port.ts'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import {
   type Answer,
   type Born,
