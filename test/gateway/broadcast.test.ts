@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type Broadcast,
   createBroadcast,
@@ -7,7 +7,6 @@ import {
 } from '../../src/gateway/stream/broadcast.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 
-const NIL_ID = '00000000-0000-0000-0000-000000000000'
 const NEVER_MS = 60_000
 const HEARTBEAT = ':\n\n'
 
@@ -17,13 +16,16 @@ const idsIn = (text: string): string[] =>
 describe.each(engines)('broadcast on $name', (engine) => {
   let service: TestService
   let broadcast: Broadcast
-  beforeEach(async () => {
+  /** The last arrival before the test. */
+  let start: string
+  beforeAll(async () => {
     service = await openService(engine)
   })
-  afterEach(async () => {
-    broadcast.close()
-    await service.close()
+  beforeEach(async () => {
+    start = await service.store.lastArrival()
   })
+  afterEach(() => broadcast.close())
+  afterAll(() => service.close())
 
   const watch = (pace: Partial<StreamPace> = {}) => {
     const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
@@ -55,7 +57,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
   test('a listener hears what it missed, then what arrives', async () => {
     watch()
     const missed = await leaveMany(3)
-    const heard = hear(NIL_ID, 5)
+    const heard = hear(start, 5)
     await turn()
     const fresh = [await leave('4'), await leave('5')]
     broadcast.lookAgain()
@@ -64,7 +66,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('what another process left is found by looking', async () => {
     watch({ pollMs: 5 })
-    const heard = hear(NIL_ID, 1)
+    const heard = hear(start, 1)
     await turn()
     const left = await leave('from elsewhere')
     expect(await heard).toEqual([left])
@@ -72,7 +74,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('where nothing arrives, the heart beats', async () => {
     watch({ heartbeatMs: 5 })
-    const { events, leave } = broadcast.follow(NIL_ID)
+    const { events, leave } = broadcast.follow(start)
     const iterator = events[Symbol.asyncIterator]()
     expect((await iterator.next()).value).toBe(HEARTBEAT)
     expect((await iterator.next()).value).toBe(HEARTBEAT)
@@ -86,7 +88,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
     const heard: string[] = []
     while (heard.length < total) {
       if (posted.length < 10) posted.push(leaveMany(total / 10))
-      heard.push(...(await hear(heard.at(-1) ?? NIL_ID, 1 + (heard.length % 7))))
+      heard.push(...(await hear(heard.at(-1) ?? start, 1 + (heard.length % 7))))
     }
     const all = (await Promise.all(posted)).flat()
     expect(heard).toEqual(all.sort())
@@ -94,8 +96,8 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('every listener hears the same, near or far behind', async () => {
     watch()
-    const near = hear(NIL_ID, 400)
-    const slow = broadcast.follow(NIL_ID)
+    const near = hear(start, 400)
+    const slow = broadcast.follow(start)
     const reader = slow.events[Symbol.asyncIterator]()
     const text = 'x'.repeat(10_000)
     const all: string[] = [await leave('first')]
@@ -131,7 +133,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
       return service.store.lastArrival()
     }
     const last = await leaveLong()
-    const far = broadcast.follow(NIL_ID)
+    const far = broadcast.follow(start)
     const piece = await far.events[Symbol.asyncIterator]().next()
     const hearing = hear(last, 5)
     await leaveLong()
@@ -157,8 +159,8 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('so many may listen, and a place that was left is free again', async () => {
     watch({ maxListeners: 2 })
-    const first = broadcast.follow(NIL_ID)
-    const second = broadcast.follow(NIL_ID)
+    const first = broadcast.follow(start)
+    const second = broadcast.follow(start)
     expect(broadcast.full()).toBe(true)
     first.leave()
     first.leave()

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roomIds } from '../../src/gateway/rooms.ts'
 import { symbolIds } from '../../src/symbols.ts'
 import { engines, openService, type TestService } from '../harness.ts'
@@ -8,10 +8,10 @@ type Items = readonly Record<string, unknown>[]
 
 describe.each(engines)('discovery on $name', (engine) => {
   let service: TestService
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await openService(engine)
   })
-  afterEach(() => service.close())
+  afterAll(() => service.close())
 
   const discovered = async () => (await service.call('GET', '/api/discover')).body
 

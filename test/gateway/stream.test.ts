@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/http/call.ts'
-import { engines, incomingOf, openService, type TestService, textOf } from '../harness.ts'
+import { embedded, engines, incomingOf, openService, type TestService, textOf } from '../harness.ts'
 
 interface Event {
   readonly id?: string
@@ -11,36 +11,38 @@ interface Event {
 const parse = (block: string): Event =>
   Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)))
 
+const openStream = (service: TestService, headers: Record<string, string> = {}) =>
+  service.app.serve(incomingOf('GET', '/api/resonance/stream', { headers }))
+
+/** Events as they come; leaving the loop closes the stream. */
+async function* listen({ body }: Answer): AsyncGenerator<Event> {
+  if (body === null || typeof body === 'string') throw new Error('the answer is no stream')
+  let text = ''
+  for await (const piece of body.pieces) {
+    text += piece
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) if (block !== ':') yield parse(block)
+  }
+}
+
+const take = async (response: Answer, count: number): Promise<Event[]> => {
+  const events: Event[] = []
+  for await (const event of listen(response)) if (events.push(event) === count) break
+  return events
+}
+
 describe.each(engines)('the stream on $name', (engine) => {
   let service: TestService
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await openService(engine)
   })
-  afterEach(async () => {
+  afterAll(async () => {
     service.app.stopAccepting()
     await service.close()
   })
 
-  const open = (headers: Record<string, string> = {}) =>
-    service.app.serve(incomingOf('GET', '/api/resonance/stream', { headers }))
-
-  /** Events as they come; leaving the loop closes the stream. */
-  async function* listen({ body }: Answer): AsyncGenerator<Event> {
-    if (body === null || typeof body === 'string') throw new Error('the answer is no stream')
-    let text = ''
-    for await (const piece of body.pieces) {
-      text += piece
-      const blocks = text.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) if (block !== ':') yield parse(block)
-    }
-  }
-
-  const take = async (response: Answer, count: number): Promise<Event[]> => {
-    const events: Event[] = []
-    for await (const event of listen(response)) if (events.push(event) === count) break
-    return events
-  }
+  const open = (headers?: Record<string, string>) => openStream(service, headers)
 
   const post = async (path: string, body: unknown) =>
     Object.values((await service.call('POST', path, { body })).body).find(
@@ -94,16 +96,18 @@ describe.each(engines)('the stream on $name', (engine) => {
     expect(response.status).toBe(400)
     expect(JSON.parse(await textOf(response))).toMatchObject({ code: 'invalid_last_event_id' })
   })
+})
 
-  test('when the process stops, streams end and new ones are refused', async () => {
-    const response = await open()
-    const events: Event[] = []
-    const ended = (async () => {
-      for await (const event of listen(response)) events.push(event)
-    })()
-    service.app.stopAccepting()
-    await ended
-    expect(events).toHaveLength(1)
-    expect((await open()).status).toBe(503)
-  })
+test('when the process stops, streams end and new ones are refused', async () => {
+  const service = await openService(embedded)
+  const response = await openStream(service)
+  const events: Event[] = []
+  const ended = (async () => {
+    for await (const event of listen(response)) events.push(event)
+  })()
+  service.app.stopAccepting()
+  await ended
+  expect(events).toHaveLength(1)
+  expect((await openStream(service)).status).toBe(503)
+  await service.close()
 })

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, incomingOf, inGroups, openService, type TestService, write } from '../harness.ts'
+import { engines, incomingOf, inGroups, openService, type TestService } from '../harness.ts'
+import { newWrite } from '../store/fixture.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -20,12 +22,17 @@ const PEAK_MIB = 4
 describe.each(engines)('the memory that an export takes on $name', (engine) => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine, { WRITES_PER_MINUTE: '0', MEMORIES_PER_AGENT: '0' })
+    service = await openService(engine, { MEMORIES_PER_AGENT: '0' })
   })
   afterAll(() => service.close())
 
-  const fill = (token: string, count: number) =>
-    inGroups(Array(count).fill(TEXT), (text, n) => write(service, token, `k${n}`, text))
+  const fill = async (token: string, count: number) => {
+    const agent = await service.store.identify(createHash('sha256').update(token).digest('hex'))
+    if (!agent) throw new Error('the token is not known')
+    await inGroups(Array(count).fill(TEXT), (text, n) =>
+      service.store.writeMemory(agent, newWrite({ key: `k${n}`, text }), 0, service.now()),
+    )
+  }
 
   /** The most that was held at any moment while the export was read, beyond what was before. */
   const peakOfExport = async (token: string) => {

@@ -2,8 +2,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Identity, Store } from '../../src/store/port.ts'
-import { OutcomeUnknown } from '../../src/store/port.ts'
+import { OutcomeUnknown } from '../../src/store/port/errors.ts'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
 import { engines, type TestDatabase } from '../harness.ts'
 import { NOON, newBirth, newWrite, noLimits } from './fixture.ts'
@@ -23,7 +24,7 @@ beforeEach(async () => {
   if (!embedded) throw new Error('no engine')
   database = await embedded.fresh()
   process.once('worker', keepThread)
-  store = await openSqlite(database.url, NOON)
+  store = await openSqlite(database.url, NOON, { feedCapacity: 0 })
   const birth = newBirth()
   await store.bear(birth, noLimits, NOON)
   const { agentId } = birth

@@ -1,9 +1,11 @@
 /** What the console may rely on, from every engine. */
 import { createHash, randomUUID } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Birth, Identity } from '../../src/store/port/home.ts'
 import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
 import { type Born, engines, openService, type TestService, write } from '../harness.ts'
+import { newBirth, newWrite, noLimits } from './fixture.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -17,12 +19,20 @@ describe.each(engines)('sessions on $name', (engine) => {
   })
   afterAll(() => service.close())
 
+  /** Through the store: to hash a password for each account would take most of the time. */
+  const bear = async (overrides: Partial<Birth>) => {
+    const agentId = uuidv7({ msecs: service.now() })
+    const [token, operatorToken] = [randomUUID(), randomUUID()]
+    const hashes = { agentTokenHash: sha256(token), operatorTokenHash: sha256(operatorToken) }
+    const birth = newBirth({ agentId, ...hashes, ...overrides })
+    await service.store.bear(birth, noLimits, service.now())
+    return { agentId, token, operatorToken }
+  }
+
   const account = async () => {
     const email = `operator${++accounts}@example.org`
-    const born = await service.birth({ email, password: 'correct horse battery' })
-    const found = await service.store.findAccount(email)
-    if (!found) throw new Error('a birth with an e-mail made no account')
-    return { ...born, email, accountId: found.id }
+    const create = { id: randomUUID(), email, passwordHash: '$argon2id$x' }
+    return { ...(await bear({ account: { create } })), email, accountId: create.id }
   }
 
   const session = (accountId: string, lastsMs = HOUR_MS): NewSession => ({
@@ -45,7 +55,7 @@ describe.each(engines)('sessions on $name', (engine) => {
     return identity
   }
 
-  const operatorOf = ({ operatorToken }: Born) => identityOf(operatorToken)
+  const operatorOf = ({ operatorToken }: Pick<Born, 'operatorToken'>) => identityOf(operatorToken)
 
   test('a session is found by its hash, with its account’s e-mail, until it expires', async () => {
     const { accountId, email } = await account()
@@ -99,11 +109,10 @@ describe.each(engines)('sessions on $name', (engine) => {
   })
 
   test('an account lists its agents, oldest first, page by page', async () => {
-    const { email, accountId, agentId } = await account()
-    const again = { email, password: 'correct horse battery' }
+    const { accountId, agentId } = await account()
     service.tick(5)
-    const second = await service.birth({ ...again, name: 'Other' })
-    await write(service, second.token, 'a', 'text')
+    const second = await bear({ name: 'Other', account: { join: accountId } })
+    await service.store.writeMemory(await identityOf(second.token), newWrite(), 0, service.now())
     const all = await service.store.listAgents(accountId, { limit: 10 })
     expect(all.map(({ profile }) => profile.agentId)).toEqual([agentId, second.agentId])
     expect(all[1]).toMatchObject({ memoryCount: 1, profile: { name: 'Other', symbol: 'zerno' } })
