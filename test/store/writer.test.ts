@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../src/store/port/errors.ts'
@@ -47,6 +48,40 @@ let thread: Worker
 const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1, { feedCapacity: 0 })
 const write = (key: string, expectedVersion = 0) =>
   store.writeMemory(identity, memory(key, expectedVersion), 0, 1)
+
+/** Of `k0` to `k49`, the keys that a memory is under. */
+async function keysStored(): Promise<number> {
+  const read = Array.from({ length: 50 }, (_, i) => store.readMemory(identity, `k${i}`))
+  return (await Promise.all(read)).filter(({ outcome }) => outcome === 'found').length
+}
+
+/** Agents with two memories each, as far as the totals are concerned. */
+function fill(agents: number): void {
+  const db = new DatabaseSync(join(directory, 'home.db'))
+  db.exec(`
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${agents})
+    INSERT INTO agents (id, name, purpose, symbol, status, memory_count, birth_key_hash,
+      birth_fingerprint, birth_salt, created_at, updated_at)
+    SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', 2, i, 'f', 's', 0, 0 FROM n`)
+  db.close()
+}
+
+/** Milliseconds that the event loop was held at most, until the work was done. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let done = false
+  let longest = 0
+  const finished = work().finally(() => {
+    done = true
+  })
+  for (let from = performance.now(); !done; ) {
+    await new Promise(setImmediate)
+    const now = performance.now()
+    longest = Math.max(longest, now - from)
+    from = now
+  }
+  await finished
+  return longest
+}
 
 beforeEach(async () => {
   directory = temporaryDirectory()
@@ -126,4 +161,34 @@ test('when the writer ends, what waited is unknown and the next write finds anot
   await thread.terminate()
   await Promise.all([lost, ended])
   expect(await write('next')).toMatchObject({ outcome: 'saved' })
+})
+
+test('after a write whose outcome is unknown, what is stored is counted anew', async () => {
+  await write('kept')
+  const log = () => statSync(join(directory, 'home.db-wal')).size
+  const before = log()
+  const writing = Array.from({ length: 50 }, (_, i) => write(`k${i}`).catch(() => undefined))
+  const ended = once(thread, 'exit')
+  await new Promise(setImmediate)
+  // They are committed, and nobody has heard of it: the event loop stands still.
+  const patience = performance.now() + 10_000
+  while (log() === before && performance.now() < patience);
+  await thread.terminate()
+  await Promise.all([...writing, ended])
+  const { memories } = await store.status()
+  expect(memories).toBe(1 + (await keysStored()))
+  expect(await store.status()).toMatchObject({ agents: 1, memories })
+})
+
+test('agents are never counted on the event loop', async () => {
+  await store.close()
+  fill(200_000)
+  store = await open()
+  const held: number[] = []
+  for (let tries = 0; tries < 8; tries++) {
+    held.push(await longestTurn(() => store.status()))
+    await write(`k${tries}`)
+  }
+  expect(await store.status()).toMatchObject({ agents: 200_001, memories: 400_008 })
+  expect(Math.min(...held)).toBeLessThan(5)
 })

@@ -35,9 +35,13 @@ export interface StoreOptions {
   readonly feedCapacity: number
 }
 
-export interface StoreStatus {
+/** What is stored, as of the last write that was answered. */
+export interface Totals {
   readonly agents: number
   readonly memories: number
+}
+
+export interface StoreStatus extends Totals {
   /** Commits since the process started. */
   readonly commits: number
 }

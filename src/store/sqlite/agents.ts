@@ -14,6 +14,7 @@ import type {
 } from '../port/home.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
+import type { Tally } from './engine/totals.ts'
 import type { Identify, Refuse } from './identities.ts'
 
 /** What this engine selects of agents. */
@@ -101,7 +102,7 @@ function prepareInsert(db: DatabaseSync) {
   }
 }
 
-function prepareBirth(db: DatabaseSync) {
+function prepareBirth(db: DatabaseSync, tally: Tally) {
   const known = prepare<BirthRow>(db, SELECT_BIRTH)
   const countBirths = prepareBirthCount(db)
   const forgetAddresses = prepare(
@@ -121,6 +122,7 @@ function prepareBirth(db: DatabaseSync) {
     if (account === undefined) return { outcome: 'account_exists' }
     forgetAddresses.run(since)
     insert(birth, account, now)
+    tally.born()
     return { outcome: 'born' }
   }
 }
@@ -166,10 +168,6 @@ export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
     db,
     'SELECT id, email, password_hash FROM accounts WHERE email = ?',
   )
-  const totals = prepare<{ agents: number; memories: number }>(
-    db,
-    'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
-  )
   return {
     countBirths: prepareBirthCount(db),
     findBirth(keyHash: string): BirthRecord | undefined {
@@ -181,16 +179,20 @@ export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
       return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
     },
     readProfile: prepareProfile(db, identify),
-    totals: () => totals.get() ?? { agents: 0, memories: 0 },
   }
 }
 
 /** `forget`: what a token may do is another now. */
-export function prepareAgentWrites(db: DatabaseSync, refuse: Refuse, forget: () => void) {
+export function prepareAgentWrites(
+  db: DatabaseSync,
+  refuse: Refuse,
+  tally: Tally,
+  forget: () => void,
+) {
   const changeStatus = prepareStatus(db, refuse)
   const rotate = prepareRotation(db, refuse)
   return {
-    bear: prepareBirth(db),
+    bear: prepareBirth(db, tally),
     setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
       const answer = changeStatus(identity, status, now)
       forget()

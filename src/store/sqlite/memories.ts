@@ -4,6 +4,7 @@ import { conflictWith } from '../answers.ts'
 import type { Identity, Memory, MemoryWrite, ReadAnswer, WriteAnswer } from '../port/home.ts'
 import { dayOf } from '../port/sessions.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
+import type { Tally } from './engine/totals.ts'
 import type { Refuse } from './identities.ts'
 
 type MemoryTuple = [
@@ -54,7 +55,7 @@ function prepareConflict(db: DatabaseSync) {
   }
 }
 
-function prepareCreate(db: DatabaseSync) {
+function prepareCreate(db: DatabaseSync, tally: Tally) {
   const insert = prepare(
     db,
     `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
@@ -65,6 +66,7 @@ function prepareCreate(db: DatabaseSync) {
     const { id, key, text, metadata } = write
     insert.run(agentId, key, id, text, metadata, now, now)
     countOne.run(agentId)
+    tally.created()
     return { outcome: 'saved', receipt: { id, version: 1, createdAt: now, updatedAt: now } }
   }
 }
@@ -93,7 +95,7 @@ function prepareQuota(db: DatabaseSync) {
     maxMemories > 0 && (memoryCount.get(agentId)?.[0] ?? 0) >= maxMemories
 }
 
-export function prepareWriteMemory(db: DatabaseSync, refuse: Refuse) {
+export function prepareWriteMemory(db: DatabaseSync, refuse: Refuse, tally: Tally) {
   const current = prepareTuples<Current>(
     db,
     `SELECT rowid, id, version, created_at, updated_at
@@ -106,7 +108,7 @@ export function prepareWriteMemory(db: DatabaseSync, refuse: Refuse) {
   )
   const conflict = prepareConflict(db)
   const full = prepareQuota(db)
-  const create = prepareCreate(db)
+  const create = prepareCreate(db, tally)
   const replace = prepareReplace(db)
 
   return (

@@ -95,7 +95,7 @@ export async function openSqlite(
   const path = pathOf(databaseUrl)
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
-  const { agents, closeReader, read, writer } = parts
+  const { closeReader, writer } = parts
   return {
     location: path,
     warnings: [],
@@ -104,7 +104,7 @@ export async function openSqlite(
     ...sessionVerbs(parts),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
-    status: () => read(() => ({ ...agents.totals(), commits: writer.commits() })),
+    status: async () => ({ ...(await writer.totals()), commits: writer.commits() }),
     async close() {
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()

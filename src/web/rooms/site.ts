@@ -12,7 +12,7 @@ export interface SiteContext extends Gateway {
   readonly totals: () => Promise<StoreStatus>
 }
 
-/** Counting looks at every agent, so visitors share one count for a while. */
+/** Counting may look at every agent, so visitors share one count for a while. */
 const COUNT_MS = 10_000
 
 export function countedNowAndThen(

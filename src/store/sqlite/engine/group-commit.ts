@@ -36,7 +36,7 @@ const apart =
     }
   }
 
-export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: Writes) {
+export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, committed, undone }: Writes) {
   const run: Run = ([verb, ...args]) => {
     const write = verbs[verb] as (...args: readonly unknown[]) => unknown
     return { value: write(...args) }
@@ -45,13 +45,15 @@ export function prepareGroupCommit(db: DatabaseSync, { verbs, finish, undone }: 
 
   const together = (jobs: readonly Job[], each: Run): Outcome[] => {
     try {
-      return transact(db, () => {
+      const done = transact(db, () => {
         const outcomes = jobs.map(each)
         finish()
         return outcomes
       })
+      committed()
+      return done
     } catch (error) {
-      undone()
+      undone(storageFault(error))
       throw error
     }
   }

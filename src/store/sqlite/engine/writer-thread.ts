@@ -1,9 +1,9 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { StoreOptions } from '../../port/store.ts'
+import type { StoreOptions, Totals } from '../../port/store.ts'
 import { prepareCheckpoint } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
-import { type Job, prepareGroupCommit } from './group-commit.ts'
+import { type Job, type Outcome, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
 
 /** What the thread is started with. */
@@ -12,15 +12,23 @@ export interface Workplace {
   readonly options: StoreOptions
 }
 
-/** Null asks the thread to close its connection and end. */
+/** Null asks the thread to close its connection and end; no jobs, for the totals alone. */
 export type Message = readonly Job[] | null
+
+export interface Answer {
+  /** One for each job, in their order. */
+  readonly outcomes: readonly Outcome[]
+  /** As of these outcomes; undefined where the storage does not tell. */
+  readonly totals: Totals | undefined
+}
 
 const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
 const { path, options } = workerData as Workplace
 const db = mapped(openWriter(path))
-const commit = prepareGroupCommit(db, prepareWrites(db, options))
+const writes = prepareWrites(db, options)
+const commit = prepareGroupCommit(db, writes)
 const checkpoint = prepareCheckpoint(db)
 
 /** What came in while the last commit was on its way to the disk. */
@@ -35,10 +43,9 @@ const waiting = (first: Message): Message[] => {
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => message ?? [])
-  if (jobs.length > 0) {
-    port.postMessage(commit(jobs))
-    checkpoint()
-  }
+  const outcomes = jobs.length > 0 ? commit(jobs) : []
+  port.postMessage({ outcomes, totals: writes.totals() } satisfies Answer)
+  if (jobs.length > 0) checkpoint()
   if (!messages.includes(null)) return
   db.close()
   port.close()

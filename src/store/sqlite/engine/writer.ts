@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port/errors.ts'
-import type { StoreOptions } from '../../port/store.ts'
+import type { StoreOptions, Totals } from '../../port/store.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
-import type { Message, Workplace } from './writer-thread.ts'
+import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
@@ -25,6 +25,8 @@ export interface Writer {
   /** Settles after the commit that holds the write; in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
   readonly commits: () => number
+  /** As of the last write that was answered. Throws StoreUnavailable. */
+  readonly totals: () => Promise<Totals>
   /** Writes so far. */
   readonly submitted: () => number
   /** Waits for the writes under way. */
@@ -72,8 +74,30 @@ function openQueue() {
   }
 }
 
+/** What the thread said last; it is asked where that is not known. */
+function followTotals(ask: () => void) {
+  let known: Totals | undefined
+  let asked: PromiseWithResolvers<Totals> | undefined
+  return {
+    said(totals: Totals | undefined): void {
+      known = totals
+      if (totals) asked?.resolve(totals)
+      else asked?.reject(new StoreUnavailable('the database does not answer'))
+      asked = undefined
+    },
+    async now(): Promise<Totals> {
+      if (known) return known
+      if (!asked) {
+        asked = Promise.withResolvers()
+        ask()
+      }
+      return asked.promise
+    },
+  }
+}
+
 interface Listener {
-  readonly answered: (outcomes: readonly Outcome[]) => void
+  readonly answered: (answer: Answer) => void
   readonly ended: (cause: unknown) => void
 }
 
@@ -118,16 +142,22 @@ export function startWriter(path: string, options: StoreOptions): Writer {
   const thread = keepThread(
     { path, options },
     {
-      answered(outcomes) {
+      answered({ outcomes, totals }) {
         if (outcomes.some((outcome) => 'value' in outcome)) commits++
+        stored.said(totals)
         queue.answer(outcomes)
       },
       ended(cause) {
         unsent = []
+        stored.said(undefined)
         queue.lose(cause)
       },
     },
   )
+  const askForTotals = () => thread.post([])
+  const stored = followTotals(askForTotals)
+  // Counting takes a while where there are many agents: before the first write, not behind it.
+  askForTotals()
 
   /** Everything that one turn of the event loop asked for crosses in one message. */
   function send(): void {
@@ -144,6 +174,10 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       return queue.join()
     },
     commits: () => commits,
+    async totals() {
+      if (closed) throw new StoreUnavailable('the store is closed')
+      return stored.now()
+    },
     submitted: () => submitted,
     async close() {
       closed = true

@@ -6,15 +6,18 @@ import { prepareGatewayWrites } from '../entries.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareWriteMemory } from '../memories.ts'
 import { prepareSessionWrites } from '../sessions.ts'
+import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
+import { prepareTotals } from './totals.ts'
 
 export function prepareWrites(db: DatabaseSync, { feedCapacity }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feedCapacity)
+  const totals = prepareTotals(db)
   const verbs = {
-    ...prepareAgentWrites(db, refuse, forget),
-    writeMemory: prepareWriteMemory(db, refuse),
+    ...prepareAgentWrites(db, refuse, totals.tally, forget),
+    writeMemory: prepareWriteMemory(db, refuse, totals.tally),
     ...prepareSessionWrites(db, refuse),
     leaveEntry,
     checkWritable: prepareHeartbeat(db),
@@ -23,11 +26,14 @@ export function prepareWrites(db: DatabaseSync, { feedCapacity }: StoreOptions) 
     verbs,
     /** Called once for all verbs of a transaction, before its commit. */
     finish: fileArrived,
+    committed: totals.committed,
     /** Called after a rollback: what was remembered on the way may be untrue. */
-    undone(): void {
+    undone(fault: StorageFault | undefined): void {
       forget()
       forgetArrived()
+      totals.undone(fault)
     },
+    totals: totals.now,
   }
 }
 

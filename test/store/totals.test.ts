@@ -1,0 +1,52 @@
+/** The embedded engine's count of what it holds, beside the transactions that change it. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
+import { migrate } from '../../src/store/sqlite/engine/migrations.ts'
+import { prepareTotals } from '../../src/store/sqlite/engine/totals.ts'
+import { temporaryDirectory } from '../harness.ts'
+
+function openTotals() {
+  const directory = temporaryDirectory()
+  const db = openWriter(join(directory, 'home.db'))
+  migrate(db, directory)
+  onTestFinished(() => {
+    if (db.isOpen) db.close()
+    rmSync(directory, { recursive: true })
+  })
+  const addAgent = () =>
+    db.exec(`INSERT INTO agents (id, name, purpose, symbol, status, memory_count, birth_key_hash,
+        birth_fingerprint, birth_salt, created_at, updated_at)
+      VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 3, 'k', 'f', 's', 0, 0)`)
+  return { db, addAgent, totals: prepareTotals(db) }
+}
+
+test('what a transaction adds counts once it is committed, and not if it is undone', () => {
+  const { totals } = openTotals()
+  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  totals.tally.born()
+  totals.tally.created()
+  totals.undone(undefined)
+  totals.tally.created()
+  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  totals.committed()
+  totals.committed()
+  expect(totals.now()).toMatchObject({ agents: 0, memories: 1 })
+})
+
+test('agents are looked at once, and again after a commit of which nobody knows', () => {
+  const { addAgent, totals } = openTotals()
+  totals.now()
+  addAgent()
+  totals.undone('unavailable')
+  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  totals.undone('unknown')
+  expect(totals.now()).toMatchObject({ agents: 1, memories: 3 })
+})
+
+test('a storage that does not answer is asked again', () => {
+  const { db, totals } = openTotals()
+  db.close()
+  expect(totals.now()).toBeUndefined()
+})
