@@ -211,8 +211,8 @@ export function absent(files: readonly SourceFile[]): string[] {
   ]
 }
 
-/** The same thing in each engine may be called the same. */
-const alike = (path: string): string => path.replace(/^store\/(sqlite|postgres)\//, 'store/*/')
+/** The same thing in the port and in each engine may be called the same. */
+const alike = (path: string): string => path.replace(/^store\/(port|sqlite|postgres)\//, 'store/*/')
 
 /** Files of one layer that share a name: each group as one sentence. */
 export function sameNames(paths: readonly string[]): string[] {
