@@ -16,7 +16,7 @@ import {
 import { hostsOf } from '../postgres/engine/hosts.ts'
 import { prepareServer } from '../postgres/engine/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
-import { holdDatabase } from '../sqlite/engine/open.ts'
+import { holdDatabase } from '../sqlite/engine/hold.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
 /** Rows on their way at once. */

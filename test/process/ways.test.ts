@@ -1,0 +1,39 @@
+/** `docs/architecture.md` tells the way of three requests; the files it names are those that run. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const root = new URL('../..', import.meta.url)
+const page = readFileSync(new URL('docs/architecture.md', root), 'utf8')
+
+const executed: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  execFileSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', new URL('executed.ts', import.meta.url).pathname],
+    { encoding: 'utf8' },
+  ),
+)
+
+const sectionOf = (title: string): string =>
+  page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+
+const named = (text: string): string[] =>
+  [...new Set([...text.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, file = '']) => file))].toSorted()
+
+/** Read to understand, but not called in this thread: declarations, and the writer's own. */
+const notCalled: Readonly<Record<string, readonly string[]>> = {
+  'A memory write': ['home/guards.ts', 'store/port/home.ts', 'store/sqlite/memories.ts'],
+  'A page view': ['web/console/guards.ts'],
+  'A gateway post': ['gateway/garden.ts', 'gateway/guards.ts', 'store/sqlite/entries.ts'],
+}
+
+test.each(Object.keys(executed))('%s runs the files that the page names, and no others', (way) => {
+  const expected = [...(executed[way] ?? []), ...(notCalled[way] ?? [])].toSorted()
+  expect(named(sectionOf(way))).toEqual(expected)
+})
+
+test('every file that the page names exists', () => {
+  const links = [...page.matchAll(/\]\(\.\.\/(src\/[^)]+)\)/g)].map(([, file = '']) => file)
+  const files = named(page).map((file) => (file.startsWith('test/') ? file : `src/${file}`))
+  expect([...files, ...links].filter((file) => !existsSync(new URL(file, root)))).toEqual([])
+})
