@@ -42,7 +42,10 @@ export interface Totals {
 }
 
 export interface StoreStatus extends Totals {
-  /** Commits since the process started. */
+  /**
+   * Durable commits that this store made since it was opened: those that changed something. Writes
+   * may share one; a conflict or a refusal makes none, and one of unknown outcome is not counted.
+   */
   readonly commits: number
 }
 

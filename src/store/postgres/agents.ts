@@ -167,7 +167,7 @@ async function bear(
   return { outcome: 'born' }
 }
 
-export const agentVerbs = ({ read, write, transact }: Connections) => ({
+export const agentVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),
   countBirths: (bornFrom: string, since: number) => countBirths(read, bornFrom, since),
   async findAccount(email: string): Promise<Account | undefined> {
@@ -177,7 +177,9 @@ export const agentVerbs = ({ read, write, transact }: Connections) => ({
   /** A concurrent birth with the same key makes this one fail as a whole; then it is known. */
   async bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer> {
     try {
-      return await transact((ask) => bear(ask, birth, limits, now))
+      const answer = await transact((ask) => bear(ask, birth, limits, now))
+      if (answer.outcome === 'born') committed()
+      return answer
     } catch (error) {
       const known = isDuplicate(error) ? await findBirth(read, birth.keyHash) : undefined
       if (!known) throw error
@@ -191,10 +193,12 @@ export const agentVerbs = ({ read, write, transact }: Connections) => ({
   async setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer> {
     const { agentId, tokenHash } = identity
     const [row] = await write(changeStatus, agentId, tokenHash, status, now)
+    if (row) committed()
     return profileAnswer(row)
   },
   async rotateAgentToken({ agentId, tokenHash }: Identity, newTokenHash: string) {
     const [row] = await write(replaceAgentToken, agentId, tokenHash, newTokenHash)
+    if (row) committed()
     return row ? ({ outcome: 'rotated' } as const) : ({ outcome: 'revoked' } as const)
   },
   async totals(): Promise<{ agents: number; memories: number }> {

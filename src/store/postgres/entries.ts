@@ -210,12 +210,17 @@ const ARRIVALS = { atOnce: 1, inGroup: 64 }
 
 export function gatewayVerbs(
   { read: ask, transact }: Connections,
+  committed: () => void,
   feedCapacity: number,
 ): GatewayStore {
+  async function leaveAll(arrivals: readonly NewEntry[]): Promise<string[]> {
+    const ids = await transact((within) => admit(within, arrivals, feedCapacity))
+    committed()
+    return ids
+  }
+
   return {
-    leaveEntry: together(ARRIVALS, (arrivals: readonly NewEntry[]) =>
-      transact((within) => admit(within, arrivals, feedCapacity)),
-    ),
+    leaveEntry: together(ARRIVALS, leaveAll),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
       const words = wordsSought(phrases)

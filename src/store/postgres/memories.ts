@@ -195,7 +195,7 @@ async function conflict(
   return answer.currentVersion === write.expectedVersion ? undefined : answer
 }
 
-export function memoryVerbs({ read, write: ask }: Connections) {
+export function memoryVerbs({ read, write: ask }: Connections, committed: () => void) {
   const readMemory = readTogether(read)
 
   async function writeMemory(
@@ -208,6 +208,7 @@ export function memoryVerbs({ read, write: ask }: Connections) {
       write.expectedVersion === 0
         ? await createUnlessThere(ask, identity, write, maxMemories, now)
         : await update(ask, identity, write, now)
+    if (written?.outcome === 'saved') committed()
     return (
       written ??
       (await conflict(read, identity, write)) ??

@@ -48,9 +48,9 @@ const addSession = statement(
    VALUES ($1, $2, $3, $4, $5, $5, $6)`,
 )
 
-const touchSession = statement(
+const touchSession = statement<{ id: string }>(
   'touch_session',
-  'UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3',
+  'UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3 RETURNING id',
 )
 
 const revokeSession = statement<{ id: string }>(
@@ -119,14 +119,16 @@ const totalBytes = statement<{ bytes: number }>(
 const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
   rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
 
-const signInVerbs = ({ read, write, transact }: Connections) => ({
-  createSession: (session: NewSession, replaced: string | undefined, now: number) =>
-    transact(async (ask) => {
-      const { tokenHash, id, accountId, userAgent, expiresAt } = session
+const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
+  async createSession(session: NewSession, replaced: string | undefined, now: number) {
+    const { tokenHash, id, accountId, userAgent, expiresAt } = session
+    await transact(async (ask) => {
       await ask(forgetExpired, now)
       if (replaced !== undefined) await ask(forgetReplaced, replaced)
       await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
-    }),
+    })
+    committed()
+  },
   async findSession(tokenHash: string, now: number): Promise<Session | undefined> {
     const [found] = await read(findSession, tokenHash, now)
     return found && sessionOf(found)
@@ -135,14 +137,17 @@ const signInVerbs = ({ read, write, transact }: Connections) => ({
     return (await read(listSessions, accountId, now)).map(sessionOf)
   },
   async touchSession(sessionId: string, expiresAt: number, now: number): Promise<void> {
-    await write(touchSession, now, expiresAt, sessionId)
+    const touched = await write(touchSession, now, expiresAt, sessionId)
+    if (touched.length > 0) committed()
   },
   async revokeSession(accountId: string, sessionId: string): Promise<boolean> {
-    return (await write(revokeSession, accountId, sessionId)).length > 0
+    const revoked = await write(revokeSession, accountId, sessionId)
+    if (revoked.length > 0) committed()
+    return revoked.length > 0
   },
 })
 
-const ownerVerbs = ({ read, write }: Connections) => ({
+const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
   async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
     return (await read(listAgents, accountId, after, limit)).map(ownedAgentOf)
   },
@@ -153,6 +158,7 @@ const ownerVerbs = ({ read, write }: Connections) => ({
   async attachAgent({ agentId, tokenHash }: Identity, accountId: string): Promise<AttachAnswer> {
     const [row] = await write(attachAgent, agentId, tokenHash, accountId)
     if (refusedBy(row)) return { outcome: 'revoked' }
+    if (row?.attached) committed()
     return { outcome: row?.attached ? 'attached' : 'attached_elsewhere' }
   },
 })
@@ -186,8 +192,8 @@ const browsingVerbs = ({ read }: Connections) => ({
   },
 })
 
-export const sessionVerbs = (connections: Connections): SessionStore => ({
-  ...signInVerbs(connections),
-  ...ownerVerbs(connections),
+export const sessionVerbs = (connections: Connections, committed: () => void): SessionStore => ({
+  ...signInVerbs(connections, committed),
+  ...ownerVerbs(connections, committed),
   ...browsingVerbs(connections),
 })

@@ -34,21 +34,20 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   const hot = openConnections(hosts, poolMax(databaseUrl), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
-  const agents = agentVerbs(hot)
   let commits = 0
-  const committed: Committed = async (work) => {
-    const result = await work
+  const committed = () => {
     commits++
-    return result
   }
+  const agents = agentVerbs(hot, committed)
+  const home = { agents, memories: memoryVerbs(hot, committed), hot, exports }
   return {
     location,
     warnings,
-    ...homeVerbs(hot, exports, agents, committed),
-    ...sessionVerbs(hot),
-    ...gatewayVerbs(gateway, options.feedCapacity),
+    ...homeVerbs(home),
+    ...sessionVerbs(hot, committed),
+    ...gatewayVerbs(gateway, committed, options.feedCapacity),
     leasePermits: permitVerbs(hot.write),
-    checkWritable: (now) => committed(writeHeartbeat(hot.write, now)),
+    checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await agents.totals()), commits }),
     async close() {
       await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
@@ -61,33 +60,30 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
 }
 
-type Committed = <T>(work: Promise<T>) => Promise<T>
+interface HomeParts {
+  readonly agents: ReturnType<typeof agentVerbs>
+  readonly memories: ReturnType<typeof memoryVerbs>
+  readonly hot: Connections
+  readonly exports: Connections
+}
 
-function homeVerbs(
-  hot: Connections,
-  exports: Connections,
-  agents: ReturnType<typeof agentVerbs>,
-  committed: Committed,
-): HomeStore {
-  const { identify, heed, forgetting } = identityVerbs(
-    hot.read,
-    rememberIdentities(() => performance.now()),
-  )
-  const memories = memoryVerbs(hot)
+function homeVerbs({ agents, memories, hot, exports }: HomeParts): HomeStore {
+  const known = rememberIdentities(() => performance.now())
+  const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
     findBirth: agents.findBirth,
     countBirths: agents.countBirths,
     findAccount: agents.findAccount,
-    bear: (birth, limits, now) => committed(agents.bear(birth, limits, now)),
+    bear: agents.bear,
     readProfile: (identity) => heed(identity, agents.readProfile(identity)),
     setStatus: (identity, status, now) =>
-      forgetting(identity, committed(agents.setStatus(identity, status, now))),
+      forgetting(identity, agents.setStatus(identity, status, now)),
     readMemory: (identity, key) => heed(identity, memories.readMemory(identity, key)),
     writeMemory: (identity, write, max, now) =>
-      heed(identity, committed(memories.writeMemory(identity, write, max, now))),
+      heed(identity, memories.writeMemory(identity, write, max, now)),
     exportMemories: (identity) => heed(identity, openExport(exports, identity)),
     rotateAgentToken: (identity, newTokenHash) =>
-      forgetting(identity, committed(agents.rotateAgentToken(identity, newTokenHash))),
+      forgetting(identity, agents.rotateAgentToken(identity, newTokenHash)),
   }
 }

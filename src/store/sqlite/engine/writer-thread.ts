@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { StoreOptions, Totals } from '../../port/store.ts'
 import { prepareCheckpoint } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
-import { type Job, type Outcome, prepareGroupCommit } from './group-commit.ts'
+import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
 
 /** What the thread is started with. */
@@ -15,9 +15,7 @@ export interface Workplace {
 /** Null asks the thread to close its connection and end; no jobs, for the totals alone. */
 export type Message = readonly Job[] | null
 
-export interface Answer {
-  /** One for each job, in their order. */
-  readonly outcomes: readonly Outcome[]
+export interface Answer extends Committed {
   /** As of these outcomes; undefined where the storage does not tell. */
   readonly totals: Totals | undefined
 }
@@ -31,6 +29,8 @@ const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
 const checkpoint = prepareCheckpoint(db)
 
+const NOTHING: Committed = { outcomes: [], changed: false }
+
 /** What came in while the last commit was on its way to the disk. */
 const waiting = (first: Message): Message[] => {
   const messages = [first]
@@ -43,8 +43,8 @@ const waiting = (first: Message): Message[] => {
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => message ?? [])
-  const outcomes = jobs.length > 0 ? commit(jobs) : []
-  port.postMessage({ outcomes, totals: writes.totals() } satisfies Answer)
+  const { outcomes, changed } = jobs.length > 0 ? commit(jobs) : NOTHING
+  port.postMessage({ outcomes, changed, totals: writes.totals() } satisfies Answer)
   if (jobs.length > 0) checkpoint()
   if (!messages.includes(null)) return
   db.close()

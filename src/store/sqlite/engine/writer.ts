@@ -78,6 +78,8 @@ function openQueue() {
 function followTotals(ask: () => void) {
   let known: Totals | undefined
   let asked: PromiseWithResolvers<Totals> | undefined
+  // Counting takes a while where there are many agents: before the first write, not behind it.
+  ask()
   return {
     said(totals: Totals | undefined): void {
       known = totals
@@ -88,8 +90,8 @@ function followTotals(ask: () => void) {
     async now(): Promise<Totals> {
       if (known) return known
       if (!asked) {
-        asked = Promise.withResolvers()
         ask()
+        asked = Promise.withResolvers()
       }
       return asked.promise
     },
@@ -104,6 +106,7 @@ interface Listener {
 /** One thread at a time: when it ended, the next message starts another. */
 function keepThread(workplace: Workplace, { answered, ended }: Listener) {
   let thread: Worker | undefined = start()
+  let closed = false
 
   function start(): Worker {
     const worker = new Worker(THREAD, { workerData: workplace })
@@ -120,11 +123,14 @@ function keepThread(workplace: Workplace, { answered, ended }: Listener) {
   }
 
   return {
+    /** Throws StoreUnavailable once it is closed. */
     post(message: Message): void {
+      if (closed) throw new StoreUnavailable('the store is closed')
       thread ??= start()
       thread.postMessage(message)
     },
     async close(): Promise<void> {
+      closed = true
       if (!thread) return
       thread.postMessage(null satisfies Message)
       await once(thread, 'exit')
@@ -139,25 +145,20 @@ export function startWriter(path: string, options: StoreOptions): Writer {
   let unsent: Job[] = []
   let closed = false
 
-  const thread = keepThread(
-    { path, options },
-    {
-      answered({ outcomes, totals }) {
-        if (outcomes.some((outcome) => 'value' in outcome)) commits++
-        stored.said(totals)
-        queue.answer(outcomes)
-      },
-      ended(cause) {
-        unsent = []
-        stored.said(undefined)
-        queue.lose(cause)
-      },
+  const listener: Listener = {
+    answered({ outcomes, changed, totals }) {
+      if (changed) commits++
+      stored.said(totals)
+      queue.answer(outcomes)
     },
-  )
-  const askForTotals = () => thread.post([])
-  const stored = followTotals(askForTotals)
-  // Counting takes a while where there are many agents: before the first write, not behind it.
-  askForTotals()
+    ended(cause) {
+      unsent = []
+      stored.said(undefined)
+      queue.lose(cause)
+    },
+  }
+  const thread = keepThread({ path, options }, listener)
+  const stored = followTotals(() => thread.post([]))
 
   /** Everything that one turn of the event loop asked for crosses in one message. */
   function send(): void {
@@ -174,10 +175,7 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       return queue.join()
     },
     commits: () => commits,
-    async totals() {
-      if (closed) throw new StoreUnavailable('the store is closed')
-      return stored.now()
-    },
+    totals: async () => stored.now(),
     submitted: () => submitted,
     async close() {
       closed = true

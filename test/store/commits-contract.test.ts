@@ -1,0 +1,187 @@
+/** What counts as a commit, on every engine: what changed something and is durable. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { NewEntry } from '../../src/store/port/gateway.ts'
+import type { Birth } from '../../src/store/port/home.ts'
+import type { NewSession } from '../../src/store/port/sessions.ts'
+import { engines } from '../harness.ts'
+import {
+  HOUR_MS,
+  NOON,
+  newBirth,
+  newWrite,
+  noLimits,
+  openFixture,
+  type StoreFixture,
+} from './fixture.ts'
+
+const entry: NewEntry = {
+  id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
+  feed: 'seeds',
+  room: 'memory-garden',
+  text: 'a text',
+  identity: 'Echo',
+  identityType: 'ai',
+  details: '{}',
+  labels: ['tag:x'],
+  createdAt: NOON,
+}
+
+describe.each(engines)('commits on $name', (engine) => {
+  let fixture: StoreFixture
+  beforeAll(async () => {
+    fixture = await openFixture(engine)
+  })
+  afterAll(() => fixture.close())
+
+  const commits = async () => (await fixture.store().status()).commits
+
+  /** How many each step made, one after the other. */
+  async function made(steps: Record<string, () => unknown>): Promise<Record<string, number>> {
+    const counted: Record<string, number> = {}
+    for (const [step, act] of Object.entries(steps)) {
+      const before = await commits()
+      await act()
+      counted[step] = (await commits()) - before
+    }
+    return counted
+  }
+
+  test('of agents: births and what their operators change', async () => {
+    const store = fixture.store()
+    const account = { id: randomUUID(), email: `${randomUUID()}@example.org`, passwordHash: 'x' }
+    const birth = newBirth({ account: { create: account } })
+    const again: Birth['account'] = { create: { ...account, id: randomUUID() } }
+    const bear = (given: Birth, inAll = 0) => store.bear(given, { ...noLimits, inAll }, NOON)
+    const identify = async () => store.identify(birth.operatorTokenHash)
+    /** It has forgotten the addresses of earlier births by the time that it fails. */
+    const failing = () =>
+      store.bear(newBirth({ account: { join: 'none' } }), noLimits, NOON + 2 * HOUR_MS)
+    expect(
+      await made({
+        born: () => bear(birth),
+        known: () => bear(birth),
+        'over the limit': () => bear(newBirth(), 1),
+        'account exists': () => bear(newBirth({ account: again })),
+        identified: identify,
+        'a birth that fails': () => expect(failing()).rejects.toThrow(),
+      }),
+    ).toEqual({
+      born: 1,
+      known: 0,
+      'over the limit': 0,
+      'account exists': 0,
+      identified: 0,
+      'a birth that fails': 0,
+    })
+    const operator = await identify()
+    if (!operator) throw new Error('it was born')
+    const stranger = { ...operator, tokenHash: 'f'.repeat(64) }
+    expect(
+      await made({
+        paused: () => store.setStatus(operator, 'paused', NOON),
+        'paused by nobody': () => store.setStatus(stranger, 'active', NOON),
+        rotated: () => store.rotateAgentToken(operator, randomUUID(), NOON),
+        'rotated by nobody': () => store.rotateAgentToken(stranger, randomUUID(), NOON),
+        profile: () => store.readProfile(operator),
+        'a budget’s permits': () =>
+          store.leasePermits?.({ name: 'reads', quota: 9, windowMs: 9 }, 'key', 1),
+        'proof of a write': () => store.checkWritable(NOON),
+      }),
+    ).toEqual({
+      paused: 1,
+      'paused by nobody': 0,
+      rotated: 1,
+      'rotated by nobody': 0,
+      profile: 0,
+      'a budget’s permits': 0,
+      'proof of a write': 1,
+    })
+  })
+
+  test('of memories: what was saved', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    expect(
+      await made({
+        created: () => fixture.write(agent),
+        updated: () => fixture.write(agent, { expectedVersion: 1 }),
+        'created again': () => fixture.write(agent),
+        'of another version': () => fixture.write(agent, { expectedVersion: 1 }),
+        'over the quota': () => fixture.write(agent, { key: 'other' }, 1),
+        'by nobody': () => fixture.write({ ...agent, tokenHash: 'f'.repeat(64) }),
+        read: () => store.readMemory(agent, 'plan'),
+      }),
+    ).toEqual({
+      created: 1,
+      updated: 1,
+      'created again': 0,
+      'of another version': 0,
+      'over the quota': 0,
+      'by nobody': 0,
+      read: 0,
+    })
+    await store.setStatus(operator, 'paused', NOON)
+    expect(await made({ paused: () => fixture.write(agent, { expectedVersion: 2 }) })).toEqual({
+      paused: 0,
+    })
+  })
+
+  test('of sessions', async () => {
+    const store = fixture.store()
+    const [mine, other] = [randomUUID(), randomUUID()]
+    const born = async (id: string) =>
+      fixture.agent({ account: { create: { id, email: `${id}@example.org`, passwordHash: 'x' } } })
+    await born(mine)
+    await born(other)
+    const { operator } = await fixture.agent()
+    const session: NewSession = {
+      id: randomUUID(),
+      tokenHash: randomUUID(),
+      accountId: mine,
+      userAgent: 'Вогнелис/1.0',
+      expiresAt: NOON + HOUR_MS,
+    }
+    expect(
+      await made({
+        created: () => store.createSession(session, undefined, NOON),
+        found: () => store.findSession(session.tokenHash, NOON),
+        touched: () => store.touchSession(session.id, NOON + HOUR_MS, NOON),
+        'none touched': () => store.touchSession(randomUUID(), NOON + HOUR_MS, NOON),
+        revoked: () => store.revokeSession(mine, session.id),
+        'revoked again': () => store.revokeSession(mine, session.id),
+        attached: () => store.attachAgent(operator, mine),
+        'attached elsewhere': () => store.attachAgent(operator, other),
+      }),
+    ).toEqual({
+      created: 1,
+      found: 0,
+      touched: 1,
+      'none touched': 0,
+      revoked: 1,
+      'revoked again': 0,
+      attached: 1,
+      'attached elsewhere': 0,
+    })
+  })
+
+  test('of the gateway: what arrived', async () => {
+    const store = fixture.store()
+    expect(
+      await made({
+        left: () => store.leaveEntry(entry),
+        read: () => store.readFeed({ feed: 'seeds', labels: [], before: undefined, limit: 1 }),
+      }),
+    ).toEqual({ left: 1, read: 0 })
+  })
+
+  test('writes that wait together and all fail to fit make none', async () => {
+    const { agent } = await fixture.agent()
+    const before = await commits()
+    const writes = Array.from({ length: 20 }, (_, i) =>
+      newWrite({ key: `k${i}`, expectedVersion: 9 }),
+    )
+    await Promise.all(writes.map((write) => fixture.store().writeMemory(agent, write, 0, NOON)))
+    expect(await commits()).toBe(before)
+  })
+})
