@@ -23,12 +23,28 @@ function read(path: string): Buffer {
   }
 }
 
+/** What lies in the directory now; a server may remove all of it while it is listed. */
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+function* filesBelow(directory: string): Generator<string> {
+  for (const entry of entriesOf(directory)) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) yield* filesBelow(path)
+    else if (entry.isFile()) yield path
+  }
+}
+
 /** Which of the texts occur in any file below the directory, as they are or as raw bytes. */
 function foundBelow(directory: string, texts: readonly string[]): string[] {
   const found = new Set<string>()
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
-  for (const file of files.filter((entry) => entry.isFile())) {
-    const bytes = read(join(file.parentPath, file.name))
+  for (const file of filesBelow(directory)) {
+    const bytes = read(file)
     for (const text of texts) {
       const raw = /^([0-9a-f]{2})+$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text)
       if (bytes.includes(text) || bytes.includes(raw)) found.add(text)

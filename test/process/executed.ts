@@ -77,13 +77,23 @@ async function executed(): Promise<string[]> {
     .toSorted()
 }
 
+/** What runs each time: a timer's work may fall into one of them. */
+async function executedByEach(go: () => Promise<unknown>): Promise<string[]> {
+  const runs: string[][] = []
+  for (let run = 0; run < 4; run++) {
+    await go()
+    runs.push(await executed())
+  }
+  const [first = [], ...others] = runs
+  return first.filter((file) => others.every((other) => other.includes(file)))
+}
+
 const found: Record<string, string[]> = {}
 for (const [name, go] of Object.entries(ways)) {
   await go()
   await go()
   await executed()
-  await go()
-  found[name] = await executed()
+  found[name] = await executedByEach(go)
 }
 process.stdout.write(JSON.stringify(found))
 session.disconnect()
