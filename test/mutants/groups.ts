@@ -1,0 +1,111 @@
+/** What is mutated, in groups that run alone, and the tests that hold each, the nearest first. */
+
+export interface Group {
+  readonly mutate: readonly string[]
+  readonly tests: readonly string[]
+}
+
+const src = (folder: string, files: string): string[] =>
+  files.split(' ').map((file) => `src/${folder}/${file}.ts`)
+
+const test = (folder: string, files: string): string[] =>
+  files.split(' ').map((file) => `test/${folder}/${file}.test.ts`)
+
+/** Only a real browser looks at most pages of the console; each look costs seconds. */
+const inBrowser = test('browser', 'ceremony rooms')
+
+export const groups: Readonly<Record<string, Group>> = {
+  guards: {
+    mutate: [
+      ...src('pipeline/guards', 'bearer origin budget session form private admission'),
+      ...src('pipeline', 'run failures sessions'),
+      ...src('home', 'guards'),
+      ...src('gateway', 'guards'),
+      ...src('web/console', 'guards'),
+      ...src('http', 'address'),
+    ],
+    tests: [
+      ...test('rights', 'rights guards'),
+      ...test('pipeline', 'endpoint'),
+      ...test('home', 'origin refusals birth credentials profile account limits'),
+      ...test('web', 'guards'),
+      ...test('operations', 'operations'),
+      ...['test/codes.test.ts', 'test/secrets.test.ts', 'test/http/bad-requests.test.ts'],
+    ],
+  },
+  credentials: {
+    mutate: [...src('pipeline', 'tokens'), ...src('home', 'passwords account')],
+    tests: [
+      ...test('home', 'credentials passwords account birth account-guessing'),
+      ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
+      'test/store/released-databases.test.ts',
+    ],
+  },
+  birth: {
+    mutate: src('home', 'birth birth-guards birth-limits'),
+    tests: [
+      ...test('home', 'birth account preview credentials limits'),
+      ...test('web', 'guards'),
+      ...['test/openapi.test.ts', 'test/store/released-databases.test.ts'],
+    ],
+  },
+  memory: {
+    mutate: [
+      ...src('home', 'memory'),
+      ...src('http', 'etag json json-strings escaped-keys query'),
+      ...src('pipeline', 'validate'),
+    ],
+    tests: [
+      ...test('http', 'json'),
+      ...test('home', 'memory boundaries model refusals'),
+      ...test('http', 'bad-bodies bad-requests'),
+    ],
+  },
+  export: {
+    mutate: [...src('home', 'export'), ...src('store', 'sqlite/export postgres/export')],
+    tests: [
+      ...test('store', 'export-contract'),
+      ...test('home', 'export export-head export-memory export-broken'),
+    ],
+  },
+  budgets: {
+    mutate: [
+      ...src('pipeline', 'budgets memory-budgets shared-budgets admission-control'),
+      ...src('home', 'limits'),
+    ],
+    tests: [
+      ...test('pipeline', 'budgets admission-control'),
+      ...test('home', 'published-limits preview limits boundaries'),
+    ],
+  },
+  writes: {
+    mutate: [
+      ...src('store', 'answers rows'),
+      ...src('store/sqlite', 'agents memories identities engine/group-commit engine/writes'),
+      ...src('store/postgres', 'agents memories identities'),
+    ],
+    tests: [
+      ...test('store', 'identities memory-contract birth-contract contract writer remembered'),
+      ...test('store', 'session-contract refused-writes'),
+      ...test('postgres', 'batcher round-trips'),
+      ...test('home', 'keys profile limits'),
+      ...test('store', 'gateway-contract'),
+    ],
+  },
+  cursors: {
+    mutate: src('gateway', 'feed'),
+    tests: [...test('gateway', 'feeds feed-requests open'), ...test('store', 'gateway-contract')],
+  },
+  editing: {
+    mutate: [...src('web/console/memory', 'edit memories'), ...src('web/rooms', 'entries')],
+    tests: [...test('rights', 'guards'), ...inBrowser],
+  },
+  escaping: {
+    mutate: [
+      ...src('web/console/memory', 'conflict memory'),
+      ...src('web/rooms', 'entry'),
+      ...src('web/layout', 'fields page'),
+    ],
+    tests: [...test('web', 'guards conflict'), ...inBrowser],
+  },
+}
