@@ -8,6 +8,7 @@
  */
 
 import { conflictWith } from '../answers.ts'
+import { StoreUnavailable } from '../port/errors.ts'
 import type {
   Identity,
   Memory,
@@ -195,6 +196,9 @@ async function conflict(
   return answer.currentVersion === write.expectedVersion ? undefined : answer
 }
 
+/** What stood in the way may be gone when it is looked at; each time, it cannot be. */
+const TRIES = 5
+
 export function memoryVerbs({ read, write: ask }: Connections, committed: () => void) {
   const readMemory = readTogether(read)
 
@@ -204,16 +208,16 @@ export function memoryVerbs({ read, write: ask }: Connections, committed: () => 
     maxMemories: number,
     now: number,
   ): Promise<WriteAnswer> {
-    const written =
-      write.expectedVersion === 0
-        ? await createUnlessThere(ask, identity, write, maxMemories, now)
-        : await update(ask, identity, write, now)
-    if (written?.outcome === 'saved') committed()
-    return (
-      written ??
-      (await conflict(read, identity, write)) ??
-      writeMemory(identity, write, maxMemories, now)
-    )
+    for (let tries = 0; tries < TRIES; tries++) {
+      const written =
+        write.expectedVersion === 0
+          ? await createUnlessThere(ask, identity, write, maxMemories, now)
+          : await update(ask, identity, write, now)
+      if (written?.outcome === 'saved') committed()
+      const answer = written ?? (await conflict(read, identity, write))
+      if (answer) return answer
+    }
+    throw new StoreUnavailable('what stands in the way of the write is never there')
   }
 
   return {
