@@ -7,7 +7,7 @@ import { loadConfig } from '../src/config.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../src/store/port/errors.ts'
 import type { Store } from '../src/store/port/store.ts'
-import { ask, embedded, openService, type TestService } from './harness.ts'
+import { ask, birthBody, embedded, freshKey, openService, type TestService } from './harness.ts'
 import { expectProblem } from './problem.ts'
 
 const CAUSE = 'could not open /var/lib/home.db near SELECT'
@@ -46,6 +46,21 @@ describe('a failure of the store', () => {
     const app = appOn({ ...service.store, identify: failing })
     expectProblem(await askMe(app, token), 'storage_unavailable')
     expectProblem(await askMe(app, `${token.slice(0, -1)}-`), 'invalid_token')
+  })
+
+  test('an account that exists and is not found is tried again, not for ever', async () => {
+    let tries = 0
+    const bear: Store['bear'] = async () => {
+      tries++
+      return { outcome: 'account_exists' }
+    }
+    const answer = await ask(appOn({ ...service.store, bear }), 'POST', '/api/agents/birth', {
+      headers: { 'idempotency-key': freshKey() },
+      body: { ...birthBody, email: 'ghost@example.org', password: 'correct horse battery' },
+    })
+    expectProblem(answer, 'storage_unavailable')
+    expect(tries).toBeGreaterThan(1)
+    expect(tries).toBeLessThan(10)
   })
 
   test.each(failures)('%s becomes %s, and its cause stays in the log', async (failure, code) => {

@@ -105,24 +105,35 @@ const overLimit = (call: Call, state: BudgetState) => {
   return problem('rate_limited', { headers: retryAfter(state) })
 }
 
-async function bear(
+/** Undefined: another birth created the account in the meantime. */
+async function tryToBear(
   call: Call,
   home: Home,
   key: string,
   request: BirthRequest,
   allowance: BudgetState,
-): Promise<Newborn> {
+): Promise<Newborn | undefined> {
   const account = await accountFor(call, home, request)
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, clientOf(call, home), now)
   const born = await home.store.bear({ ...birth, account }, birthLimits(home), now)
   if (born.outcome === 'known') return replay(key, request, born.birth)
   if (born.outcome === 'over_limit') throw overLimit(call, birthState(home, born.count, now))
-  // A concurrent birth created the account: join it, as if it had been there before.
-  if (born.outcome === 'account_exists') return bear(call, home, key, request, allowance)
+  if (born.outcome === 'account_exists') return undefined
   call.notes.agent = birth.agentId
   showState(call, { ...allowance, remaining: Math.max(0, allowance.remaining - 1) })
   return { agentId: birth.agentId, ...tokens, replayed: false }
+}
+
+/** Once an account is there, it is found: more is for a store that contradicts itself. */
+const TRIES = 3
+
+async function bear(...birth: Parameters<typeof tryToBear>): Promise<Newborn> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const newborn = await tryToBear(...birth)
+    if (newborn) return newborn
+  }
+  throw problem('storage_unavailable')
 }
 
 /** The verb behind the endpoint and behind the console's form. */
