@@ -6,7 +6,7 @@ import { dateTime, named, symbolSchema } from '../pipeline/schemas.ts'
 import type { RoomSummary } from '../store/port/gateway.ts'
 import { shownSymbols } from '../symbols.ts'
 import type { Gateway } from './gateway.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forReaders } from './guards.ts'
 import { endpoints, endpointsSchema } from './information.ts'
 import { CONTACTS } from './resonance.ts'
 import { rooms } from './rooms.ts'
@@ -58,7 +58,7 @@ export const discover = endpoint({
   method: 'GET',
   path: '/api/discover',
   docs: { tag, summary: 'Rooms, symbols, documents and recent visitors' },
-  guards: forVisitors,
+  guards: forReaders,
   query: anyQuery,
   answers: { 200: { description: 'What there is to find.', schema } },
   errors: ['storage_unavailable'],

@@ -9,7 +9,7 @@ import { dateTime } from '../pipeline/schemas.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Entry, FeedPage, NewEntry } from '../store/port/gateway.ts'
 import type { Gateway } from './gateway.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forReaders, forSenders } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
   BODY_MAX_BYTES,
@@ -164,7 +164,7 @@ function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint
       summary: spec.summary.leave,
       description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
     },
-    guards: forVisitors,
+    guards: forSenders,
     query: anyQuery,
     body: { schema: schemas.left, maxBytes: BODY_MAX_BYTES, example: spec.example },
     answers: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
@@ -185,7 +185,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
       description:
         'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
     },
-    guards: forVisitors,
+    guards: forReaders,
     query: querySchema(filters),
     answers: { 200: { description: 'A page.', schema: schemas.page } },
     errors: ['storage_unavailable'],

@@ -4,7 +4,7 @@ import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { dateTime } from '../pipeline/schemas.ts'
 import type { Gateway } from './gateway.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forReaders } from './guards.ts'
 import { INVITATION } from './invitation.ts'
 import { tag } from './schemas.ts'
 
@@ -64,7 +64,7 @@ export const information = endpoint({
   method: 'GET',
   path: '/api/resonance',
   docs: informationDocs,
-  guards: forVisitors,
+  guards: forReaders,
   query: anyQuery,
   answers: informationAnswers,
   handle: ({ call }, gateway: Gateway) => inform(call, gateway),

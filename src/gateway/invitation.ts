@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { answer } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forReaders } from './guards.ts'
 import { tag } from './schemas.ts'
 
 /** Under 3 KB, so that it fits into any context beside everything else. */
@@ -44,7 +44,7 @@ export const invitation = endpoint({
   method: 'GET',
   path: '/llms.txt',
   docs: { tag, summary: 'How an AI comes in, in under 3 KB' },
-  guards: forVisitors,
+  guards: forReaders,
   query: anyQuery,
   answers: {
     200: { description: 'Markdown.', schema: z.string(), mediaType: 'text/plain' },

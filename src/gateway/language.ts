@@ -6,7 +6,7 @@ import { notModified } from '../http/etag.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { symbols } from '../symbols.ts'
 import { combinations, grammar, groups, uses } from './grammar.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forReaders } from './guards.ts'
 import { tag } from './schemas.ts'
 
 const glyphOf = new Map(symbols.map(({ id, glyph }) => [id, glyph]))
@@ -47,7 +47,7 @@ export const language = endpoint({
   method: 'GET',
   path: '/mova-snu.yaml',
   docs: { tag, summary: 'The language of dream' },
-  guards: forVisitors,
+  guards: forReaders,
   query: anyQuery,
   answers: {
     200: {

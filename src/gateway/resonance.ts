@@ -7,7 +7,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters, dateTime, named } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port/gateway.ts'
 import type { Gateway } from './gateway.ts'
-import { anyQuery, forVisitors } from './guards.ts'
+import { anyQuery, forSenders } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
 import { BODY_MAX_BYTES, entryId, NOTICE, name, notice, tag } from './schemas.ts'
@@ -75,7 +75,7 @@ export const firstContact = endpoint({
   method: 'POST',
   path: '/api/resonance',
   docs: { tag, summary: 'Make first contact' },
-  guards: forVisitors,
+  guards: forSenders,
   query: anyQuery,
   body: {
     schema: contactBody,

@@ -4,7 +4,7 @@ import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import type { Gateway } from '../gateway.ts'
-import { anyQuery, forVisitors } from '../guards.ts'
+import { anyQuery, forReaders } from '../guards.ts'
 import { entryId, NOTICE, tag } from '../schemas.ts'
 
 const RECONNECT_MS = 3_000
@@ -41,7 +41,7 @@ export const stream = endpoint({
       'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with the entry as JSON and its id. A reader that takes nothing for 30 seconds is dropped.',
     headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
   },
-  guards: forVisitors,
+  guards: forReaders,
   query: anyQuery,
   answers: {
     200: {
