@@ -1,12 +1,6 @@
 /** What is measured, for Prometheus. Labels are route names and statuses: never an agent, a key or an address. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-
-export interface StoreTotals {
-  readonly agents: number
-  readonly memories: number
-  /** Commits since the process started. */
-  readonly commits: number
-}
+import type { StoreStatus } from '../store/port/store.ts'
 
 export interface Measures {
   readonly observe: (route: string, method: string, status: number, durationMs: number) => void
@@ -26,7 +20,7 @@ function remember<K, T>(create: (key: K) => T): (key: K) => T {
   }
 }
 
-export function createMeasures(totals: () => Promise<StoreTotals>): Measures {
+export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
