@@ -10,7 +10,7 @@ import type { Site } from './http/server.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
-import { observing, requestIds, watchPresence } from './pipeline/observe.ts'
+import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
 import type { Store } from './store/port/store.ts'
@@ -31,8 +31,6 @@ export interface App extends Site {
   /** From now on /readyz says that the process is stopping; streams end. */
   readonly stopAccepting: () => void
 }
-
-const stopwatch = (): number => performance.now()
 
 export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())

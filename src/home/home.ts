@@ -1,9 +1,8 @@
 /** What the home's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
-import { type Budgets, createBudgets } from '../pipeline/budgets.ts'
+import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
 import type { OriginPolicy } from '../pipeline/guards/origin.ts'
-import { countInMemory } from '../pipeline/memory-budgets.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'

@@ -1,4 +1,5 @@
 /** What a request line asks for, and of which host (RFC 9112, section 3.2). */
+import { problem } from '../errors.ts'
 
 export interface Target {
   readonly host: string
@@ -35,4 +36,26 @@ export function targetOf(host: string | undefined, target: string): Target | und
   if (!absolute && target[0] !== '/') return undefined
   const url = URL.parse(absolute ? target : `http://${host}${target}`)
   return url && !url.username ? split(url.host, url.pathname + url.search) : undefined
+}
+
+/** One plain pair, as a memory's key mostly is, needs no decoding. */
+function pairsOf(search: string): Iterable<readonly [string, string]> {
+  if (search === '') return []
+  const mark = search.indexOf('=')
+  return mark > 0 && !/[&%+]/.test(search)
+    ? [[search.slice(0, mark), search.slice(mark + 1)]]
+    : new URLSearchParams(search)
+}
+
+/** Throws `invalid_query` for a parameter that was sent twice. */
+export function queryOf(search: string): Record<string, string> {
+  const query: Record<string, string> = {}
+  for (const [name, value] of pairsOf(search)) {
+    if (Object.hasOwn(query, name)) {
+      const errors = [{ pointer: `?${name}`, message: 'was sent twice; send it once' }]
+      throw problem('invalid_query', { errors })
+    }
+    Object.defineProperty(query, name, { value, enumerable: true })
+  }
+  return query
 }

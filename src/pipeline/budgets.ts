@@ -1,4 +1,5 @@
 /** Named budgets of requests in a window, counted by key; the headers that show them. */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 
@@ -28,6 +29,41 @@ export interface Budgets {
   readonly policy: (name: string) => BudgetPolicy
   readonly take: (name: string, key: string) => BudgetState | Promise<BudgetState>
   readonly look: (name: string, key: string) => BudgetState | Promise<BudgetState>
+}
+
+const stateOf = (policy: BudgetPolicy, counted: RateLimiterRes | null): BudgetState => ({
+  policy,
+  remaining: counted?.remainingPoints ?? policy.quota,
+  resetSeconds: counted ? Math.ceil(counted.msBeforeNext / 1000) : policy.windowSeconds,
+  allowed: (counted?.consumedPoints ?? 0) <= policy.quota,
+})
+
+/** Counted in the memory of this one process. */
+export function countInMemory(): Counting {
+  const limiters = new Map<BudgetPolicy, RateLimiterMemory>()
+
+  function limiterOf(policy: BudgetPolicy): RateLimiterMemory {
+    const { quota: points, windowSeconds: duration } = policy
+    const found = limiters.get(policy) ?? new RateLimiterMemory({ points, duration })
+    limiters.set(policy, found)
+    return found
+  }
+
+  return {
+    async take(policy, key) {
+      try {
+        return stateOf(policy, await limiterOf(policy).consume(key))
+      } catch (over) {
+        if (over instanceof RateLimiterRes) return stateOf(policy, over)
+        throw over
+      }
+    },
+    async look(policy, key) {
+      const counted = await limiterOf(policy).get(key)
+      const allowed = (counted?.consumedPoints ?? 0) < policy.quota
+      return { ...stateOf(policy, counted), allowed }
+    },
+  }
 }
 
 const unlimited = (policy: BudgetPolicy): BudgetState => ({

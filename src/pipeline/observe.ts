@@ -38,6 +38,9 @@ export const observing = (log: Logger, measure: Measure): Pick<Hooks, 'observe' 
   failed: (call, error) => logFailure(log, call, error),
 })
 
+/** Milliseconds, monotonic. */
+export const stopwatch = (): number => performance.now()
+
 /** How long a half counts as in use after a request. */
 const IN_USE_MS = 1_000
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { type Fault, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
-import { queryOf } from '../http/query.ts'
+import { queryOf } from '../http/target.ts'
 
 const escaped = (part: PropertyKey): string =>
   String(part).replaceAll('~', '~0').replaceAll('/', '~1')

@@ -52,7 +52,7 @@ export const groups: Readonly<Record<string, Group>> = {
   memory: {
     mutate: [
       ...src('home', 'memory'),
-      ...src('http', 'etag json json-strings escaped-keys query'),
+      ...src('http', 'etag json json-strings escaped-keys target'),
       ...src('pipeline', 'validate'),
     ],
     tests: [
@@ -70,7 +70,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   budgets: {
     mutate: [
-      ...src('pipeline', 'budgets memory-budgets shared-budgets admission-control'),
+      ...src('pipeline', 'budgets shared-budgets admission-control'),
       ...src('home', 'limits'),
     ],
     tests: [

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createBudgets } from '../../src/pipeline/budgets.ts'
-import { countInMemory } from '../../src/pipeline/memory-budgets.ts'
+import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
 
 const policies = [
   { name: 'reads', quota: 2, windowSeconds: 60 },
