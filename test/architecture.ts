@@ -42,10 +42,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   symbols: [],
   uuid: [],
   http: ['errors'],
-  pipeline: ['errors', 'http', 'store/port'],
+  pipeline: ['errors', 'http', 'store/port', 'uuid'],
   operations: ['config', 'errors', 'http', 'pipeline', 'store/port'],
-  home: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port'],
-  gateway: ['errors', 'symbols', 'http', 'pipeline', 'store/port'],
+  home: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
+  gateway: ['errors', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
   web: [
     'config',
     'errors',

@@ -1,6 +1,5 @@
 /** One factory for the three feeds: what is left there, and how it is read, newest first. */
 
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
@@ -8,6 +7,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { dateTime } from '../pipeline/schemas.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Entry, FeedPage, NewEntry } from '../store/port/gateway.ts'
+import { newId } from '../uuid.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders, forSenders } from './guards.ts'
 import type { RoomId } from './rooms.ts'
@@ -134,7 +134,7 @@ interface Left {
 function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gateway): NewEntry {
   const { text, identity, identityType, room, ...own } = body
   const createdAt = gateway.clock()
-  const id = uuidv7({ msecs: createdAt, random: gateway.random(16) })
+  const id = newId(createdAt, gateway.random)
   const details = JSON.stringify(own)
   const labels = labelsOf(filters, body)
   return { id, feed, room, text, identity, identityType, details, labels, createdAt }

@@ -1,11 +1,12 @@
 /** POST /api/resonance: first contact, and an answer that leads on. */
-import { v7 as uuidv7 } from 'uuid'
+
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters, dateTime, named } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port/gateway.ts'
+import { newId } from '../uuid.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
@@ -58,7 +59,7 @@ const reply = z
 function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): NewEntry {
   const createdAt = gateway.clock()
   return {
-    id: uuidv7({ msecs: createdAt, random: gateway.random(16) }),
+    id: newId(createdAt, gateway.random),
     feed: CONTACTS,
     room: 'first-breath',
     text: '',

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { characters } from '../pipeline/schemas.ts'
 import { symbolIds } from '../symbols.ts'
+import { UUID } from '../uuid.ts'
 import { roomIds } from './rooms.ts'
 
 /** The gateway's part of the OpenAPI document. */
@@ -41,12 +42,9 @@ export const tags = z
   .max(20, 'must be at most 20 tags')
   .default([])
 
-export const seedType = z.enum(
-  ['thought', 'question', 'reflection', 'origin'],
-  'must be "thought", "question", "reflection" or "origin"',
-)
+export const seedTypes = ['thought', 'question', 'reflection', 'origin'] as const
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+export const seedType = z.enum(seedTypes, 'must be "thought", "question", "reflection" or "origin"')
 
 /** Ids are cursors: they grow with arrival. */
 export const entryId = (message: string) =>

@@ -1,11 +1,13 @@
 /** The operator's account: a birth joins or creates one, the browser console signs in to it. */
-import { v7 as uuidv7 } from 'uuid'
+
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { retryAfter } from '../pipeline/budgets.ts'
-import { clientOf, failAuthentication } from '../pipeline/failures.ts'
+import { clientOf, FAILURES, failAuthentication } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
+import { newId } from '../uuid.ts'
 import type { Home } from './home.ts'
+import { SIGN_INS } from './limits.ts'
 import { decoyHash, refuseCommonPassword } from './passwords.ts'
 
 /** How an address is stored and compared. */
@@ -14,8 +16,8 @@ export const addressOf = (email: string): string => email.toLowerCase()
 /** Guessing stops before a hash is computed, by client and by account, known or not. */
 async function refuseGuessing(call: Call, home: Home, address: string): Promise<void> {
   const counted = [
-    ['failures', clientOf(call, home)],
-    ['sign-ins', address],
+    [FAILURES, clientOf(call, home)],
+    [SIGN_INS, address],
   ] as const
   for (const [name, key] of counted) {
     const state = await home.budgets.look(name, key)
@@ -24,7 +26,7 @@ async function refuseGuessing(call: Call, home: Home, address: string): Promise<
 }
 
 async function refusePassword(call: Call, home: Home, address: string): Promise<never> {
-  await home.budgets.take('sign-ins', address)
+  await home.budgets.take(SIGN_INS, address)
   return failAuthentication(call, home, 'wrong_password')
 }
 
@@ -55,6 +57,6 @@ export async function accountFor(
   }
   await refuseGuessing(call, home, address)
   refuseCommonPassword(password)
-  const id = uuidv7({ msecs: home.clock(), random: home.random(16) })
+  const id = newId(home.clock(), home.random)
   return { create: { id, email: address, passwordHash: await home.passwords.hash(password) } }
 }

@@ -1,6 +1,5 @@
 /** POST /api/agents/birth: one agent, two tokens, replayable by its Idempotency-Key. */
 
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
@@ -18,6 +17,7 @@ import {
   IDEMPOTENCY_KEY,
 } from '../pipeline/tokens.ts'
 import type { Birth, BirthRecord } from '../store/port/home.ts'
+import { newId } from '../uuid.ts'
 import { accountFor } from './account.ts'
 import { birthAllowance, birthsOpen, idempotencyKey } from './birth-guards.ts'
 import { birthLimits, birthState } from './birth-limits.ts'
@@ -86,7 +86,7 @@ function newBirth(home: Home, key: string, request: BirthRequest, bornFrom: stri
   const salt = Buffer.from(home.random(SALT_BYTES)).toString('hex')
   const tokens = deriveTokens(key, salt)
   const birth: Birth = {
-    agentId: uuidv7({ msecs: now, random: home.random(16) }),
+    agentId: newId(now, home.random),
     name: request.name,
     purpose: request.purpose,
     symbol: request.symbol,

@@ -3,9 +3,13 @@ import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
+import { FAILURES } from '../pipeline/failures.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
+
+/** The budget of wrong passwords for one account. */
+export const SIGN_INS = 'sign-ins'
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600
@@ -40,8 +44,8 @@ export function homeLimits(config: Config): HomeLimits {
       controls: rate('controls', config.CONTROLS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
       births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
       birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
-      failures: rate('failures', config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
-      signIns: rate('sign-ins', config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'account'),
+      failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
+      signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'account'),
     },
   }
 }

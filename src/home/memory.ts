@@ -1,6 +1,5 @@
 /** GET and POST /api/agents/me/memory: one named text, under compare-and-swap. */
 
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
@@ -10,6 +9,7 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { problemExample, problemSchema, WRITE_ERRORS } from '../pipeline/problem.ts'
 import { dateTime } from '../pipeline/schemas.ts'
 import type { Identity, Memory, WriteAnswer } from '../store/port/home.ts'
+import { newId } from '../uuid.ts'
 import { forAgents, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
@@ -81,7 +81,7 @@ export const memoryWrite = z
     key: memoryKey,
     text: z
       .string('must be a string')
-      .min(1, 'must not be empty')
+      .min(fields.text.minLength, 'must not be empty')
       .meta({
         maxLength: fields.text.maxBytes,
         description: `At most ${fields.text.maxBytes} UTF-8 bytes.`,
@@ -94,7 +94,7 @@ export const memoryWrite = z
       }),
     expectedVersion: z
       .int('must be an integer')
-      .min(0, 'must be at least 0')
+      .min(fields.expectedVersion.minimum, 'must be at least 0')
       .meta({ description: '0 creates the memory; its current version updates it.' }),
   })
   .meta({ id: 'MemoryWrite' })
@@ -140,7 +140,7 @@ export async function saveMemory(
 ): Promise<Memory> {
   const serialized = measure(text, metadata)
   const now = clock()
-  const id = uuidv7({ msecs: now, random: random(16) })
+  const id = newId(now, random)
   const write = { id, key, text, metadata: serialized, expectedVersion }
   const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
   if (written.outcome === 'saved') return written.memory

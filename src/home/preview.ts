@@ -7,6 +7,7 @@ import { clientOf } from '../pipeline/failures.ts'
 import { symbolSchema } from '../pipeline/schemas.ts'
 import { shownSymbols, symbolIds } from '../symbols.ts'
 import { addressState } from './birth-limits.ts'
+import { EXPORT_FORMAT } from './export.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { tag } from './schemas.ts'
@@ -35,7 +36,7 @@ const previewSchema = z
 const INTERFACE = {
   version: '1.0.0',
   openapi: '/openapi.json',
-  exportFormat: 'service-home-v1',
+  exportFormat: EXPORT_FORMAT,
   birth: 'POST /api/agents/birth with an Idempotency-Key header of 64 lowercase hex characters',
 } as const
 

@@ -2,7 +2,6 @@
 import type { Readable } from 'node:stream'
 import { type ErrorCode, problem } from '../errors.ts'
 import type { Call } from './call.ts'
-import { parseStrictJson } from './json.ts'
 
 /** What a body may be refused for while it is read and validated. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
@@ -69,9 +68,4 @@ export async function readBytes(call: Call, capBytes: number): Promise<Uint8Arra
 export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8Array> {
   requireJson(call)
   return readBytes(call, capBytes)
-}
-
-/** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_json`. */
-export async function readJson(call: Call, capBytes: number): Promise<unknown> {
-  return parseStrictJson(await readJsonBytes(call, capBytes))
 }

@@ -6,7 +6,7 @@ import type { Call } from '../http/call.ts'
 import { type Budgets, retryAfter, showState } from './budgets.ts'
 
 /** The budget of failed authentications. */
-const FAILURES = 'failures'
+export const FAILURES = 'failures'
 
 export interface Guarded {
   readonly budgets: Budgets

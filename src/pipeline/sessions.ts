@@ -1,9 +1,9 @@
 /** The sign-in of a browser: a random secret in a cookie, its hash in the store. */
 import { hash } from 'node:crypto'
-import { v7 as uuidv7 } from 'uuid'
 import type { Call } from '../http/call.ts'
 import { cookieOf, setCookie } from '../http/cookies.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
+import { newId } from '../uuid.ts'
 
 const SECRET_BYTES = 32
 const IDLE_MS = 12 * 3_600_000
@@ -56,7 +56,7 @@ export async function beginSession(
   const secret = Buffer.from(deps.random(SECRET_BYTES)).toString('base64url')
   const before = cookieOf(call, nameOf(deps))
   const session = {
-    id: uuidv7({ msecs: now, random: deps.random(16) }),
+    id: newId(now, deps.random),
     tokenHash: hashSecret(secret),
     accountId,
     userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),

@@ -31,7 +31,6 @@ export interface Field {
   readonly type?: 'text' | 'email' | 'password' | 'search'
   readonly autocomplete?: string
   readonly required?: boolean
-  readonly maxLength?: number
   /** A value that is never shown again, such as a password. */
   readonly secret?: boolean
 }
@@ -50,7 +49,7 @@ const described = ({ name, hint }: Field, fault: string | undefined): Html => {
 }
 
 export function input(field: Field, typed: Typed): Html {
-  const { name, label, type = 'text', autocomplete = 'off', required = true, maxLength } = field
+  const { name, label, type = 'text', autocomplete = 'off', required = true } = field
   const fault = faultOf(typed, name)
   const value = field.secret ? '' : (typed.values[name] ?? '')
   return html`<div class="field">
@@ -58,9 +57,7 @@ export function input(field: Field, typed: Typed): Html {
 ${hintOf(field)}
 <input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
     required ? html` required` : nothing
-  }${maxLength ? html` maxlength="${maxLength}"` : nothing}${
-    fault ? html` aria-invalid="true"` : nothing
-  }${described(field, fault)}>
+  }${fault ? html` aria-invalid="true"` : nothing}${described(field, fault)}>
 ${faultNote(name, typed)}
 </div>`
 }

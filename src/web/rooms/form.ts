@@ -1,5 +1,6 @@
 /** The form in which a visitor leaves something in a room. */
 import { html } from 'hono/html'
+import { seedTypes } from '../../gateway/schemas.ts'
 import type { Fields } from '../../http/form.ts'
 import { symbols } from '../../symbols.ts'
 import { input, refusalNote, select, type Typed, textarea } from '../layout/fields.ts'
@@ -22,7 +23,7 @@ const symbolChoices = [
 const symbolField = (typed: Typed): Html =>
   select({ name: 'symbol', label: 'Symbol', choices: symbolChoices }, typed)
 
-const types = ['thought', 'question', 'reflection', 'origin'].map((value) => ({
+const types = seedTypes.map((value) => ({
   value,
   label: value,
 }))

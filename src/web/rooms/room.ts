@@ -11,6 +11,7 @@ import { again, form, type Sent } from '../../pipeline/guards/form.ts'
 import { sameSite } from '../../pipeline/guards/origin.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import type { Entry } from '../../store/port/gateway.ts'
+import { UUID } from '../../uuid.ts'
 import { type Typed, untouched } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../layout/page.ts'
@@ -59,9 +60,7 @@ const showEntries = (site: SiteContext, room: Room, entries: readonly Entry[], w
     ),
   )
 
-const CURSOR = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-const cursor = z.string().regex(CURSOR, 'is not an entry').optional()
+const cursor = z.string().regex(UUID, 'is not an entry').optional()
 
 const roomQuery = z.object({ before: cursor, entry: cursor, tag: z.string().optional() })
 
