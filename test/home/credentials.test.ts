@@ -9,6 +9,7 @@ import {
   hashToken,
   isWellFormedToken,
   tokenFrom,
+  tokenMark,
 } from '../../src/pipeline/tokens.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -58,6 +59,10 @@ describe('a token', () => {
   test('is stored as its SHA-256', () => {
     expect(hashToken('aha_x')).toBe(createHash('sha256').update('aha_x').digest('hex'))
   })
+
+  test('is named in logs by the first 8 digits of that, which open nothing', () => {
+    expect(tokenMark('0123456789abcdef'.repeat(4))).toBe('01234567')
+  })
 })
 
 describe('the tokens of a birth', () => {
@@ -76,6 +81,13 @@ describe('the tokens of a birth', () => {
     expect(token).toBe(tokenFrom('agent', new Uint8Array(derived)))
     expect(deriveTokens(key, salt)).toEqual({ token, operatorToken })
     expect(operatorToken.slice(4)).not.toBe(token.slice(4))
+  })
+
+  test('are those that another implementation derives, in this version and the next', () => {
+    expect(deriveTokens(key, salt)).toEqual({
+      token: 'aha_8lhNVlFpkk9Hnid6K8jHwgxAj4cgEZdmihgKGbC5YFq0LnH1G',
+      operatorToken: 'aho_R4ezn7Zu7auaRusOBFU7zT5FHbfpBxjN2GdW2mGPnYP0sfUbD',
+    })
   })
 
   test('differ with the key and with the salt', () => {
@@ -98,6 +110,14 @@ test('a body’s fingerprint cannot be computed without the key', () => {
   expect(fingerprint('ef'.repeat(32), salt, body)).not.toBe(print)
   expect(fingerprint(key, 'ef'.repeat(32), body)).not.toBe(print)
   expect(fingerprint(key, salt, '["Other"]')).not.toBe(print)
+})
+
+test('what is stored of a birth is what earlier versions stored of it', () => {
+  const [key, salt] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  expect([fingerprint(key, salt, '["Atlas"]'), hashIdempotencyKey(key)]).toEqual([
+    'f5abc029e39518e80678f6c4a4cd97dd0352d483275e8a034a954f17f7253777',
+    '84044dee198f47bbb40cf8fa6b8b68bfeb38d13c7d6f663e7e37d22b2a3aa7fe',
+  ])
 })
 
 test('an Idempotency-Key is stored as the hash of it under a label', () => {
