@@ -73,6 +73,14 @@ describe.each(engines)('the operator account of a birth on $name', (engine) => {
     expectProblem(await bear({ ...extra, password: `${PASSWORD}!` }, key), 'birth_conflict')
   })
 
+  test('a replay with another e-mail, or with none, is another birth', async () => {
+    const key = freshKey()
+    await bear({ email: 'first@example.org', password: PASSWORD }, key)
+    for (const extra of [{ email: 'second@example.org', password: PASSWORD }, {}]) {
+      expectProblem(await bear(extra, key), 'birth_conflict')
+    }
+  })
+
   test('of the most common passwords none is taken', async () => {
     for (const password of ['password1234', 'QWERTYuiop123', 'xxxxxxxxxxxx']) {
       const refused = await bear({ email: 'common@example.org', password })

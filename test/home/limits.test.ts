@@ -184,7 +184,12 @@ describe.each(engines)('limits on $name', (engine) => {
     const service = await services({ BIRTHS_PER_HOUR_PER_ADDRESS: '5' })
     const answers = await Promise.all(Array.from({ length: 32 }, () => bear(service)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(27)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(27)
+    for (const answer of refused) {
+      expect(seconds(answer)).toBeGreaterThan(3_500)
+      expect(answer.headers.get('ratelimit')).toMatch(/^"births";r=0;t=\d+$/)
+    }
   })
 
   test('failed authentications of one client stop that client alone', async () => {

@@ -141,6 +141,10 @@ describe.each(engines)('the console on $name', (engine) => {
       '/console/../api',
       '/\\evil.example',
       '/x',
+      'https://evil.example/console/agents',
+      'http://',
+      '/x/console/agents',
+      '/consoles/agents',
     ]
     for (const next of ways) {
       const fields = { email, password: PASSWORD, next }
