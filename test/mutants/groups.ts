@@ -25,8 +25,9 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('http', 'address'),
     ],
     tests: [
+      ...test('http', 'address'),
+      ...test('pipeline', 'endpoint bearer sessions'),
       ...test('rights', 'rights guards'),
-      ...test('pipeline', 'endpoint'),
       ...test('home', 'origin refusals birth credentials profile account limits'),
       ...test('web', 'guards'),
       ...test('operations', 'operations'),
