@@ -89,4 +89,34 @@ describe('origins', () => {
       expectProblem(await ask('https://evil.example'), 'origin_denied')
     },
   )
+
+  const asking = (headers: Readonly<Record<string, string>>) =>
+    service.call('OPTIONS', '/api/agents/me', { headers })
+
+  test('a browser may remember for ten minutes what it was told', async () => {
+    const { headers } = await asking({ origin: ALLOWED })
+    expect(headers.get('access-control-max-age')).toBe('600')
+  })
+
+  test.each([{ origin: 'https://home.example' }, {}])(
+    'nothing is granted to whoever needs no permission: %j',
+    async (asked) => {
+      const { status, headers } = await asking(asked)
+      expect(status).toBe(204)
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+    },
+  )
+
+  test('what is open to all is so for a day, and for what a reader may send', async () => {
+    const { status, headers } = await service.call('OPTIONS', '/api/garden', {
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    })
+    expect(status).toBe(204)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': 'Content-Type, If-None-Match, Last-Event-ID',
+      'access-control-expose-headers': 'ETag, Retry-After, X-Request-Id',
+      'access-control-max-age': '86400',
+    })
+  })
 })
