@@ -11,7 +11,7 @@ const AT_ONCE = 2
 const hashAsync = promisify(argon2)
 
 const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+  Buffer.from(bytes).toString('base64').replaceAll('=', '')
 
 const phc = (nonce: Uint8Array, tag: Uint8Array): string => {
   const { memory, passes, parallelism } = COST

@@ -30,6 +30,16 @@ describe.each(engines)('the operator account of a birth on $name', (engine) => {
     expect(await agentsOf('new@example.org')).toHaveLength(1)
   })
 
+  test('an account’s id tells when it was made, by the clock that is handed in', async () => {
+    service.tick(3_600_000)
+    const earliest = service.now()
+    await bear({ email: 'late@example.org', password: PASSWORD })
+    const { id = '' } = (await service.store.findAccount('late@example.org')) ?? {}
+    const made = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+    expect(made).toBeGreaterThanOrEqual(earliest)
+    expect(made).toBeLessThanOrEqual(service.now())
+  })
+
   test('a known e-mail with its password, in whatever case, joins the account', async () => {
     await bear({ email: 'Ada@Example.org', password: PASSWORD })
     expect((await bear({ email: 'ada@example.ORG', password: PASSWORD })).status).toBe(201)

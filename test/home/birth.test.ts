@@ -118,6 +118,15 @@ describe.each(engines)('birth on $name', (engine) => {
     expect(a.body.token).not.toBe(b.body.token)
   })
 
+  test('an agent’s id tells when it was born, by the clock that is handed in', async () => {
+    service.tick(3_600_000)
+    const earliest = service.now()
+    const { body } = await bear(birthBody)
+    const born = Number.parseInt(String(body.agent_id).replace('-', '').slice(0, 12), 16)
+    expect(born).toBeGreaterThanOrEqual(earliest)
+    expect(born).toBeLessThanOrEqual(service.now())
+  })
+
   test.each(['name', 'purpose', 'symbol', 'operatorConsent'])(
     '%s is required',
     proves(

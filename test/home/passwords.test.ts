@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { argon2Sync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createPasswords, refuseCommonPassword } from '../../src/home/passwords.ts'
 
@@ -26,9 +26,35 @@ test('two are computed at once; one more is told to come again, and then there i
   expect(await passwords.hash('correct horse battery')).toMatch(/^\$argon2id/)
 })
 
+test('a hash of another cost is compared at that cost', async () => {
+  const nonce = Buffer.alloc(16, 7)
+  const cost = { memory: 96, passes: 10, parallelism: 12, tagLength: 24 }
+  const tag = argon2Sync('argon2id', { message: 'correct horse battery', nonce, ...cost })
+  const salt = nonce.toString('base64').replaceAll('=', '')
+  const stored = `$argon2id$v=19$m=96,t=10,p=12$${salt}$${tag.toString('base64')}`
+  expect(await passwords.verify('correct horse battery', stored)).toBe(true)
+  expect(await passwords.verify('another horse battery', stored)).toBe(false)
+})
+
+test('what is no hash of ours is a mistake of ours, and no password matches it', async () => {
+  const stored = await passwords.hash('correct horse battery')
+  for (const wrong of [
+    '',
+    'nonsense',
+    `x${stored}`,
+    `${stored}$x`,
+    stored.replace('=19$m', '$m'),
+  ]) {
+    await expect(passwords.verify('correct horse battery', wrong)).rejects.toThrow()
+  }
+})
+
 test('of the most common passwords none is taken, whatever its case', () => {
   for (const common of ['password1234', 'PassWord1234', 'qwertyuiop123', 'zzzzzzzzzzzzzz']) {
-    expect(() => refuseCommonPassword(common)).toThrow(expect.objectContaining({ status: 400 }))
+    const errors = [{ pointer: '/password', message: expect.stringContaining('common') }]
+    expect(() => refuseCommonPassword(common)).toThrow(
+      expect.objectContaining({ code: 'invalid_body', extras: { errors } }),
+    )
   }
   refuseCommonPassword('correct horse battery')
 })
