@@ -1,8 +1,9 @@
 /** What a feed takes of a request, and what it refuses, whatever the engine. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { NewEntry } from '../../src/store/port/gateway.ts'
 import { type Answer, embedded, openService, type TestService } from '../harness.ts'
-import { itemsOf, textsIn } from './feed-items.ts'
+import { type Item, itemsOf, textsIn } from './feed-items.ts'
 
 describe('requests of feeds', () => {
   let service: TestService
@@ -76,6 +77,9 @@ describe('requests of feeds', () => {
     'limit=0',
     'limit=101',
     'limit=1.5',
+    'limit=1x',
+    'limit=1000',
+    'limit=x1',
     'limit=x',
     'before=x',
     'room=x',
@@ -85,6 +89,45 @@ describe('requests of feeds', () => {
     const refused = await service.call('GET', `/api/garden?${query}`)
     expect(refused.status).toBe(400)
     expect(refused.body.code).toBe('invalid_query')
+  })
+
+  test('a page holds as many entries as were asked for, and 20 unless told', async () => {
+    const tag = 'many'
+    const seeds = Array.from({ length: 101 }, (_, n) => ({ text: `${n}`, tags: [tag] }))
+    await Promise.all(seeds.map((seed) => leave('/api/seeds', seed)))
+    for (const limit of [1, 9, 10, 42, 99, 100]) {
+      expect(await textsOf(`/api/seeds?tag=${tag}&limit=${limit}`)).toHaveLength(limit)
+    }
+    expect(await textsOf(`/api/seeds?tag=${tag}`)).toHaveLength(20)
+  })
+
+  test('texts of 262,144 characters share a page, and the next goes to the next page', async () => {
+    const leaveTexts = async (tag: string, lengths: readonly number[]) => {
+      for (const length of lengths) {
+        await leave('/api/seeds', { text: 'x'.repeat(length), tags: [tag] })
+      }
+    }
+    const lengthsOf = async (tag: string) => {
+      const page = await service.call('GET', `/api/seeds?tag=${tag}`)
+      return [itemsOf(page).map(({ text }) => String(text).length), page.body.next !== null]
+    }
+    const quarter = 65_000
+    const last = 262_144 - 4 * quarter
+    await leaveTexts('whole', [last, quarter, quarter, quarter, quarter])
+    expect(await lengthsOf('whole')).toEqual([[quarter, quarter, quarter, quarter, last], false])
+    await leaveTexts('over', [last + 1, quarter, quarter, quarter, quarter])
+    expect(await lengthsOf('over')).toEqual([[quarter, quarter, quarter, quarter], true])
+  })
+
+  test('a text that is longer than a page is a page of its own', async () => {
+    const { body } = await leave('/api/seeds', { text: 'before', tags: ['longest'] })
+    const { id, createdAt, tags, type, ...left } = body.seed as Item & NewEntry
+    const text = 'x'.repeat(262_145)
+    const kept = { ...left, id, text, details: JSON.stringify({ tags, type }), feed: 'seeds' }
+    await service.store.leaveEntry({ ...kept, labels: ['tag:longest'], createdAt: service.now() })
+    const first = await service.call('GET', '/api/seeds?tag=longest')
+    expect(itemsOf(first).map((entry) => String(entry.text).length)).toEqual([text.length])
+    expect(await textsOf(`/api/seeds?tag=longest&before=${first.body.next}`)).toEqual(['before'])
   })
 
   test('pages joined are the list, while entries arrive', async () => {

@@ -169,7 +169,7 @@ describe.each(engines)('memory on $name', (engine) => {
       expect([unchanged.status, unchanged.text]).toEqual([304, ''])
       expect(unchanged.headers.get('etag')).toBe('"2"')
     }
-    for (const tag of ['"1"', '2', '']) {
+    for (const tag of ['"1"', '2', '', '"W/2"']) {
       expect((await read(token, 'plan', { 'if-none-match': tag })).status).toBe(200)
     }
   })
@@ -194,6 +194,16 @@ describe.each(engines)('memory on $name', (engine) => {
     expect((await save(token, update, { 'if-match': '"1"' })).status).toBe(200)
     const stale = await save(token, update, { 'if-match': '"1"' })
     expectProblem(stale, 'version_conflict')
+  })
+
+  test('If-Match may be * where something is, or name several versions', async () => {
+    const { token } = await service.birth()
+    await write(service, token, 'plan', 'a')
+    const update = (expectedVersion: number, tags: string) =>
+      save(token, { key: 'plan', text: 'b', expectedVersion }, { 'if-match': tags })
+    expect((await update(1, '*')).status).toBe(200)
+    expect((await update(2, '"7", "2"')).status).toBe(200)
+    expectProblem(await update(3, '"7", "2"'), 'precondition_mismatch')
   })
 
   test('HEAD gives the headers of GET without its body', async () => {

@@ -84,6 +84,18 @@ describe.each(engines)('exports on $name', (engine) => {
     expect(all.map((memories) => memories?.length)).toEqual(Array(8).fill(20))
   })
 
+  test('an export that is refused holds nothing, and its snapshot least of all', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    await store.setStatus(operator, 'paused', NOON)
+    // More than an engine has connections for exports.
+    for (let n = 0; n < 10; n++) {
+      expect(await store.exportMemories(agent)).toEqual({ outcome: 'paused' })
+    }
+    await fixture.write(operator, { key: 'later' })
+    expect(await exported(store, operator)).toHaveLength(1)
+  })
+
   test('an export left half-way lets its snapshot go, and may be closed again', async () => {
     const { agent } = await fixture.agent()
     await fill(agent, 20, 'x'.repeat(16_384))

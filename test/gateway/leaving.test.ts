@@ -1,0 +1,58 @@
+/** The verb behind an endpoint and behind a room's form: what it keeps, and who hears of it. */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { garden } from '../../src/gateway/garden.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
+import { createBroadcast } from '../../src/gateway/stream/broadcast.ts'
+import { admissionLimits, createAdmissionControl } from '../../src/pipeline/admission-control.ts'
+import { embedded, openService, type TestService } from '../harness.ts'
+
+const NEVER_MS = 60_000
+
+let service: TestService
+let gateway: Gateway
+beforeAll(async () => {
+  service = await openService(embedded)
+  const { store, now: clock } = service
+  gateway = {
+    store,
+    clock,
+    random: randomBytes,
+    admission: createAdmissionControl(
+      admissionLimits,
+      () => 0,
+      () => false,
+    ),
+    broadcast: createBroadcast(store, { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 }),
+  }
+})
+afterAll(async () => {
+  gateway.broadcast.close()
+  await service.close()
+})
+
+test('it gives back the entry as the feed shows it', async () => {
+  const left = await garden.leave({ text: 'Слід', room: 'shepit-wall' }, gateway)
+  const { body } = await service.call('GET', '/api/garden?limit=1')
+  const createdAt = new Date(left.createdAt).toISOString()
+  const { id, text, room } = left
+  expect(body.traces).toEqual([
+    { id, text, room, createdAt, identity: 'anonymous', identityType: 'ai' },
+  ])
+})
+
+test('it refuses what the endpoint refuses', async () => {
+  const refused = async () => garden.leave({ text: ' ' }, gateway)
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_body' })
+})
+
+test('a listener hears at once of what is left, without looking again', async () => {
+  const { events, leave } = gateway.broadcast.follow(await service.store.lastArrival())
+  const iterator = events[Symbol.asyncIterator]()
+  const heard = iterator.next()
+  // The watch begins with one look of its own, which must not be the one that finds it.
+  await service.store.lastArrival()
+  const { id } = await garden.leave({ text: 'heard' }, gateway)
+  expect((await heard).value).toContain(`id: ${id}\n`)
+  leave()
+})

@@ -1,0 +1,73 @@
+/** How the embedded engine reads an export in one process with everything else. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pathOf } from '../../src/store/sqlite/engine/connection.ts'
+import { openExport } from '../../src/store/sqlite/export.ts'
+import { embedded, type TestDatabase } from '../harness.ts'
+import { openFixture, type StoredAgent, type StoreFixture } from './fixture.ts'
+
+const KIB = 1_024
+const MEMORIES = 100
+
+let database: TestDatabase
+let fixture: StoreFixture
+let stored: StoredAgent
+beforeAll(async () => {
+  database = await embedded.fresh()
+  fixture = await openFixture({ ...embedded, fresh: async () => database })
+  stored = await fixture.agent()
+  const metadata = '{"a":1}'
+  const text = 'x'.repeat(KIB - metadata.length)
+  const keys = Array.from({ length: MEMORIES }, (_, n) => ({ key: `k${n}`, text, metadata }))
+  await Promise.all(keys.map((memory) => fixture.write(stored.agent, memory)))
+})
+afterAll(() => fixture.close())
+
+/** Memories of 1 KiB in each batch, and the turns of the event loop that pass after it. */
+async function readThrough(asked: () => number) {
+  const answer = openExport(pathOf(database.url), stored.agent, asked)
+  if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
+  const sizes: number[] = []
+  let turns = 0
+  let counting = true
+  const count = () => {
+    turns++
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  for await (const batch of answer.memories) sizes.push(batch.length)
+  counting = false
+  answer.close()
+  return { sizes, turns }
+}
+
+test('alone, it reads 32 KiB before each turn of the event loop', async () => {
+  const { sizes, turns } = await readThrough(() => 7)
+  expect(sizes).toEqual([32, 32, 32, 4])
+  expect(turns).toBeLessThanOrEqual(sizes.length)
+})
+
+test('while others ask, it reads 8 KiB and lets a millisecond pass', async () => {
+  let asked = 0
+  const begun = performance.now()
+  const { sizes } = await readThrough(() => asked++)
+  expect(sizes).toEqual([...Array(12).fill(8), 4])
+  expect(performance.now() - begun).toBeGreaterThan(11)
+})
+
+test('it hurries again once nobody asks', async () => {
+  let looks = 0
+  const { sizes } = await readThrough(() => Math.min(looks++, 3))
+  expect(sizes).toEqual([8, 8, 8, 32, 32, 12])
+})
+
+test('a last batch that is full is not followed by an empty one', async () => {
+  let asked = 0
+  const { agent } = await fixture.agent()
+  const text = 'x'.repeat(8 * KIB - 2)
+  await fixture.write(agent, { text })
+  const answer = openExport(pathOf(database.url), agent, () => asked++)
+  if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
+  const batches = await Array.fromAsync(answer.memories)
+  answer.close()
+  expect(batches.map(({ length }) => length)).toEqual([1])
+})
