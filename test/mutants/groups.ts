@@ -11,9 +11,6 @@ const src = (folder: string, files: string): string[] =>
 const test = (folder: string, files: string): string[] =>
   files.split(' ').map((file) => `test/${folder}/${file}.test.ts`)
 
-/** Only a real browser looks at most pages of the console; each look costs seconds. */
-const inBrowser = test('browser', 'ceremony rooms')
-
 export const groups: Readonly<Record<string, Group>> = {
   guards: {
     mutate: [
@@ -99,7 +96,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   editing: {
     mutate: [...src('web/console/memory', 'edit memories'), ...src('web/rooms', 'entries')],
-    tests: [...test('rights', 'guards'), ...inBrowser],
+    tests: [...test('web', 'memory memories rooms'), ...test('rights', 'guards')],
   },
   escaping: {
     mutate: [
@@ -107,6 +104,9 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('web/rooms', 'entry'),
       ...src('web/layout', 'fields page'),
     ],
-    tests: [...test('web', 'guards conflict'), ...inBrowser],
+    tests: [
+      ...test('web', 'fields page entry conflict memory rooms escaping'),
+      ...test('rights', 'guards'),
+    ],
   },
 }

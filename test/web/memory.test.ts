@@ -1,0 +1,216 @@
+/** One memory at the console: shown as the agent wrote it, and edited without a loss. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embedded, memoryPath, openService, type TestService } from '../harness.ts'
+import { escaped, fieldsIn, insideOf, linksIn } from './markup.ts'
+import { type Operator, openConsole } from './operator.ts'
+
+const HOSTILE = `\n  <script>&amp;</script>\t“слово” 'and' 🌱</pre></textarea>`
+const METADATA = { a: [1, `</textarea><b>'"&`] }
+
+let service: TestService
+let operator: Operator
+beforeAll(async () => {
+  service = await openService(embedded, { WRITES_PER_MINUTE: '9999', READS_PER_MINUTE: '9999' })
+  operator = await openConsole(service)
+})
+afterAll(() => service.close())
+
+type Fields = Readonly<Record<string, string>>
+
+let keys = 0
+
+/** A memory of its own for each test. */
+async function memory(text: string, metadata = {}): Promise<string> {
+  const key = `k${++keys}`
+  const body = { key, text, metadata, expectedVersion: 0 }
+  const { status } = await service.call('POST', memoryPath, { token: operator.born.token, body })
+  expect(status).toBe(200)
+  return key
+}
+
+const shown = (key: string, more = '') => operator.get(`${operator.agent}/memory?key=${key}${more}`)
+const edited = (key: string) => operator.get(`${operator.agent}/memory/edit?key=${key}`)
+const save = (fields: Fields) => operator.post(`${operator.agent}/memory/edit`, fields)
+
+/** Browsers send every line end as a carriage return and a line feed. */
+const asSent = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n')
+
+/** The form of a memory as a browser sends it, with what its user changed. */
+async function filledIn(key: string, changes: Fields = {}): Promise<Fields> {
+  const fields: Fields = { ...fieldsIn((await edited(key)).text), ...changes }
+  return { ...fields, text: asSent(fields.text ?? '') }
+}
+
+describe('a memory’s page', () => {
+  test('shows text and metadata as they were written', async () => {
+    const { status, text } = await shown(await memory(HOSTILE, METADATA))
+    expect(status).toBe(200)
+    expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE), escaped(JSON.stringify(METADATA))])
+    expect(text).not.toContain('<script>')
+  })
+
+  test('names no metadata where there are none', async () => {
+    const { text } = await shown(await memory('plain'))
+    expect(text).not.toContain('Metadata')
+  })
+
+  test('says version, size, and when it was written and created', async () => {
+    const key = await memory('слово')
+    service.tick(7_200_000)
+    await save(await filledIn(key, { text: 'слова два' }))
+    const facts = /<p class="dim">(Version.*?)<\/p>/.exec((await shown(key)).text)?.[1] ?? ''
+    expect(facts.replace(/<[^>]*>/g, '')).toBe(
+      'Version 2 · 17 bytes · written just now · created 2 hours ago',
+    )
+  })
+
+  test('leads to its edit, and back', async () => {
+    const key = await memory('plain')
+    const main = insideOf((await shown(key)).text, 'main').join()
+    const { agent } = operator
+    expect(linksIn(main)).toEqual([
+      '/console',
+      agent,
+      `${agent}/memories`,
+      `${agent}/memory/edit?key=${key}`,
+    ])
+    expect(main).toContain(`<h1 class="key">${key}</h1>`)
+  })
+
+  test('says that it was saved only after it was', async () => {
+    const key = await memory('plain')
+    expect((await shown(key)).text).not.toContain('Saved')
+    expect((await shown(key, '&saved')).text).toContain('<p>Saved as version 1.</p>')
+  })
+
+  test('is titled by its key', async () => {
+    const key = await memory('plain')
+    expect((await shown(key)).text).toContain(`<title>${key} · Agent Home</title>`)
+  })
+
+  test.each(['', '?key=', '?key=no%20key'])('is asked for by one key: not by %j', async (query) => {
+    expect((await operator.get(`${operator.agent}/memory${query}`)).status).toBe(400)
+    expect((await operator.get(`${operator.agent}/memory/edit${query}`)).status).toBe(400)
+  })
+
+  test('is not there where no memory is, and neither is its form', async () => {
+    expect([(await shown('none')).status, (await edited('none')).status]).toEqual([404, 404])
+  })
+})
+
+describe('the form in which a memory is edited', () => {
+  test('holds text, metadata, key and version as they are stored', async () => {
+    const key = await memory(HOSTILE, METADATA)
+    const { status, text } = await edited(key)
+    expect(status).toBe(200)
+    expect(fieldsIn(text)).toEqual({
+      key,
+      text: HOSTILE,
+      metadata: JSON.stringify(METADATA),
+      expectedVersion: '1',
+    })
+    expect(text).toContain(`<h1 class="key">${key}</h1>`)
+    expect(text).toContain(`<title>Edit ${key} · Agent Home</title>`)
+    expect(text).toContain('You are editing version 1.')
+    expect(text).toMatch(/src="[^"]*\/bytes\.ts"/)
+    expect(text).toContain(operator.email)
+  })
+
+  test('leads back without a change', async () => {
+    const key = await memory('plain')
+    const main = insideOf((await edited(key)).text, 'main').join()
+    expect(linksIn(main)).toContain(`${operator.agent}/memory?key=${key}`)
+  })
+
+  test.each([
+    ['line feeds', 'one\ntwo\n'],
+    ['line ends of another system', 'one\r\ntwo\r\n'],
+    ['lone carriage returns', 'one\rtwo\r'],
+    ['all of them at once', 'one\r\ntwo\nthree\rfour'],
+    ['markup, blanks and a first empty line', HOSTILE],
+  ])('sent back as it came, keeps %s', async (_, text) => {
+    const key = await memory(text, METADATA)
+    const { status, headers } = await save(await filledIn(key))
+    expect([status, headers.get('location')]).toEqual([
+      303,
+      `${operator.agent}/memory?key=${key}&saved`,
+    ])
+    expect(await operator.stored(key)).toMatchObject({ text, metadata: METADATA, version: 2 })
+  })
+
+  test.each([
+    ['line feeds', 'one\ntwo\n', '\n'],
+    ['line ends of another system', 'one\r\ntwo\r\n', '\r\n'],
+    ['no line end', 'one', '\n'],
+    ['both line ends', 'one\r\ntwo\n', '\n'],
+    ['both, the line feed first', '\none\r\n', '\n'],
+  ])('an edit of a text with %s keeps to what all of its lines have', async (_, text, end) => {
+    const key = await memory(text)
+    await save(await filledIn(key, { text: 'new\n\ntext\n' }))
+    expect(await operator.stored(key)).toMatchObject({ text: `new${end}${end}text${end}` })
+  })
+
+  test('no metadata are an empty object', async () => {
+    const key = await memory('plain', METADATA)
+    expect((await save(await filledIn(key, { metadata: '' }))).status).toBe(303)
+    expect(await operator.stored(key)).toMatchObject({ metadata: {} })
+  })
+
+  test.each(['{', '"text"', '{"a":1,"a":2}', '[1]', '{"a":9007199254740993}'])(
+    'metadata that are not one strict JSON object are refused beside their field: %s',
+    async (metadata) => {
+      const key = await memory('plain')
+      const { status, text } = await save(await filledIn(key, { metadata, text: HOSTILE }))
+      expect(status).toBe(400)
+      expect(text).toMatch(/id="metadata-fault">This must be (one JSON|an) object\.</)
+      expect(text).toContain('<p>Correct the fields that are marked below.</p>')
+      expect(fieldsIn(text)).toMatchObject({ key, metadata, expectedVersion: '1' })
+      expect(fieldsIn(text).text).toBe(asSent(HOSTILE))
+      expect(await operator.stored(key)).toMatchObject({ text: 'plain', version: 1 })
+    },
+  )
+
+  test('a text that is too large is refused in a sentence, and not lost', async () => {
+    const key = await memory('plain')
+    const { status, text } = await save(await filledIn(key, { text: 'щ'.repeat(8193) }))
+    expect(status).toBe(413)
+    expect(text).toContain('role="alert"><p>Send at most 16384 UTF-8 bytes of text')
+    expect(fieldsIn(text).text).toHaveLength(8193)
+  })
+
+  test.each([
+    ['one', 400],
+    ['', 400],
+    ['-1', 400],
+    ['1.0', 400],
+    ['0x1', 400],
+    [' 1', 400],
+    ['1 ', 400],
+    ['1e0', 400],
+    ['12345678901234567', 400],
+    ['9007199254740993', 400],
+    ['9007199254740991', 409],
+    ['0', 409],
+    ['10', 409],
+    ['1', 303],
+    ['0000000000000001', 303],
+  ])('a version is a whole number in digits: %j is answered with %i', async (version, status) => {
+    const key = await memory('plain')
+    expect((await save(await filledIn(key, { expectedVersion: version }))).status).toBe(status)
+  })
+
+  test('a form without a field is refused, and so is a key that holds nothing', async () => {
+    const key = await memory('plain')
+    const { text: _, ...textless } = await filledIn(key)
+    const { expectedVersion: __, ...versionless } = await filledIn(key)
+    const { key: ___, ...keyless } = await filledIn(key)
+    const statuses = [
+      await save(textless),
+      await save(versionless),
+      await save(keyless),
+      await save(await filledIn(key, { key: 'none' })),
+      await save(await filledIn(key, { key: 'no key' })),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([400, 400, 400, 404, 400])
+  })
+})
