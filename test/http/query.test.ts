@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { queryOf } from '../../src/http/query.ts'
+import { queryOf } from '../../src/http/target.ts'
 
 const name = fc.stringMatching(/^[a-z%+= ]{0,4}$/)
 const value = fc.constantFrom('', 'a', 'a.b', 'a=b', 'a+b', '%20', '%D0%BF', '%', '🌱')
