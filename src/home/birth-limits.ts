@@ -4,7 +4,7 @@ import type { BirthCount, BirthLimits } from '../store/port/home.ts'
 import type { Home } from './home.ts'
 import type { Rate } from './limits.ts'
 
-export const birthLimits = ({ limits }: Home): BirthLimits => ({
+export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
   perAddress: limits.rates.births.quota,
   inAll: limits.rates.birthsInAll.quota,
   windowMs: limits.rates.births.windowSeconds * 1000,
@@ -26,7 +26,11 @@ function stateOf(
 }
 
 /** The tighter of the two: the address's own, unless the service's is used up. */
-export function birthState({ limits }: Home, count: BirthCount, now: number): BudgetState {
+export function birthState(
+  { limits }: Pick<Home, 'limits'>,
+  count: BirthCount,
+  now: number,
+): BudgetState {
   const { births, birthsInAll } = limits.rates
   const inAll = stateOf(birthsInAll, count.inAll, count.oldestInAll, now)
   return inAll.allowed ? stateOf(births, count.fromAddress, count.oldestFromAddress, now) : inAll

@@ -42,7 +42,7 @@ export const groups: Readonly<Record<string, Group>> = {
   birth: {
     mutate: src('home', 'birth birth-guards birth-limits'),
     tests: [
-      ...test('home', 'birth account preview credentials limits'),
+      ...test('home', 'birth-limits birth account preview credentials limits'),
       ...test('web', 'guards'),
       ...['test/openapi.test.ts', 'test/store/released-databases.test.ts'],
     ],
