@@ -48,9 +48,10 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
     // Counted from before the question: the window is over here no later than it is in truth.
     const askedAt = stopwatch()
     const { name, quota, windowSeconds } = policy
-    const got = await lease({ name, quota, windowMs: windowSeconds * 1000 }, key, wanted)
-    const left = (current(id)?.left ?? 0) + got.granted
-    return keep(id, { left, unleased: got.unleased, endsAt: askedAt + got.endsInMs })
+    const asked = { name, quota, windowMs: windowSeconds * 1000 }
+    const { granted, unleased, endsInMs } = await lease(asked, key, wanted)
+    // Nobody asks while a permit is left.
+    return keep(id, { left: granted, unleased, endsAt: askedAt + endsInMs })
   }
 
   /** Requests that need permits of one budget at once wait for one answer. */

@@ -54,16 +54,18 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('pipeline', 'validate'),
     ],
     tests: [
-      ...test('http', 'json'),
-      ...test('home', 'memory boundaries model refusals'),
+      ...test('http', 'json query'),
+      ...test('pipeline', 'validate'),
+      ...test('home', 'memory boundaries model refusals overtaken limits'),
       ...test('http', 'bad-bodies bad-requests'),
     ],
   },
   export: {
     mutate: [...src('home', 'export'), ...src('store', 'sqlite/export postgres/export')],
     tests: [
-      ...test('store', 'export-contract'),
-      ...test('home', 'export export-head export-memory export-broken'),
+      ...test('store', 'export-pace export-contract contract'),
+      ...test('postgres', 'exports'),
+      ...test('home', 'export export-head overtaken export-broken export-memory'),
     ],
   },
   budgets: {
@@ -72,7 +74,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('home', 'limits'),
     ],
     tests: [
-      ...test('pipeline', 'budgets admission-control'),
+      ...test('pipeline', 'budgets shared-budgets admission-control'),
       ...test('home', 'published-limits preview limits boundaries'),
     ],
   },
@@ -92,7 +94,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   cursors: {
     mutate: src('gateway', 'feed'),
-    tests: [...test('gateway', 'feeds feed-requests open'), ...test('store', 'gateway-contract')],
+    tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],
   },
   editing: {
     mutate: [...src('web/console/memory', 'edit memories'), ...src('web/rooms', 'entries')],

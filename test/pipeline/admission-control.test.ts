@@ -84,10 +84,69 @@ describe('the door', () => {
     expect(inside()).toBe('bce')
   })
 
+  test('up to its limit, the event loop is not late', async () => {
+    const { come, inside } = visitors({ delayMs: limits.delayMs })
+    await Promise.all(['a', 'b', 'c'].map(come))
+    expect(inside()).toBe('abc')
+  })
+
+  test('who leaves lets in no more than one', async () => {
+    const { come, leave, inside } = visitors()
+    const all = [...'abcdefg'.slice(0, 6)].map(come)
+    await turn()
+    await turn()
+    expect(inside()).toBe('abc')
+    leave('a')
+    leave('b')
+    await turn()
+    await turn()
+    expect(inside()).toBe('cde')
+    leave('c')
+    await Promise.all(all)
+    expect(inside()).toBe('def')
+  })
+
+  test('who comes while others wait does not go before them', async () => {
+    const { come, inside } = visitors()
+    const all = ['a', 'b', 'c'].map(come)
+    await turn()
+    await Promise.all([...all, come('d')].slice(0, 3))
+    expect(inside()).toBe('abc')
+  })
+
   test('while the event loop is late, nobody waits', async () => {
     const { come } = visitors({ delayMs: limits.delayMs + 1 })
     await Promise.all(['a', 'b'].map(come))
     await expect(come('c')).rejects.toMatchObject({ code: 'overloaded' })
+  })
+})
+
+describe('the delay of the event loop', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  async function holdUp(ms: number): Promise<void> {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+    await turn()
+  }
+
+  test('is the median of each half second, beyond what is always waited', async () => {
+    const delayMs = watchEventLoop()
+    await turn()
+    for (let n = 0; n < 5; n++) await holdUp(60)
+    vi.advanceTimersByTime(499)
+    expect(delayMs()).toBe(0)
+    vi.advanceTimersByTime(1)
+    expect(delayMs()).toBeGreaterThan(30)
+    expect(delayMs()).toBeLessThan(1_000)
+    // Nothing was measured since.
+    vi.advanceTimersByTime(500)
+    expect(delayMs()).toBeLessThan(0)
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
+import { countInMemory, createBudgets, retryAfter } from '../../src/pipeline/budgets.ts'
 
 const policies = [
   { name: 'reads', quota: 2, windowSeconds: 60 },
@@ -37,6 +37,33 @@ describe('a budget of this process', () => {
     expect(await look()).toBe(true)
     await budgets.take('reads', 'a')
     expect(await look()).toBe(false)
+  })
+
+  test('shows its state to who looks, also before anything was taken', async () => {
+    const budgets = createBudgets(policies, countInMemory())
+    const policy = budgets.policy('reads')
+    const whole = { policy, remaining: 2, resetSeconds: 60, allowed: true }
+    expect(await budgets.look('reads', 'a')).toEqual(whole)
+    await budgets.take('reads', 'a')
+    vi.advanceTimersByTime(30_001)
+    const begun = { policy, remaining: 1, resetSeconds: 30, allowed: true }
+    expect(await budgets.look('reads', 'a')).toEqual(begun)
+  })
+
+  test('is not spent by what another budget allows', async () => {
+    const twins = [...policies, { name: 'writes', quota: 1, windowSeconds: 60 }]
+    const budgets = createBudgets(twins, countInMemory())
+    const take = async (name: string) => (await budgets.take(name, 'a')).allowed
+    expect([await take('writes'), await take('writes')]).toEqual([true, false])
+    expect([await take('reads'), await take('reads')]).toEqual([true, true])
+  })
+
+  test('asks for a second’s patience at least', () => {
+    const [policy] = policies
+    if (!policy) throw new Error('no policy')
+    const over = { policy, remaining: 0, allowed: false }
+    expect(retryAfter({ ...over, resetSeconds: 0 })).toEqual({ 'Retry-After': '1' })
+    expect(retryAfter({ ...over, resetSeconds: 41 })).toEqual({ 'Retry-After': '41' })
   })
 
   test('of 0 is without limit', async () => {
