@@ -41,6 +41,12 @@ test('it gives back the entry as the feed shows it', async () => {
   ])
 })
 
+test('the id of an entry tells when it was left, by the service’s clock', async () => {
+  service.tick(3_600_000)
+  const { id, createdAt } = await garden.leave({ text: 'later' }, gateway)
+  expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(createdAt)
+})
+
 test('it refuses what the endpoint refuses', async () => {
   const refused = async () => garden.leave({ text: ' ' }, gateway)
   await expect(refused).rejects.toMatchObject({ code: 'invalid_body' })

@@ -49,6 +49,15 @@ describe.each(engines)('memory on $name', (engine) => {
     },
   )
 
+  test('the id of a memory tells when it was created, by the service’s clock', async () => {
+    const { token } = await service.birth()
+    service.tick(3_600_000)
+    const { body } = await write(service, token, 'plan', 'Step 1')
+    const { id, createdAt } = body.memory as Record<string, string>
+    const milliseconds = Number.parseInt(String(id).replace('-', '').slice(0, 12), 16)
+    expect(new Date(milliseconds).toISOString()).toBe(createdAt)
+  })
+
   test(
     'a write of the current version updates it, and versions rise by one',
     proves('versions.update', 'memory.version'),

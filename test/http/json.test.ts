@@ -82,6 +82,13 @@ describe('strict JSON', () => {
     expect(parse('[{"\\u0061":[{"\\u0062":"\\u0063"}]}]')).toEqual([{ a: [{ b: 'c' }] }])
   })
 
+  test('reads keys that are spelt in escapes down to the last level', () => {
+    const deep = `${'['.repeat(31)}{"\\u0061":{}}${']'.repeat(31)}`
+    expect(() => parse(deep)).toThrow('32 levels')
+    const deepest = deep.replace('{}', '[1]').replace('[[', '[').replace(']]', ']')
+    expect(JSON.stringify(parse(deepest))).toBe(deepest.replace('\\u0061', 'a'))
+  })
+
   test.each([
     ['9007199254740991', 9007199254740991],
     ['-9007199254740991', -9007199254740991],
@@ -116,10 +123,16 @@ describe('strict JSON', () => {
     [`["${'a'.repeat(60)}",]`, 'not JSON'],
     ['{"a":1} x', 'character 8'],
     ["{'a':1}", 'character 1'],
+    ['{"abcdefgh":1} x', 'character 15'],
+    ['{"\\ud800":1}', 'surrogate'],
+    ['{"\\u0000":1}', 'NUL'],
+    ['{"\\u005f_proto__":1}', '__proto__'],
     ['"\\ud800"', 'surrogate'],
     ['"\\u0000"', 'NUL'],
     ['{"__proto__":1}', '__proto__'],
     [`${'['.repeat(33)}${']'.repeat(33)}`, '32 levels'],
+    [`${'['.repeat(32)}{"\\u0061":1}${']'.repeat(32)}`, '32 levels'],
+    [`${'{"\\u0061":'.repeat(33)}1${'}'.repeat(33)}`, '32 levels'],
   ])('says what is wrong with %j', (source, sentence) => {
     expect(() => parse(source)).toThrow(sentence)
   })

@@ -65,7 +65,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [
       ...test('store', 'export-pace export-contract contract'),
       ...test('postgres', 'exports'),
-      ...test('home', 'export export-head overtaken export-broken export-memory'),
+      ...test('home', 'export export-head overtaken export-broken'),
     ],
   },
   budgets: {
