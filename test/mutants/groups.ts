@@ -63,7 +63,7 @@ export const groups: Readonly<Record<string, Group>> = {
   export: {
     mutate: [...src('home', 'export'), ...src('store', 'sqlite/export postgres/export')],
     tests: [
-      ...test('store', 'export-pace export-contract contract'),
+      ...test('store', 'export-embedded export-contract contract'),
       ...test('postgres', 'exports'),
       ...test('home', 'export export-head overtaken export-broken'),
     ],

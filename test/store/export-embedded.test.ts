@@ -1,5 +1,8 @@
-/** How the embedded engine reads an export in one process with everything else. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** How the embedded engine reads an export, in one process with everything else. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { pathOf } from '../../src/store/sqlite/engine/connection.ts'
 import { openExport } from '../../src/store/sqlite/export.ts'
 import { embedded, type TestDatabase } from '../harness.ts'
@@ -70,4 +73,44 @@ test('a last batch that is full is not followed by an empty one', async () => {
   const batches = await Array.fromAsync(answer.memories)
   answer.close()
   expect(batches.map(({ length }) => length)).toEqual([1])
+})
+
+describe('the connection of an export', () => {
+  const nobody = () => 0
+
+  /** How many connections the work closes. */
+  function closedBy(work: () => void): number {
+    const close = vi.spyOn(DatabaseSync.prototype, 'close')
+    try {
+      work()
+      return close.mock.calls.length
+    } finally {
+      close.mockRestore()
+    }
+  }
+
+  test('is closed once, however often its reader says so', () => {
+    const answer = openExport(pathOf(database.url), stored.agent, nobody)
+    const leave = () => {
+      if (answer.outcome === 'export') answer.close()
+    }
+    expect([closedBy(leave), closedBy(leave)]).toEqual([1, 0])
+  })
+
+  test('is closed when the export is refused', () => {
+    const stranger = { ...stored.agent, tokenHash: 'unknown' }
+    const refuse = () => {
+      expect(openExport(pathOf(database.url), stranger, nobody)).toEqual({ outcome: 'revoked' })
+    }
+    expect(closedBy(refuse)).toBe(1)
+  })
+
+  test('is closed when the database cannot be read, and that is what is said', async () => {
+    const path = join(await database.directory(), 'other.db')
+    writeFileSync(path, 'This is no database, and long enough to be seen as none. '.repeat(100))
+    const fail = () => {
+      expect(() => openExport(path, stored.agent, nobody)).toThrow('not a database')
+    }
+    expect(closedBy(fail)).toBe(1)
+  })
 })
