@@ -85,11 +85,10 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('store/postgres', 'agents memories identities'),
     ],
     tests: [
-      ...test('store', 'identities memory-contract birth-contract contract writer remembered'),
-      ...test('store', 'session-contract refused-writes'),
-      ...test('postgres', 'batcher round-trips'),
-      ...test('home', 'keys profile limits'),
-      ...test('store', 'gateway-contract'),
+      ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
+      ...test('store', 'contract remembered commits-contract totals-contract session-contract'),
+      ...test('postgres', 'identities races batcher round-trips'),
+      ...test('home', 'keys profile'),
     ],
   },
   cursors: {

@@ -109,6 +109,29 @@ describe.each(engines)('births on $name', (engine) => {
     expect(tally(answers)).toEqual({ born: 5, over_limit: 27 })
   })
 
+  test('a limit in all holds among births at once, wherever they come from', async () => {
+    const later = NOON + 90 * HOUR_MS
+    const limits = { perAddress: 0, inAll: 5, windowMs: HOUR_MS }
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, n) =>
+        fixture.store().bear(newBirth({ bornFrom: `${bornFrom}.${n}` }), limits, later),
+      ),
+    )
+    expect(tally(answers)).toEqual({ born: 5, over_limit: 27 })
+  })
+
+  test('a birth that fails halfway leaves neither agent nor account', async () => {
+    const hex = 'f'.repeat(64)
+    const before = await agents()
+    const account = { create: newAccount('halfway@example.org') }
+    const stray = newBirth({ account, agentTokenHash: hex, operatorTokenHash: hex })
+    await expect(fixture.store().bear(stray, noLimits, NOON)).rejects.toThrow()
+    expect(await agents()).toBe(before)
+    expect(await fixture.store().findBirth(stray.keyHash)).toBeUndefined()
+    expect(await fixture.store().findAccount('halfway@example.org')).toBeUndefined()
+    expect(await fixture.store().identify(hex)).toBeUndefined()
+  })
+
   test('an address is forgotten once it no longer counts', async () => {
     await fixture.store().bear(newBirth({ bornFrom }), noLimits, NOON)
     await fixture.store().bear(newBirth({ bornFrom: 'other' }), noLimits, NOON + 2 * HOUR_MS)

@@ -41,3 +41,18 @@ test('what is remembered is bounded, and what is in use stays', () => {
   identify('idle')
   expect(asked).toEqual(['idle'])
 })
+
+/** Met once, and then no more while so many others are. */
+function idleWhile(others: number): string[] {
+  const { asked, identify } = counted()
+  identify('idle')
+  for (let i = 0; i < others; i++) identify(`t${i}`)
+  asked.length = 0
+  identify('idle')
+  return asked
+}
+
+test('a token that is not met is known for 40,000 tokens, and then looked up again', () => {
+  expect(idleWhile(39_999)).toEqual([])
+  expect(idleWhile(40_000)).toEqual(['idle'])
+})

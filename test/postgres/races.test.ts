@@ -1,0 +1,142 @@
+/** What another does between the statements of one verb: arranged, not left to luck. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { agentVerbs } from '../../src/store/postgres/agents.ts'
+import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { memoryVerbs } from '../../src/store/postgres/memories.ts'
+import {
+  NOON,
+  newBirth,
+  newWrite,
+  noLimits,
+  openFixture,
+  type StoreFixture,
+} from '../store/fixture.ts'
+import { cloneDatabase, type Database } from './databases.ts'
+
+let database: Database
+let fixture: StoreFixture
+let connections: Connections
+let other: pg.Client
+beforeAll(async () => {
+  database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+  const existing = { ...database, directory: async () => '', drop: async () => {} }
+  fixture = await openFixture({ name: 'postgres', fresh: async () => existing })
+  connections = openConnections(hostsOf(database.url), 4, 'agent-home test')
+  other = new pg.Client({ connectionString: database.url })
+  await other.connect()
+})
+afterAll(async () => {
+  await other.end()
+  await connections.close()
+  await fixture.close()
+  await database.drop()
+})
+
+const nothing = () => undefined
+
+/** The verbs of a node, in whose reading another is quicker. */
+const outrun = (first: () => Promise<unknown>) => {
+  const read: Connections['read'] = async (...question) => {
+    await first()
+    return connections.read(...question)
+  }
+  return memoryVerbs({ ...connections, read }, nothing)
+}
+
+/** Until somebody waits for what `other` holds. */
+async function somebodyWaits(): Promise<void> {
+  const waiting = `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database OR database IS NULL
+    WHERE NOT granted AND d.datname = current_database()`
+  const waits = () => connections.read({ name: 'waiting', text: waiting })
+  while ((await waits()).length === 0);
+}
+
+/** Does this in a transaction that is committed once the work waits for it. */
+async function whileUncommitted<T>(
+  statements: readonly (readonly [sql: string, ...values: unknown[]])[],
+  work: () => Promise<T>,
+): Promise<T> {
+  await other.query('BEGIN')
+  for (const [sql, ...values] of statements) await other.query(sql, values)
+  const working = work()
+  await somebodyWaits()
+  await other.query('COMMIT')
+  return working
+}
+
+const late = newWrite({ expectedVersion: 5 })
+
+test('a token that is revoked before a conflict is looked at is told that it is', async () => {
+  const { agent, operator } = await fixture.agent()
+  await fixture.write(agent)
+  const { writeMemory } = outrun(() =>
+    fixture.store().rotateAgentToken(operator, newBirth().agentTokenHash, NOON),
+  )
+  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'revoked' })
+})
+
+test('an agent that is paused before a conflict is looked at is told that it is', async () => {
+  const { agent, operator } = await fixture.agent()
+  await fixture.write(agent)
+  const { writeMemory } = outrun(() => fixture.store().setStatus(operator, 'paused', NOON))
+  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'paused' })
+})
+
+test('a conflict that is none by the time that it is looked at is tried again', async () => {
+  const { agent } = await fixture.agent()
+  await fixture.write(agent)
+  const { writeMemory } = outrun(() => fixture.write(agent, { expectedVersion: 1 }))
+  const write = newWrite({ text: 'Step 3', expectedVersion: 2 })
+  expect(await writeMemory(agent, write, 0, NOON)).toMatchObject({
+    outcome: 'saved',
+    memory: { version: 3, text: 'Step 3' },
+  })
+})
+
+test('a memory that another creates meanwhile is a conflict', async () => {
+  const { agent } = await fixture.agent()
+  const theirs = `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
+    VALUES ($1, 'plan', 'theirs', 'theirs', '{}', 1, 7, 7)`
+  const answer = await whileUncommitted([[theirs, agent.agentId]], () => fixture.write(agent))
+  expect(answer).toEqual({
+    outcome: 'conflict',
+    currentVersion: 1,
+    updatedAt: 7,
+    sameContent: false,
+  })
+  expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
+})
+
+test('a birth under a key that another bears meanwhile is the other’s', async () => {
+  const [mine, theirs] = [newBirth(), newBirth()]
+  const added = { agentId: theirs.agentId, fingerprint: 'theirs', salt: 'salt' }
+  const answer = await whileUncommitted(
+    [
+      [
+        `INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
+         VALUES ($1, 'Echo', 'Is quicker.', 'zerno', 'active', 7, 7)`,
+        theirs.agentId,
+      ],
+      [
+        `INSERT INTO births (key_hash, agent_id, fingerprint, salt, created_at)
+         VALUES ($1, $2, 'theirs', 'salt', 7)`,
+        mine.keyHash,
+        theirs.agentId,
+      ],
+    ],
+    () => fixture.store().bear(mine, noLimits, NOON),
+  )
+  expect(answer).toEqual({ outcome: 'known', birth: { ...added, rotated: false } })
+  expect(await fixture.store().identify(mine.agentTokenHash)).toBeUndefined()
+})
+
+test('of a birth that fails, the error is told as it is', async () => {
+  const { bear } = agentVerbs(connections, nothing)
+  const twice = newBirth()
+  const stray = { ...twice, operatorTokenHash: twice.agentTokenHash }
+  await expect(bear(stray, noLimits, NOON)).rejects.toThrow('duplicate key')
+  const joined = newBirth({ account: { join: 'no such account' } })
+  await expect(bear(joined, noLimits, NOON)).rejects.toThrow('foreign key')
+})
