@@ -81,7 +81,6 @@ export function runner(declared: Runnable, handle: Handle) {
   function go(request: Running, deps: unknown, from: number): Answer | Promise<Answer> {
     for (let at = from; at < steps.length; at++) {
       const learnt = steps[at]?.run(request, deps)
-      if (learnt === undefined) continue
       if (learnt instanceof Promise) {
         return learnt.then((later) => go(Object.assign(request, later), deps, at + 1))
       }

@@ -157,21 +157,28 @@ test('whoever was admitted leaves once, whatever became of the request', async (
   expect(inside).toBe(0)
 })
 
-test('a form is shown again for what is refused after it, not before, and not for our own trouble', async () => {
+test('a form is shown again for what is refused after it, and not for what is before', async () => {
   const shown = again(async ({ call }, _: unknown, { code }) => json(call, 403, `again: ${code}`))
   const handle = ({ call }: { call: Call }) => answer(call, 204, null)
-  const failing = () => {
-    throw problem('overloaded')
-  }
   const after = endpoint({ ...declared, guards: [shown, refusing], handle })
   const before = endpoint({ ...declared, guards: [refusing, shown], handle })
-  const ours = endpoint({ ...declared, guards: [shown], handle: failing })
   const call = callOf()
   expect(await after.serve(call, {})).toMatchObject({ status: 403, body: '"again: agent_paused"' })
   expect(call.notes.code).toBe('agent_paused')
   await expect(before.serve(callOf(), {})).rejects.toMatchObject({ code: 'agent_paused' })
-  await expect(ours.serve(callOf(), {})).rejects.toMatchObject({ code: 'overloaded' })
 })
+
+test.each([new TypeError('not a function'), problem('internal'), problem('overloaded')])(
+  'a form is not shown again for %s, which no other input mends',
+  async (failure) => {
+    const shown = again(async ({ call }, _: unknown) => json(call, 403, 'again'))
+    const handle = () => {
+      throw failure
+    }
+    const { serve } = endpoint({ ...declared, guards: [shown], handle })
+    await expect(serve(callOf(), {})).rejects.toBe(failure)
+  },
+)
 
 test('the types refuse a list in which a fact is needed before it is established', () => {
   const seen: string[] = []
