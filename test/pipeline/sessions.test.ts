@@ -55,6 +55,26 @@ describe('a session', () => {
     return session
   }
 
+  test('over https is bound to this very host, and sent nowhere else', async () => {
+    const call = callOf()
+    await beginSession(call, { ...deps(), secure: true }, accountId)
+    expect(call.responseHeaders['Set-Cookie']).toMatch(
+      /^__Host-agent-home-session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+    expect(await visit(cookieOf(call))).toBeUndefined()
+  })
+
+  test('ends after seven days, however lately it was visited', async () => {
+    const cookie = await begin()
+    for (let visits = 0; visits < 14; visits++) {
+      now += 12 * HOUR_MS - 1
+      expect((await visit(cookie))?.accountId).toBe(accountId)
+    }
+    expect((await kept()).expiresAt).toBe(START + 7 * 24 * HOUR_MS)
+    now = START + 7 * 24 * HOUR_MS
+    expect(await visit(cookie)).toBeUndefined()
+  })
+
   test('ends after twelve hours without a visit', async () => {
     const cookie = await begin()
     expect((await kept()).expiresAt).toBe(START + 12 * HOUR_MS)
