@@ -31,11 +31,15 @@ export interface Budgets {
   readonly look: (name: string, key: string) => BudgetState | Promise<BudgetState>
 }
 
-const stateOf = (policy: BudgetPolicy, counted: RateLimiterRes | null): BudgetState => ({
+const stateOf = (
+  policy: BudgetPolicy,
+  counted: RateLimiterRes | null,
+  allowed: boolean,
+): BudgetState => ({
   policy,
   remaining: counted?.remainingPoints ?? policy.quota,
   resetSeconds: counted ? Math.ceil(counted.msBeforeNext / 1000) : policy.windowSeconds,
-  allowed: (counted?.consumedPoints ?? 0) <= policy.quota,
+  allowed,
 })
 
 /** Counted in the memory of this one process. */
@@ -52,16 +56,15 @@ export function countInMemory(): Counting {
   return {
     async take(policy, key) {
       try {
-        return stateOf(policy, await limiterOf(policy).consume(key))
+        return stateOf(policy, await limiterOf(policy).consume(key), true)
       } catch (over) {
-        if (over instanceof RateLimiterRes) return stateOf(policy, over)
+        if (over instanceof RateLimiterRes) return stateOf(policy, over, false)
         throw over
       }
     },
     async look(policy, key) {
       const counted = await limiterOf(policy).get(key)
-      const allowed = (counted?.consumedPoints ?? 0) < policy.quota
-      return { ...stateOf(policy, counted), allowed }
+      return stateOf(policy, counted, (counted?.consumedPoints ?? 0) < policy.quota)
     },
   }
 }
