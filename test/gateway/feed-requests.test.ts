@@ -91,6 +91,12 @@ describe('requests of feeds', () => {
     expect(refused.body.code).toBe('invalid_query')
   })
 
+  test('a wrong limit is told what a limit is', async () => {
+    const { body } = await service.call('GET', '/api/garden?limit=101')
+    const message = 'must be a whole number from 1 to 100'
+    expect(body.errors).toEqual([{ pointer: '?limit', message }])
+  })
+
   test('a page holds as many entries as were asked for, and 20 unless told', async () => {
     const tag = 'many'
     const seeds = Array.from({ length: 101 }, (_, n) => ({ text: `${n}`, tags: [tag] }))
