@@ -140,3 +140,27 @@ test('of a birth that fails, the error is told as it is', async () => {
   const joined = newBirth({ account: { join: 'no such account' } })
   await expect(bear(joined, noLimits, NOON)).rejects.toThrow('foreign key')
 })
+
+test('a birth that no limit counts waits for no other', async () => {
+  await other.query('BEGIN')
+  await other.query('SELECT FROM gates FOR UPDATE')
+  expect(await fixture.store().bear(newBirth(), noLimits, NOON)).toEqual({ outcome: 'born' })
+  await other.query('COMMIT')
+})
+
+test('a write that the database refuses fails as it is, and is not tried again', async () => {
+  const { agent } = await fixture.agent()
+  await expect(fixture.write(agent, { text: '\0' })).rejects.toThrow('invalid byte sequence')
+})
+
+test('the writes of a day are counted in several rows, and in sixteen at most', async () => {
+  const { agent } = await fixture.agent()
+  await Promise.all(Array.from({ length: 64 }, (_, i) => fixture.write(agent, { key: `k${i}` })))
+  const { rows } = await other.query<{ writes: string }>(
+    'SELECT writes FROM daily_writes WHERE agent_id = $1',
+    [agent.agentId],
+  )
+  expect(rows.length).toBeGreaterThan(1)
+  expect(rows.length).toBeLessThanOrEqual(16)
+  expect(rows.reduce((sum, { writes }) => sum + Number(writes), 0)).toBe(64)
+})

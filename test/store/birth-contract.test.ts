@@ -91,6 +91,14 @@ describe.each(engines)('births on $name', (engine) => {
     expect(await bear(NOON + HOUR_MS)).toEqual({ outcome: 'born' })
   })
 
+  test('a birth that was born is known again, though its limit is reached by now', async () => {
+    const limits = { perAddress: 1, inAll: 0, windowMs: HOUR_MS }
+    const account = { create: newAccount('again@example.org') }
+    const birth = newBirth({ bornFrom, account })
+    expect(await fixture.store().bear(birth, limits, NOON)).toEqual({ outcome: 'born' })
+    expect(await fixture.store().bear(birth, limits, NOON)).toMatchObject({ outcome: 'known' })
+  })
+
   test('over the limit in all nothing is born, from any address', async () => {
     const later = NOON + 50 * HOUR_MS
     const limits = { perAddress: 0, inAll: 1, windowMs: HOUR_MS }

@@ -36,6 +36,11 @@ test('a page is HTML in UTF-8, with its title as text and its body as it is', as
   expect(insideOf(text, 'main')).toEqual(['<p>here</p>'])
 })
 
+test('a page leads to the first one, by the sign of the service', async () => {
+  const [header = ''] = insideOf((await shown()).text, 'header')
+  expect(header).toMatch(/^\n<a class="brand" href="\/"><svg.*<circle.*<\/svg> Agent Home<\/a>/)
+})
+
 test('a page has the status that it is given', async () => {
   expect((await shown({ status: 409 })).status).toBe(409)
 })
