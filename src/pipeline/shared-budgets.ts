@@ -26,6 +26,18 @@ interface Held {
 
 const NOTHING: Held = { left: 0, unleased: Number.POSITIVE_INFINITY, endsAt: 0 }
 
+const stateOf = (
+  policy: BudgetPolicy,
+  { left, unleased, endsAt }: Held,
+  now: number,
+  allowed: boolean,
+): BudgetState => ({
+  policy,
+  remaining: left + unleased,
+  resetSeconds: Math.max(0, Math.ceil((endsAt - now) / 1000)),
+  allowed,
+})
+
 /** `stopwatch` gives milliseconds, monotonic. */
 export function countShared(lease: LeasePermits, stopwatch: () => number): Counting {
   const held = new Map<string, Held>()
@@ -63,13 +75,6 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
     return asking
   }
 
-  const stateOf = (policy: BudgetPolicy, found: Held, allowed: boolean): BudgetState => ({
-    policy,
-    remaining: found.left + found.unleased,
-    resetSeconds: Math.max(0, Math.ceil((found.endsAt - stopwatch()) / 1000)),
-    allowed,
-  })
-
   return {
     async take(policy, key) {
       const id = idOf(policy, key)
@@ -79,12 +84,12 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
       }
       const allowed = found.left > 0
       if (allowed) found.left--
-      return stateOf(policy, found, allowed)
+      return stateOf(policy, found, stopwatch(), allowed)
     },
     async look(policy, key) {
       const id = idOf(policy, key)
       const found = current(id) ?? (await askOnce(id, policy, key, 0))
-      return stateOf(policy, found, found.left + found.unleased > 0)
+      return stateOf(policy, found, stopwatch(), found.left + found.unleased > 0)
     },
   }
 }
