@@ -23,7 +23,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
     tests: [
       ...test('http', 'address'),
-      ...test('pipeline', 'endpoint counted bearer sessions'),
+      ...test('pipeline', 'guards endpoint counted bearer sessions'),
       ...test('rights', 'rights guards'),
       ...test('home', 'origin refusals birth credentials profile account limits'),
       ...test('web', 'guards'),
