@@ -59,7 +59,9 @@ test('a beginning is searched for again, as text', async () => {
   expect(fieldsIn(text)).toEqual({ prefix })
   expect(text).toContain(`<p class="empty">No key begins with “${escaped(prefix)}”.</p>`)
   expect(text).not.toContain('<table')
-  expect(/<input [^>]*name="prefix"[^>]*>/.exec(text)?.[0]).not.toContain('required')
+  const field = /<input [^>]*name="prefix"[^>]*>/.exec(text)?.[0]
+  expect(field).toContain(' type="search"')
+  expect(field).not.toContain('required')
   expect(fieldsIn(await page())).toEqual({ prefix: '' })
 })
 

@@ -212,5 +212,6 @@ describe('the form in which a memory is edited', () => {
       await save(await filledIn(key, { key: 'no key' })),
     ].map(({ status }) => status)
     expect(statuses).toEqual([400, 400, 400, 404, 400])
+    expect((await save(keyless)).text).toContain('<h1 class="key"></h1>')
   })
 })
