@@ -38,9 +38,9 @@ describe('a field of one line', () => {
     expect(await control(input(field, untouched))).toBe(
       'id="tags" name="tags" type="text" value="" autocomplete="off" required',
     )
-    const told = { type: 'email', autocomplete: 'username', required: false, maxLength: 9 } as const
+    const told = { type: 'email', autocomplete: 'username', required: false } as const
     expect(await control(input({ ...field, ...told }, untouched))).toBe(
-      'id="tags" name="tags" type="email" value="" autocomplete="username" maxlength="9"',
+      'id="tags" name="tags" type="email" value="" autocomplete="username"',
     )
   })
 
