@@ -43,7 +43,7 @@ export interface Identified {
 
 /** The presented token, or undefined where there is none. */
 function tokenOf({ requestHeaders: { authorization } }: Call): string | undefined {
-  return authorization?.match(/^bearer +(.*)/i)?.[1]
+  return authorization?.match(/^bearer +(.*)$/i)?.[1]
 }
 
 /** Whom a token speaks for. One that was never issued is not looked up. */
