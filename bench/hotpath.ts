@@ -1,11 +1,12 @@
 /**
- * A quick look at the hot path: reads and durable compare-and-swap writes of 1 KB texts, ours and a
- * bare node:http server in turns, as requests a second and as ratios of medians.
+ * A quick look at the hot path: reads, creates and compare-and-swap updates of 1 KB texts, of ours
+ * and of a bare node:http server in turns, as requests a second and as ratios of medians.
  *
- *   node bench/hotpath.ts [rounds=5] [seconds=2] [read|write]
+ *   node bench/hotpath.ts [rounds=5] [seconds=2] [read|create|update]
  *
  * Wants two cores and `wrk`: the servers run on core 0, the load on core 1. `PROFILE=1` leaves a
- * .cpuprofile of our server in the working directory.
+ * .cpuprofile of our server in the working directory. `BEFORE=` another checkout of the project
+ * takes turns with this one, to tell what a change cost.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,6 +20,8 @@ const AGENTS = 64
 const KEYS_PER_AGENT = 100
 const TEXT = 'x'.repeat(1024)
 const UNLIMITED = '999999999'
+const SCENARIOS = ['read', 'create', 'update'] as const
+type Scenario = (typeof SCENARIOS)[number]
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2, 4).map(Number)
 const only = process.argv[4]
@@ -28,14 +31,18 @@ interface Contestant {
   readonly name: string
   readonly url: string
   readonly process: ChildProcess
+  /** What wrk runs in each scenario; the bare server is asked what ours is asked. */
+  scripts: Scripts
 }
+
+type Scripts = Readonly<Record<Scenario, (round: number) => string>>
 
 /** Both servers print one JSON line that holds their address. */
 async function start(
   name: string,
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<Contestant> {
+): Promise<Omit<Contestant, 'scripts'>> {
   const child = spawn('taskset', ['-c', '0', process.execPath, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -71,15 +78,27 @@ async function fill(url: string, token: string): Promise<void> {
   }
 }
 
-/** Scripts for wrk: what is sent in turn. A round of writes first creates its keys, then updates. */
-const lua = (tokens: readonly string[]) => {
+/** Keys that an agent updates in a round: few, so that nearly all of a round's writes are updates. */
+const UPDATED_KEYS = 10
+
+const lua = (tokens: readonly string[]): Scripts => {
   const heads = (line: string) => `
     local heads = {}
     for i, token in ipairs({${tokens.map((token) => `"${token}"`)}}) do
       heads[i] = "${line}\\r\\nHost: bench\\r\\nAuthorization: Bearer " .. token .. "\\r\\n"
     end`
+  const write = (key: string, expectedVersion: string) => `
+    ${heads('POST /api/agents/me/memory HTTP/1.1')}
+    local start = '","text":"' .. string.rep("x", 1024) .. '","metadata":{},"expectedVersion":'
+    local n = -2 -- wrk asks for one request that it never sends
+    request = function()
+      n = n + 1
+      local body = '{"key":"${key}.' .. ${expectedVersion} .. '}'
+      return heads[n % ${AGENTS} + 1] .. "Content-Type: application/json\\r\\nContent-Length: "
+        .. #body .. "\\r\\n\\r\\n" .. body
+    end`
   return {
-    read: (_round: number) => `
+    read: () => `
       ${heads('GET /api/agents/me/memory?key=k%d HTTP/1.1')}
       local requests, n = {}, 0
       for i = 0, ${AGENTS * KEYS_PER_AGENT} - 1 do
@@ -90,17 +109,12 @@ const lua = (tokens: readonly string[]) => {
         n = (n + 1) % ${AGENTS * KEYS_PER_AGENT}
         return requests[n]
       end`,
-    write: (round: number) => `
-      ${heads('POST /api/agents/me/memory HTTP/1.1')}
-      local start = '","text":"' .. string.rep("x", 1024) .. '","metadata":{},"expectedVersion":'
-      local n = -2 -- wrk asks for one request that it never sends
-      request = function()
-        n = n + 1
-        local key = math.floor(n / ${AGENTS}) % 60
-        local body = '{"key":"r${round}.' .. key .. start .. math.floor(n / ${AGENTS * 60}) .. '}'
-        return heads[n % ${AGENTS} + 1] .. "Content-Type: application/json\\r\\nContent-Length: "
-          .. #body .. "\\r\\n\\r\\n" .. body
-      end`,
+    create: (round) => write(`c${round}`, 'n .. start .. 0'),
+    update: (round) =>
+      write(
+        `u${round}`,
+        `math.floor(n / ${AGENTS}) % ${UPDATED_KEYS} .. start .. math.floor(n / ${AGENTS * UPDATED_KEYS})`,
+      ),
   }
 }
 
@@ -139,66 +153,88 @@ function load({ url, process }: Contestant, script: string, connections: number)
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-const scenarios = [
-  { name: 'read', connections: 32 },
-  { name: 'write', connections: 64 },
-] as const
-
-function compete(contestants: readonly Contestant[], tokens: readonly string[]): void {
-  const scripts = lua(tokens)
-  for (const { name, connections } of scenarios) {
-    if (only && only !== name) continue
+function compete(contestants: readonly Contestant[]): void {
+  for (const scenario of SCENARIOS) {
+    if (only && only !== scenario) continue
+    const connections = scenario === 'read' ? 32 : 64
     const samples = contestants.map(() => [] as Sample[])
-    const committed = commitsOf(contestants[1]?.url)
-    contestants.forEach((contestant) => void load(contestant, scripts[name](rounds), connections))
+    const run = (contestant: Contestant, round: number) =>
+      load(contestant, contestant.scripts[scenario](round), connections)
+    const committed = contestants.map(commitsOf)
+    for (const contestant of contestants) run(contestant, rounds)
     for (let round = 0; round < rounds; round++) {
-      contestants.forEach((contestant, i) => {
-        samples[i]?.push(load(contestant, scripts[name](round), connections))
-      })
+      // Who begins changes, so that nobody always follows the same other.
+      const order = round % 2 === 0 ? contestants : contestants.toReversed()
+      for (const contestant of order) {
+        samples[contestants.indexOf(contestant)]?.push(run(contestant, round))
+      }
     }
-    const [bare = 0, ours = 0] = samples.map((s) => median(s.map(({ perSecond }) => perSecond)))
-    const [bareCpu = 0, oursCpu = 0] = samples.map((s) =>
-      Math.min(...s.map((each) => each.cpuMicros)),
-    )
-    const p99 = samples[1]?.map((sample) => sample.p99).join(' ')
-    const refused = samples[1]?.reduce((sum, sample) => sum + sample.refused, 0)
-    const requests = samples[1]?.reduce((sum, { requests }) => sum + requests, 0) ?? 0
-    const commits = commitsOf(contestants[1]?.url) - committed
-    process.stdout.write(
-      `${name.padEnd(6)} bare ${Math.round(bare)}/s  ours ${Math.round(ours)}/s  ` +
-        `ratio ${(ours / bare).toFixed(3)}  cpu/request ${bareCpu.toFixed(1)} and ${oursCpu.toFixed(1)} µs, ` +
-        `ratio ${(bareCpu / oursCpu).toFixed(3)}  p99 ${p99}  refused ${refused}` +
-        `${commits > 0 ? `  writes/commit ${(requests / commits).toFixed(1)}` : ''}\n`,
-    )
+    const commits = contestants.map((contestant, i) => commitsOf(contestant) - (committed[i] ?? 0))
+    report(scenario, contestants, samples, commits)
   }
 }
 
+function report(
+  scenario: Scenario,
+  contestants: readonly Contestant[],
+  samples: readonly (readonly Sample[])[],
+  commits: readonly number[],
+): void {
+  const bare = median(samples[0]?.map(({ perSecond }) => perSecond) ?? [])
+  contestants.forEach(({ name }, i) => {
+    const own = samples[i] ?? []
+    const perSecond = median(own.map((sample) => sample.perSecond))
+    const sum = (of: (sample: Sample) => number) => own.reduce((total, each) => total + of(each), 0)
+    const together = commits[i]
+      ? `  writes/commit ${(sum((s) => s.requests) / commits[i]).toFixed(1)}`
+      : ''
+    process.stdout.write(
+      `${scenario.padEnd(6)} ${name.padEnd(6)} ${Math.round(perSecond)}/s  of bare ${(perSecond / bare).toFixed(3)}` +
+        `  cpu/request ${Math.min(...own.map((each) => each.cpuMicros)).toFixed(1)} µs` +
+        `  p99 ${own.map(({ p99 }) => p99).join(' ')}  refused ${sum((s) => s.refused)}${together}\n`,
+    )
+  })
+}
+
 /** Commits so far, to tell how many writes share one. */
-function commitsOf(url = ''): number {
+function commitsOf({ url }: Contestant): number {
   const text = execFileSync('curl', ['-s', `${url}/metrics`], { encoding: 'utf8' })
-  return Number(/^agent_home_commits (\d+)/m.exec(text)?.[1])
+  return Number(/^agent_home_commits (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
 const profile = process.env.PROFILE ? ['--cpu-prof', '--cpu-prof-interval=200'] : []
-const main = new URL('../src/main.ts', import.meta.url).pathname
-const ours = await start('ours', [...profile, main], {
-  PORT: '0',
-  LOG_LEVEL: 'info',
-  DATABASE_URL: `sqlite:${join(directory, 'home.db')}`,
-  MEMORIES_PER_AGENT: '0',
-  READS_PER_MINUTE: UNLIMITED,
-  WRITES_PER_MINUTE: UNLIMITED,
-  BIRTHS_PER_HOUR: '0',
-  BIRTHS_PER_HOUR_PER_ADDRESS: '0',
-})
-const tokens = await Promise.all(Array.from({ length: AGENTS }, () => bear(ours.url)))
-await Promise.all(tokens.map((token) => fill(ours.url, token)))
-const fixed = JSON.stringify(await answerOf(ours.url, tokens[0] ?? '', 'k0'))
-const bare = await start('bare', [new URL('bare.ts', import.meta.url).pathname, fixed])
+
+async function home(name: string, checkout: string): Promise<Contestant> {
+  const started = await start(name, [...profile, join(checkout, 'src/main.ts')], {
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    DATABASE_URL: `sqlite:${join(directory, `${name}.db`)}`,
+    MEMORIES_PER_AGENT: '0',
+    READS_PER_MINUTE: UNLIMITED,
+    WRITES_PER_MINUTE: UNLIMITED,
+    BIRTHS_PER_HOUR: '0',
+    BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+  })
+  const tokens = await Promise.all(Array.from({ length: AGENTS }, () => bear(started.url)))
+  await Promise.all(tokens.map((token) => fill(started.url, token)))
+  return { ...started, scripts: lua(tokens) }
+}
+
+/** Answers GET with the very bytes that ours answers the first read with. */
+async function bareBeside({ url, scripts }: Contestant): Promise<Contestant> {
+  const token = /"(agent_[^"]+)"/.exec(scripts.read(0))?.[1] ?? ''
+  const fixed = JSON.stringify(await answerOf(url, token, 'k0'))
+  const bare = await start('bare', [new URL('bare.ts', import.meta.url).pathname, fixed])
+  return { ...bare, scripts }
+}
+
+const ours = await home('ours', new URL('..', import.meta.url).pathname)
+const before = process.env.BEFORE ? [await home('before', process.env.BEFORE)] : []
+const contestants = [await bareBeside(ours), ...before, ours]
 try {
-  compete([bare, ours], tokens)
+  compete(contestants)
 } finally {
-  for (const contestant of [bare, ours]) {
+  for (const contestant of contestants) {
     contestant.process.kill('SIGTERM')
     await once(contestant.process, 'exit')
   }
