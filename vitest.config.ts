@@ -1,18 +1,29 @@
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
+import { keepDatabasesInMemory } from './test/files.ts'
 
-export default defineConfig({
-  test: {
-    // `npm run check` leaves out process/, browser/ and answers/: what starts a process of its own.
-    include: ['test/**/*.test.ts'],
-    reporters: ['default', './test/totals.ts'],
-    globalSetup: ['test/postgres/setup.ts'],
-    pool: 'forks',
-    // The files of a worker share their modules: no module of ours keeps anything of a service.
-    isolate: false,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    maxWorkers: 2,
-    // Only against a hang: what a test measures, it measures itself, on however busy a machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-  },
+/** What starts a process of its own. */
+const SLOW = 'test/{process,browser,answers}/**'
+
+export default defineConfig(({ mode }) => {
+  // `npm run check`: quick enough for every commit.
+  const isQuick = mode === 'quick'
+  if (isQuick) keepDatabasesInMemory()
+  // Each store starts a thread, and each thread loads the same files.
+  process.env.NODE_COMPILE_CACHE ??= `${import.meta.dirname}/node_modules/.cache/compiled`
+  return {
+    test: {
+      include: ['test/**/*.test.ts'],
+      exclude: [...defaultExclude, ...(isQuick ? [SLOW] : [])],
+      reporters: ['default', './test/totals.ts'],
+      globalSetup: ['test/postgres/setup.ts'],
+      pool: 'forks',
+      // The files of a worker share their modules: no module of ours keeps anything of a service.
+      isolate: false,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      maxWorkers: 2,
+      // Only against a hang: what a test measures, it measures itself, on however busy a machine.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+    },
+  }
 })

@@ -1,7 +1,6 @@
 /** Real apps on real stores, for tests. An engine is one row of `engines`. */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pino } from 'pino'
@@ -13,6 +12,7 @@ import { targetOf } from '../src/http/target.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { checkDocumented } from './documented.ts'
+import { databaseDirectory } from './files.ts'
 import { cloneDatabase } from './postgres/databases.ts'
 
 export interface TestDatabase {
@@ -27,7 +27,7 @@ export interface Engine {
   readonly fresh: () => Promise<TestDatabase>
 }
 
-export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'agent-home-'))
+export const temporaryDirectory = (): string => databaseDirectory('agent-home-')
 
 const sqlite: Engine = {
   name: 'sqlite',

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import settings from '../vitest.config.ts'
 
 const STARTED_ELSEWHERE = /^(process|browser|answers)\//
 
@@ -23,10 +24,16 @@ test('a test that starts a process lies where the quick run leaves it out', () =
   expect(strays.map(({ file }) => file).filter((file) => !STARTED_ELSEWHERE.test(file))).toEqual([])
 })
 
-test('the quick run leaves out these folders, and nothing else', () => {
+test('the quick run leaves out these folders, and nothing else', async () => {
   const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
-  const { check } = (JSON.parse(packageJson) as { scripts: { check: string } }).scripts
-  expect(check.match(/--exclude '[^']*'/g)).toEqual([
-    "--exclude 'test/{process,browser,answers}/**'",
+  const { check, test } = (JSON.parse(packageJson) as { scripts: Record<string, string> }).scripts
+  expect([test, check]).toEqual([
+    'npm run lint && vitest run',
+    'npm run lint && vitest run --mode quick',
+  ])
+  const leftOut = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
+  const quickly = new Set(leftOut('quick'))
+  expect([...quickly.difference(new Set(leftOut('test')))]).toEqual([
+    'test/{process,browser,answers}/**',
   ])
 })

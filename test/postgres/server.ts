@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { databaseDirectory } from '../files.ts'
 
 const run = promisify(execFile)
 
@@ -96,7 +97,7 @@ async function letCopyGo(): Promise<void> {
 
 /** A directory that the server's account can reach. */
 async function prepare(account: Account | undefined): Promise<Place> {
-  const home = mkdtempSync(join(tmpdir(), 'agent-home-postgres-'))
+  const home = databaseDirectory('agent-home-postgres-')
   own(home, account)
   if (!account) return { account, home, bin: join(installed(), 'bin') }
   servers++
