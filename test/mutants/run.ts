@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { keepDatabasesInMemory } from '../files.ts'
 import { createPostgres } from '../postgres/server.ts'
 import { groups } from './groups.ts'
 import { REPORTS, report } from './report.ts'
@@ -39,6 +40,7 @@ async function tryMutants(group: string, options: string[], databaseUrl: string)
   if (code !== 0) throw new Error(`the mutants of ${group} could not be tried`)
 }
 
+keepDatabasesInMemory()
 const { names, options } = chosen(process.argv.slice(2))
 refuseStrays(names)
 // One for all: a process that is killed with its mutant would leave its own behind.
