@@ -111,7 +111,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   home_disabled: sending({ setting: 'disabled' }),
   births_disabled: sending({ setting: 'closed' }),
   origin_denied: sending({ headers: { origin: 'https://evil.example' } }),
-  duplicate_header: sending({ headers: { 'idempotency-key': 'a, b' } }),
+  duplicate_header: sending({ headers: { 'idempotency-key': ['a', 'b'] } }),
   token_in_query: sending({ query: 'token=x' }),
   invalid_query: sending({ query: 'a=1&a=2' }),
   credentials_missing: sending({ as: {} }),

@@ -61,9 +61,12 @@ export interface Answer {
   readonly body: Json
 }
 
+/** What is a list is sent once for each. */
+export type SentHeaders = Readonly<Record<string, string | readonly string[]>>
+
 export interface CallOptions {
   readonly token?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: SentHeaders
   /** A string is sent as it stands; anything else as JSON. */
   readonly body?: unknown
   /** The socket's remote address. */
@@ -102,19 +105,20 @@ export const birthBody = {
 
 export const incomingOf = (method: string, url: string, options: CallOptions): Incoming => {
   const { token, headers, body, from = '127.0.0.1' } = options
-  const requestHeaders: Record<string, string> = {
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  const sent = Object.entries<string | readonly string[]>({
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
-  }
-  for (const [name, value] of Object.entries(headers ?? {}))
-    requestHeaders[name.toLowerCase()] = value
+    ...Object.fromEntries(given),
+  }).map(([name, value]) => [name, [value].flat()] as const)
   const bytes = typeof body === 'string' ? body : JSON.stringify(body)
   const target = targetOf('127.0.0.1:8787', url)
   if (!target) throw new Error(`${url} is no address`)
   return {
     ...target,
     method,
-    requestHeaders,
+    requestHeaders: Object.fromEntries(sent.map(([name, values]) => [name, values.join(', ')])),
+    rawHeaders: sent.flatMap(([name, values]) => values.flatMap((value) => [name, value])),
     body: Readable.from(bytes ? [Buffer.from(bytes)] : []),
     peer: from,
   }

@@ -11,6 +11,8 @@ export interface Incoming {
   readonly search: string
   /** By name in lower case; a header that was sent twice is joined by a comma. */
   readonly requestHeaders: Readonly<Record<string, string | undefined>>
+  /** Names and values in turn, as they came: what tells a header sent twice from one with a comma. */
+  readonly rawHeaders: readonly string[]
   readonly body: Readable
   /** The socket's remote address; a proxy's, where there is one. */
   readonly peer: string
@@ -58,6 +60,7 @@ export const beginCall = (id: string, incoming: Incoming, params: PathParams): C
   path: incoming.path,
   search: incoming.search,
   requestHeaders: incoming.requestHeaders,
+  rawHeaders: incoming.rawHeaders,
   body: incoming.body,
   peer: incoming.peer,
   id,

@@ -81,6 +81,7 @@ function incomingOf(message: IncomingMessage): Incoming | undefined {
       method: message.method ?? 'GET',
       // All but Set-Cookie, which is no request's header, are joined to one string.
       requestHeaders: message.headers as Incoming['requestHeaders'],
+      rawHeaders: message.rawHeaders,
       body: message,
       peer: message.socket.remoteAddress ?? LOCAL,
     }

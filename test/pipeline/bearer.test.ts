@@ -29,6 +29,11 @@ describe('a token', () => {
     },
   )
 
+  test('is one, not several in one header', async () => {
+    expectProblem(await sent(`Bearer ${born.token},Bearer ${born.token}`), 'invalid_token')
+    expectProblem(await sent(`Bearer ${born.token}, Bearer ${born.token}`), 'invalid_token')
+  })
+
   test.each(['token=abc', 'access_token=abc', 'a=1&token=abc', 'a=1&access_token=', 'token='])(
     'is not looked for in an address, and "%s" is refused for it',
     async (query) => {

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Serve } from '../../src/http/call.ts'
 import { checkDocumented } from '../documented.ts'
-import { type Answer, answerOf, freshKey, incomingOf } from '../harness.ts'
+import { type Answer, answerOf, freshKey, incomingOf, type SentHeaders } from '../harness.ts'
 import { asDeclared, type Doors, openDoors, type Replace } from './doors.ts'
 import { examples, pathOf } from './examples.ts'
 import type { Rights } from './rights.ts'
@@ -43,7 +43,7 @@ export interface Sent {
   readonly setting?: Setting
   /** Nobody's, or another's credential in the place of the right one. */
   readonly as?: Headers
-  readonly headers?: Headers
+  readonly headers?: SentHeaders
   readonly query?: string
   /** As it stands. */
   readonly body?: string | Readable

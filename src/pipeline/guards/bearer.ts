@@ -9,13 +9,16 @@ import { type Announced, refuseUnspent, type WithBudgets } from './budget.ts'
 
 const SINGLE = ['authorization', 'content-type', 'idempotency-key']
 
-/** Repeated headers arrive joined by a comma, which none of these can hold. */
+const isRepeated = (name: string, { rawHeaders }: Call): boolean =>
+  rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length > 1
+
+/** Repeated headers arrive joined by a comma. */
 export const singleHeaders: Guard<unknown, object, void> = {
   name: 'single-headers',
   errors: ['duplicate_header'],
   run({ call }) {
     for (const name of SINGLE) {
-      if (call.requestHeaders[name]?.includes(',')) {
+      if (call.requestHeaders[name]?.includes(',') && isRepeated(name, call)) {
         throw problem('duplicate_header', { detail: `Send the ${name} header once.` })
       }
     }

@@ -5,9 +5,9 @@ export async function* strictness(subject: Subject): Faults {
   const { row, world, ask } = subject
   const { token } = world.mine
   const twice = {
-    authorization: `Bearer ${token}, Bearer ${token}`,
-    'content-type': 'application/json, application/json',
-    'idempotency-key': 'a, b',
+    authorization: [`Bearer ${token}`, `Bearer ${token}`],
+    'content-type': ['application/json', 'application/json'],
+    'idempotency-key': ['a', 'b'],
   }
   const tokens = [`access_token=${token}`, `token=x`, `key=${token}`, `a=b&access_token=x`]
   if (!row.strict) {
