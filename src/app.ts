@@ -42,6 +42,7 @@ export function createApp(parts: Parts): App {
   const operations = createOperations({
     ...parts,
     measures,
+    origins: home.origins,
     describe: describeService,
     showProblem: web.showProblem,
   })

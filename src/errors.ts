@@ -112,7 +112,8 @@ export const catalogue = {
   address_denied: {
     status: 403,
     title: 'This address may not read the metrics',
-    detail: 'Ask from the machine itself, or have METRICS_FROM list your address.',
+    detail:
+      'Ask the machine itself by its address and past every proxy, or have METRICS_FROM list your address.',
   },
   not_found: {
     status: 404,

@@ -2,18 +2,24 @@
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { peerIsListed } from '../http/address.ts'
-import { answer } from '../http/call.ts'
+import { answer, type Call } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Guard } from '../pipeline/guard.ts'
+import { isOwnHost } from '../pipeline/origins.ts'
 import { type Operations, tag } from './operations.ts'
 
-const fromListed: Guard<Pick<Operations, 'metricsFrom'>, object, void> = {
+/** What proxies add. A forwarded request came from elsewhere, whatever its peer's address says. */
+const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
+
+const isForwarded = ({ requestHeaders }: Call): boolean =>
+  Object.keys(requestHeaders).some((name) => FORWARDING.test(name))
+
+const fromListed: Guard<Pick<Operations, 'metricsFrom' | 'origins'>, object, void> = {
   name: 'from-listed',
   errors: ['address_denied'],
-  run({ call }, { metricsFrom }) {
-    // A forwarded request came from elsewhere, whatever its peer's address says.
-    const forwarded = call.requestHeaders['x-forwarded-for'] !== undefined
-    if (forwarded || !peerIsListed(metricsFrom, call)) throw problem('address_denied')
+  run({ call }, { metricsFrom, origins }) {
+    const isDirect = !isForwarded(call) && isOwnHost(call.host, origins)
+    if (!isDirect || !peerIsListed(metricsFrom, call)) throw problem('address_denied')
   },
 }
 

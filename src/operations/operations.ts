@@ -3,6 +3,7 @@ import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
+import type { OriginPolicy } from '../pipeline/origins.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Measures } from './measures.ts'
 
@@ -17,13 +18,14 @@ export interface Operations {
   readonly checkWritable: () => Promise<void>
   readonly measures: Measures
   readonly metricsFrom: BlockList
+  readonly origins: OriginPolicy
   /** The OpenAPI document, as JSON text. */
   readonly openapi: () => string
   /** What a browser, which names text/html, gets at /problems/<code>. */
   readonly showProblem: (call: Call, code: ErrorCode) => Answer | Promise<Answer>
 }
 
-interface Parts extends Pick<Operations, 'measures' | 'showProblem'> {
+interface Parts extends Pick<Operations, 'measures' | 'showProblem' | 'origins'> {
   readonly config: Config
   readonly store: Pick<Store, 'checkWritable'>
   readonly clock: () => number

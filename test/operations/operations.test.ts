@@ -61,8 +61,19 @@ describe('operations', () => {
     for (const from of ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1']) {
       expectProblem(await service.call('GET', '/metrics', { from }), 'address_denied')
     }
-    const headers = { 'x-forwarded-for': '127.0.0.1' }
-    expectProblem(await service.call('GET', '/metrics', { headers }), 'address_denied')
+  })
+
+  test.each(['Forwarded', 'Via', 'X-Real-IP', 'X-Forwarded-For', 'X-Forwarded-Host'])(
+    '/metrics is not for what was forwarded, as %s says',
+    async (name) => {
+      const headers = { [name]: '127.0.0.1' }
+      expectProblem(await service.call('GET', '/metrics', { headers }), 'address_denied')
+    },
+  )
+
+  test('/metrics is not for a page whose name was made to lead here', async () => {
+    expectProblem(await service.call('GET', 'http://evil.example/metrics'), 'address_denied')
+    expect((await service.call('GET', 'http://localhost/metrics')).status).toBe(200)
   })
 
   test('METRICS_FROM lists who else may read them', async () => {

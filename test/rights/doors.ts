@@ -64,7 +64,8 @@ export function openDoors(
   const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }
   const web = createWeb({ ...parts, home, gateway })
   const measures = createMeasures(() => store.status())
-  const described = { measures, describe: describeService, showProblem: web.showProblem }
+  const { origins } = home
+  const described = { measures, origins, describe: describeService, showProblem: web.showProblem }
   const operations = createOperations({ ...parts, ...described })
   const observed = observing(log, measures.observe)
   const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }

@@ -2,22 +2,14 @@
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
-
-export interface OriginPolicy {
-  /** The address that people see, where it differs from the Host header's. */
-  readonly publicUrl?: string | undefined
-  readonly allowed: readonly string[]
-}
+import { isOwnHost, isOwnOrigin, type OriginPolicy } from '../origins.ts'
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
-
-const own = (host: string, origin: string, policy: OriginPolicy): boolean =>
-  origin === URL.parse(policy.publicUrl ?? `http://${host}`)?.origin
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: OriginPolicy): void {
   const { origin } = requestHeaders
-  if (origin === undefined || own(host, origin, policy)) return
+  if (origin === undefined || isOwnOrigin(origin, host, policy)) return
   if (!policy.allowed.includes(origin)) throw problem('origin_denied')
   responseHeaders['Access-Control-Allow-Origin'] = origin
   responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
@@ -75,26 +67,27 @@ export const openToAll: Guard<unknown, object, void> = {
 /** What the address bar and our own pages send. */
 const OURS = new Set(['same-origin', 'none'])
 
-const hostOf = (url: string): string | undefined => URL.parse(url)?.host
-
-/** Older browsers say only where the form was; programs say nothing and carry no cookie of ours. */
-function sameHost({ host, requestHeaders }: Call, { publicUrl }: OriginPolicy): boolean {
-  const { origin } = requestHeaders
+/**
+ * Older browsers say only where the form was; programs say nothing and carry no cookie of ours.
+ * Our pages keep where they are to themselves, so that their forms may come from `null`.
+ */
+function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): boolean {
+  const { origin, 'sec-fetch-site': site } = requestHeaders
+  if (site !== undefined && !OURS.has(site)) return false
   if (origin === undefined) return true
-  const from = hostOf(origin)
-  // Another site can have its name lead here, and name itself in Host and Origin alike.
-  return from !== undefined && from === hostOf(publicUrl ?? `http://${host}`)
+  return origin === 'null'
+    ? site !== undefined && isOwnHost(host, policy)
+    : isOwnOrigin(origin, host, policy)
 }
+
+const FOREIGN_FORM =
+  'Send the form from this service’s own page. If that is where it was, the service must know its address: its operator sets PUBLIC_URL to it.'
 
 /** For every request that a page of another site may not make: all that a cookie lets change. */
 export const sameSite: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   name: 'same-site',
   errors: ['origin_denied'],
   run({ call }, { origins }) {
-    const site = call.requestHeaders['sec-fetch-site']
-    const ours = site === undefined ? sameHost(call, origins) : OURS.has(site)
-    if (!ours) {
-      throw problem('origin_denied', { detail: 'Send the form from this service’s own page.' })
-    }
+    if (!isFromOurPage(call, origins)) throw problem('origin_denied', { detail: FOREIGN_FORM })
   },
 }

@@ -1,6 +1,6 @@
 /** What the landing page and the rooms are given to work with. */
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { OriginPolicy } from '../../pipeline/guards/origin.ts'
+import type { OriginPolicy } from '../../pipeline/origins.ts'
 import type { StoreStatus } from '../../store/port/store.ts'
 
 export interface SiteContext extends Gateway {

@@ -5,17 +5,21 @@ const HOST = 'http://127.0.0.1:8787'
 
 const FOREIGN = ['https://evil.example', 'null', 'http://127.0.0.1:1', `${LISTED}.evil.example`]
 
-/** A service that has a name goes by no other, even where that other led to it. */
+const EVIL = { host: 'evil.example', headers: { origin: 'http://evil.example' } } as const
+
+const OTHER_SCHEME = PUBLIC.replace('http:', 'https:')
+
+/** A service goes by its own name and addresses and no other, even where that other led to it. */
 async function* byItsName(subject: Subject): Faults {
-  const setting = 'named'
-  const rebound = {
-    setting,
-    host: 'evil.example',
-    headers: { origin: 'http://evil.example' },
-  } as const
-  yield* expecting(subject, 'by a name that is not its own', 'origin_denied', rebound)
-  const named = { setting, headers: { origin: PUBLIC } } as const
-  yield* expecting(subject, 'by its own name', subject.letIn, named)
+  const { letIn } = subject
+  yield* expecting(subject, 'by a name that is not its own', 'origin_denied', EVIL)
+  const setting = 'named' as const
+  yield* expecting(subject, 'by another than its name', 'origin_denied', { ...EVIL, setting })
+  const otherwise = { host: new URL(PUBLIC).host, headers: { origin: OTHER_SCHEME }, setting }
+  yield* expecting(subject, 'by its name in another scheme', 'origin_denied', otherwise)
+  for (const origin of [PUBLIC, HOST]) {
+    yield* expecting(subject, `as ${origin}`, letIn, { setting, headers: { origin } })
+  }
 }
 
 /** Endpoints for programs: from our own origin, from listed ones, or from no page at all. */
