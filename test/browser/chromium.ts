@@ -53,7 +53,7 @@ function unpacked(): { executablePath: string; env: Record<string, string> } {
 }
 
 /** CHROMIUM_PATH names another browser. */
-export function launchChromium(): Promise<Browser> {
+export function launchChromium(args: readonly string[] = []): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
   const { executablePath, env } = path ? { executablePath: path, env: {} } : unpacked()
   return chromium.launch({
@@ -67,6 +67,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...args,
     ],
   })
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { write } from '../harness.ts'
+import { launchChromium } from './chromium.ts'
 import { barriers, overflows, PASSWORD, signIn, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
@@ -169,5 +170,16 @@ describe('other ways into the console', () => {
     await new Promise((resolve) => evil.close(resolve))
     const { body } = await at.house.call('GET', '/api/agents/me', { token: born.token })
     expect(body.profile).toMatchObject({ status: 'active' })
+  })
+
+  // There browsers send no Sec-Fetch-Site: the form's Origin alone says that it is ours.
+  test('over plain HTTP from another machine', async () => {
+    const email = 'neighbour@example.org'
+    await at.house.birth({ email, password: PASSWORD })
+    const browser = await launchChromium(['--host-resolver-rules=MAP 198.51.100.7 127.0.0.1'])
+    const base = at.house.base.replace('127.0.0.1', '198.51.100.7')
+    const { page } = await visit(browser, base)
+    await signIn(page, email)
+    await browser.close()
   })
 })

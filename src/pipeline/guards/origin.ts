@@ -69,7 +69,7 @@ const OURS = new Set(['same-origin', 'none'])
 
 /**
  * Older browsers say only where the form was; programs say nothing and carry no cookie of ours.
- * Our pages keep where they are to themselves, so that their forms may come from `null`.
+ * A browser that hides where our page is sends `null`, and still says that the site is the same.
  */
 function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): boolean {
   const { origin, 'sec-fetch-site': site } = requestHeaders
