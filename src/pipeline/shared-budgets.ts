@@ -15,8 +15,8 @@ const blockOf = ({ quota }: BudgetPolicy): number => Math.max(1, Math.floor(quot
 
 const idOf = ({ name }: BudgetPolicy, key: string): string => `${name} ${key}`
 
-/** Counts held at once, before those whose window is over are let go. */
-const MAX_HELD = 10_000
+/** Counts held at once, before those whose window is over are first let go. */
+const SWEPT_FROM = 10_000
 
 interface Held {
   left: number
@@ -42,17 +42,22 @@ const stateOf = (
 export function countShared(lease: LeasePermits, stopwatch: () => number): Counting {
   const held = new Map<string, Held>()
   const asked = new Map<string, Promise<Held>>()
+  let sweptAt = SWEPT_FROM
 
   const current = (id: string): Held | undefined => {
     const found = held.get(id)
     return found && found.endsAt > stopwatch() ? found : undefined
   }
 
+  /** Next when there are twice as many: nobody's request looks at all of them each time. */
+  function sweep(): void {
+    for (const id of held.keys()) if (!current(id)) held.delete(id)
+    sweptAt = Math.max(SWEPT_FROM, 2 * held.size)
+  }
+
   function keep(id: string, found: Held): Held {
     held.set(id, found)
-    if (held.size > MAX_HELD) {
-      for (const other of held.keys()) if (!current(other)) held.delete(other)
-    }
+    if (held.size > sweptAt) sweep()
     return found
   }
 

@@ -156,4 +156,18 @@ describe('a budget of several nodes', () => {
     expect(await node.take(policy, 'first')).toMatchObject({ remaining: 38 })
     expect(questions).toHaveLength(before)
   })
+
+  test('costs the same however many others are counted in the window', async () => {
+    const node = openNode()
+    const policy = policyOf(40)
+    const take = async (from: number, count: number) => {
+      const { user } = process.cpuUsage()
+      for (let n = from; n < from + count; n++) await node.take(policy, `${n}`)
+      return process.cpuUsage().user - user
+    }
+    const few = await take(0, 8_000)
+    await take(8_000, 24_000)
+    const many = await take(32_000, 8_000)
+    expect(many).toBeLessThan(10 * few)
+  })
 })
