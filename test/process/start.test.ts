@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -13,7 +13,7 @@ test('it starts on a fresh directory, says where it is and what to do next', asy
   const server = await serve({ directory })
   const [line] = await server.says(/{.*"msg":"listening".*}/)
   const said = JSON.parse(line) as Record<string, string>
-  expect(said.data).toBe(join(directory, 'data', 'home.db'))
+  expect(said.data).toBe(join(realpathSync(directory), 'data', 'home.db'))
   expect(said.next).toBe(`curl -s ${server.url}/api/agents/preview`)
   expect((await fetch(`${server.url}/api/agents/preview`)).status).toBe(200)
   expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)

@@ -16,6 +16,7 @@ import {
 import { hostsOf } from '../postgres/engine/hosts.ts'
 import { prepareServer } from '../postgres/engine/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
+import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
@@ -152,8 +153,9 @@ const copyAll = (source: DatabaseSync, progress: Progress) => async (ask: Ask) =
 
 /** Brings the schema of the source up to date, and holds its file for as long as it is read. */
 function openSource(databaseUrl: string, now: number) {
-  const path = pathOf(databaseUrl)
-  if (!existsSync(path)) throw new StoreRefused(`There is no database at ${path}.`)
+  const named = pathOf(databaseUrl)
+  if (!existsSync(named)) throw new StoreRefused(`There is no database at ${named}.`)
+  const path = databaseFile(named)
   const lock = holdDatabase(path, now)
   const source = openReader(path)
   return {

@@ -5,6 +5,7 @@ import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
+import { databaseFile } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
 import { groupReads } from './engine/reader.ts'
 import { startWriter } from './engine/writer.ts'
@@ -92,7 +93,7 @@ export async function openSqlite(
   now: number,
   options: StoreOptions,
 ): Promise<Store> {
-  const path = pathOf(databaseUrl)
+  const path = databaseFile(pathOf(databaseUrl))
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
   const { closeReader, writer } = parts

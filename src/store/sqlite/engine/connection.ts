@@ -1,6 +1,5 @@
 /** Connections to the embedded database, opened so that a commit survives power loss. */
-import { mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 
@@ -51,7 +50,6 @@ function refuseOldVersion(db: DatabaseSync): void {
 
 /** The one writing connection. Throws StoreRefused when durability cannot be had. */
 export function openWriter(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const db = new DatabaseSync(path, {
     timeout: BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
