@@ -9,7 +9,11 @@ import { pooled } from './random.ts'
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 const { advice, serve } = await import('./serve.ts')
 
+/** What the process writes is for its own user alone. */
+const PRIVATE = 0o077
+
 async function start(): Promise<void> {
+  process.umask(PRIVATE)
   const { log, announce, stop } = await serve({ clock: Date.now, random: pooled(randomBytes) })
   let stopping = false
   const drain = (signal: NodeJS.Signals) => {

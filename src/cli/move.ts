@@ -22,6 +22,8 @@ const report = (moved: readonly Moved[]): string =>
     .join('')
 
 async function main(): Promise<void> {
+  // What it makes beside the source is for its own user alone.
+  process.umask(0o077)
   const { from, to } = parseArgs({ options }).values
   if (!from || !to) throw new StoreRefused(USAGE)
   const moved = await move(from, to, Date.now(), progress)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
@@ -41,6 +41,7 @@ test('a backup taken while writes go on is one moment, and a restore starts from
   const before = writes
   await promisify(execFile)('sh', ['-c', backup ?? ''], { cwd: directory })
   expect(writes).toBeGreaterThan(before)
+  expect(statSync(join(directory, 'backup.db')).mode & 0o077).toBe(0)
   await server.kill('SIGKILL')
   await counting
 

@@ -1,5 +1,14 @@
-/** One process for each database, whatever name it is opened by. */
-import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+/** One process for each database, whatever name it is opened by, and its files for nobody else. */
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
@@ -64,4 +73,60 @@ test('a database with two names is refused until one of them is gone', async () 
   }
   rmSync(other)
   expect((await fetch(`${(await serve({ directory })).url}/readyz`)).status).toBe(200)
+})
+
+/** As most shells have it: what a process makes, everybody may read. */
+const under = ['sh', '-c', 'umask 022; exec "$0" "$@"']
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+const modesIn = (directory: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(directory)
+      .toSorted()
+      .map((name) => [name, modeOf(join(directory, name))]),
+  )
+
+const ALL_PRIVATE = {
+  'home.db': '600',
+  'home.db-shm': '600',
+  'home.db-wal': '600',
+  'home.db.lock': '600',
+  'home.db.lock-journal': '600',
+  'home.db.owner': '600',
+}
+
+test('the files are the owner’s alone, in a directory that was there and open too', async () => {
+  const directory = freshDirectory()
+  const data = join(directory, 'data')
+  mkdirSync(data)
+  chmodSync(data, 0o755)
+  const server = await serve({ directory, under })
+  await birth(server.url)
+  expect(modesIn(data)).toEqual(ALL_PRIVATE)
+  expect(modeOf(data)).toBe('755')
+  expect((await server.kill('SIGTERM')).output).not.toContain('"level":40')
+})
+
+test('files of the database that were open to others are closed at the start', async () => {
+  const directory = freshDirectory()
+  const data = join(directory, 'data')
+  const first = await serve({ directory, under })
+  await birth(first.url)
+  await first.kill('SIGKILL')
+  writeFileSync(join(data, 'notes.txt'), 'no file of ours', { mode: 0o644 })
+  const names = readdirSync(data)
+  for (const name of names) chmodSync(join(data, name), 0o644)
+  expect(names).toEqual(expect.arrayContaining(Object.keys(ALL_PRIVATE)))
+  await serve({ directory, under })
+  expect(modesIn(data)).toEqual({ ...ALL_PRIVATE, 'notes.txt': '644' })
+})
+
+test('a directory in which others may write is warned of', async () => {
+  const directory = freshDirectory()
+  const data = join(directory, 'data')
+  mkdirSync(data)
+  chmodSync(data, 0o777)
+  const server = await serve({ directory, under })
+  await server.says(/"level":40.*Others may write in [^"]*\/data/)
 })

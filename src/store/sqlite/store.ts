@@ -5,7 +5,7 @@ import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
-import { databaseFile } from './engine/files.ts'
+import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
 import { groupReads } from './engine/reader.ts'
 import { startWriter } from './engine/writer.ts'
@@ -99,7 +99,7 @@ export async function openSqlite(
   const { closeReader, writer } = parts
   return {
     location: path,
-    warnings: [],
+    warnings: exposures(path),
     leasePermits: undefined,
     ...homeVerbs(parts),
     ...sessionVerbs(parts),
