@@ -1,34 +1,14 @@
 /** The operator's account: a birth joins or creates one, the browser console signs in to it. */
 
-import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
-import { retryAfter } from '../pipeline/budgets.ts'
-import { clientOf, FAILURES, failAuthentication } from '../pipeline/failures.ts'
+import { refuseGuessing, refusePassword } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import type { Home } from './home.ts'
-import { SIGN_INS } from './limits.ts'
 import { decoyHash, refuseCommonPassword } from './passwords.ts'
 
 /** How an address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()
-
-/** Guessing stops before a hash is computed, by client and by account, known or not. */
-async function refuseGuessing(call: Call, home: Home, address: string): Promise<void> {
-  const counted = [
-    [FAILURES, clientOf(call, home)],
-    [SIGN_INS, address],
-  ] as const
-  for (const [name, key] of counted) {
-    const state = await home.budgets.look(name, key)
-    if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
-  }
-}
-
-async function refusePassword(call: Call, home: Home, address: string): Promise<never> {
-  await home.budgets.take(SIGN_INS, address)
-  return failAuthentication(call, home, 'wrong_password')
-}
 
 /** Throws `wrong_password`, after the same work whether the account exists or not. */
 export async function signIn(

@@ -3,13 +3,10 @@ import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
-import { FAILURES } from '../pipeline/failures.ts'
+import { FAILURES, SIGN_INS } from '../pipeline/failures.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
-
-/** The budget of wrong passwords for one account. */
-export const SIGN_INS = 'sign-ins'
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600

@@ -8,6 +8,9 @@ import { type Budgets, retryAfter, showState } from './budgets.ts'
 /** The budget of failed authentications. */
 export const FAILURES = 'failures'
 
+/** The budget of wrong passwords for one account. */
+export const SIGN_INS = 'sign-ins'
+
 export interface Guarded {
   readonly budgets: Budgets
   readonly trustedProxies: BlockList
@@ -31,4 +34,21 @@ export async function failAuthentication(
 /** Where the client stands, for one that presented nothing. */
 export async function showFailures(call: Call, deps: Guarded): Promise<void> {
   showState(call, await deps.budgets.look(FAILURES, clientOf(call, deps)))
+}
+
+/** Guessing stops before a hash is computed, by client and by account, known or not. */
+export async function refuseGuessing(call: Call, deps: Guarded, address: string): Promise<void> {
+  const counted = [
+    [FAILURES, clientOf(call, deps)],
+    [SIGN_INS, address],
+  ] as const
+  for (const [name, key] of counted) {
+    const state = await deps.budgets.look(name, key)
+    if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
+  }
+}
+
+export async function refusePassword(call: Call, deps: Guarded, address: string): Promise<never> {
+  await deps.budgets.take(SIGN_INS, address)
+  return failAuthentication(call, deps, 'wrong_password')
 }
