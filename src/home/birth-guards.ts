@@ -3,7 +3,7 @@ import { problem } from '../errors.ts'
 import { type BudgetState, spend } from '../pipeline/budgets.ts'
 import { clientOf, failAuthentication, type Guarded } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
-import { IDEMPOTENCY_KEY } from '../pipeline/tokens.ts'
+import { IDEMPOTENCY_KEY } from './birth-key.ts'
 import { addressState } from './birth-limits.ts'
 import type { Home } from './home.ts'
 

@@ -9,17 +9,12 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
-import {
-  deriveTokens,
-  fingerprint,
-  hashIdempotencyKey,
-  hashToken,
-  IDEMPOTENCY_KEY,
-} from '../pipeline/tokens.ts'
+import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import { accountFor } from './account.ts'
 import { birthAllowance, birthsOpen, idempotencyKey } from './birth-guards.ts'
+import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
 import { birthLimits, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'

@@ -1,5 +1,5 @@
-/** Tokens and the Idempotency-Key: their form, their hashes, and their derivation at birth. */
-import { createHmac, hash, hkdfSync } from 'node:crypto'
+/** Tokens: their form and their hashes. */
+import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { TokenKind } from '../store/port/home.ts'
 
@@ -54,31 +54,3 @@ export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 /** How a token is named in logs: the first 8 hex digits of its hash. */
 export const tokenMark = (tokenHash: string): string => tokenHash.slice(0, 8)
-
-export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
-
-/** What is stored of an Idempotency-Key. */
-export const hashIdempotencyKey = (key: string): string =>
-  hash('sha256', `agent-home idempotency-key ${key}`, 'hex')
-
-const derive = (key: string, salt: string, label: string): Buffer =>
-  Buffer.from(
-    hkdfSync('sha256', Buffer.from(key, 'hex'), Buffer.from(salt, 'hex'), label, TOKEN_BYTES),
-  )
-
-export interface BirthTokens {
-  readonly token: string
-  readonly operatorToken: string
-}
-
-/** The same key and salt always derive the same two tokens, so a replay needs no stored secret. */
-export const deriveTokens = (key: string, salt: string): BirthTokens => ({
-  token: tokenFrom('agent', derive(key, salt, 'agent-home agent token')),
-  operatorToken: tokenFrom('operator', derive(key, salt, 'agent-home operator token')),
-})
-
-/** Keyed by the Idempotency-Key, for the body may hold a password. */
-export const fingerprint = (key: string, salt: string, canonicalBody: string): string =>
-  createHmac('sha256', derive(key, salt, 'agent-home fingerprint'))
-    .update(canonicalBody)
-    .digest('hex')

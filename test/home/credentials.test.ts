@@ -2,15 +2,8 @@ import { createHash, hkdfSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  deriveTokens,
-  fingerprint,
-  hashIdempotencyKey,
-  hashToken,
-  isWellFormedToken,
-  tokenFrom,
-  tokenMark,
-} from '../../src/pipeline/tokens.ts'
+import { deriveTokens, fingerprint, hashIdempotencyKey } from '../../src/home/birth-key.ts'
+import { hashToken, isWellFormedToken, tokenFrom, tokenMark } from '../../src/pipeline/tokens.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

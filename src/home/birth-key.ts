@@ -1,0 +1,31 @@
+/** The Idempotency-Key of a birth: its form, its hash, and what is derived from it. */
+import { createHmac, hash, hkdfSync } from 'node:crypto'
+import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
+
+export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
+
+/** What is stored of an Idempotency-Key. */
+export const hashIdempotencyKey = (key: string): string =>
+  hash('sha256', `agent-home idempotency-key ${key}`, 'hex')
+
+const derive = (key: string, salt: string, label: string): Buffer =>
+  Buffer.from(
+    hkdfSync('sha256', Buffer.from(key, 'hex'), Buffer.from(salt, 'hex'), label, TOKEN_BYTES),
+  )
+
+export interface BirthTokens {
+  readonly token: string
+  readonly operatorToken: string
+}
+
+/** The same key and salt always derive the same two tokens, so a replay needs no stored secret. */
+export const deriveTokens = (key: string, salt: string): BirthTokens => ({
+  token: tokenFrom('agent', derive(key, salt, 'agent-home agent token')),
+  operatorToken: tokenFrom('operator', derive(key, salt, 'agent-home operator token')),
+})
+
+/** Keyed by the Idempotency-Key, for the body may hold a password. */
+export const fingerprint = (key: string, salt: string, canonicalBody: string): string =>
+  createHmac('sha256', derive(key, salt, 'agent-home fingerprint'))
+    .update(canonicalBody)
+    .digest('hex')
