@@ -141,7 +141,11 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   },
   wrong_password: sending(birth({ email: KEEPER, password: 'not the password' })),
   passwords_busy: withPasswordsBusy,
-  birth_conflict: sending(({ world }) => birth({ name: 'Other' }, world.mine.idempotencyKey)),
+  birth_conflict: async ({ ask }) => {
+    const key = freshKey()
+    await ask(birth({}, key))
+    return ask(birth({ name: 'Other' }, key))
+  },
   credentials_rotated: sending(({ world }) => birth({}, world.rotated.idempotencyKey)),
   invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),

@@ -1,18 +1,19 @@
-/** What a birth is asked before its body is read. */
+/** What a birth is asked before its body is read, and what is refused after it. */
 import { problem } from '../errors.ts'
-import { type BudgetState, spend } from '../pipeline/budgets.ts'
-import { clientOf, failAuthentication, type Guarded } from '../pipeline/failures.ts'
+import { failAuthentication, type Guarded } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import { IDEMPOTENCY_KEY } from './birth-key.ts'
-import { addressState } from './birth-limits.ts'
 import type { Home } from './home.ts'
+
+/** Throws `births_disabled`. Not in front of a replay: that one was born when they were open. */
+export function refuseWhileClosed({ birthsEnabled }: Pick<Home, 'birthsEnabled'>): void {
+  if (!birthsEnabled) throw problem('births_disabled')
+}
 
 export const birthsOpen: Guard<Pick<Home, 'birthsEnabled'>, object, void> = {
   name: 'births-open',
   errors: ['births_disabled'],
-  run(_, { birthsEnabled }) {
-    if (!birthsEnabled) throw problem('births_disabled')
-  },
+  run: (_, home) => refuseWhileClosed(home),
 }
 
 /** The credential of a birth; one that is malformed counts as a failed authentication. */
@@ -25,17 +26,5 @@ export const idempotencyKey: Guard<Guarded, object, { readonly key: string }> = 
     return IDEMPOTENCY_KEY.test(key)
       ? { key }
       : failAuthentication(call, home, 'invalid_idempotency_key')
-  },
-}
-
-/** What is left of the births of this client's address, at least the one that is asked for. */
-export const birthAllowance: Guard<Home, object, { readonly allowance: BudgetState }> = {
-  name: 'birth-allowance',
-  errors: ['rate_limited', 'storage_unavailable'],
-  headers: ['RateLimit', 'RateLimit-Policy'],
-  async run({ call }, home) {
-    const allowance = await addressState(home, clientOf(call, home))
-    spend(call, allowance)
-    return { allowance }
   },
 }

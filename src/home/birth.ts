@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
-import { type BudgetState, retryAfter, showState } from '../pipeline/budgets.ts'
+import { type BudgetState, retryAfter, showState, spend } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
@@ -13,9 +13,9 @@ import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import { accountFor } from './account.ts'
-import { birthAllowance, birthsOpen, idempotencyKey } from './birth-guards.ts'
+import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
 import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
-import { birthLimits, birthState } from './birth-limits.ts'
+import { addressState, birthLimits, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
@@ -61,6 +61,14 @@ const birthResult = z
 const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): string =>
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
 
+/** What a birth that is well asked for may be refused for. */
+export const BIRTH_ERRORS = [
+  'birth_conflict',
+  'credentials_rotated',
+  'births_disabled',
+  'rate_limited',
+] as const
+
 export interface Newborn {
   readonly agentId: string
   readonly token: string
@@ -70,10 +78,10 @@ export interface Newborn {
 
 /** The first answer again, as long as its credentials are the agent's credentials. */
 function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn {
+  if (known.rotated) throw problem('credentials_rotated')
   if (known.fingerprint !== fingerprint(key, known.salt, canonical(request))) {
     throw problem('birth_conflict')
   }
-  if (known.rotated) throw problem('credentials_rotated')
   return { agentId: known.agentId, ...deriveTokens(key, known.salt), replayed: true }
 }
 
@@ -131,16 +139,23 @@ async function bear(...birth: Parameters<typeof tryToBear>): Promise<Newborn> {
   throw problem('storage_unavailable')
 }
 
-/** The verb behind the endpoint and behind the console's form. */
+/**
+ * The verb behind the endpoint and behind the console's form. A replay is asked nothing but its key
+ * and its body, for an answer that was lost must be had again whatever is closed or used up.
+ */
 export async function giveBirth(
   call: Call,
   home: Home,
   key: string,
   request: BirthRequest,
-  allowance: BudgetState,
 ): Promise<Newborn> {
   const known = await home.store.findBirth(hashIdempotencyKey(key))
-  return known ? replay(key, request, known) : bear(call, home, key, request, allowance)
+  const allowance = await addressState(home, clientOf(call, home))
+  showState(call, allowance)
+  if (known) return replay(key, request, known)
+  refuseWhileClosed(home)
+  spend(call, allowance)
+  return bear(call, home, key, request, allowance)
 }
 
 function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {
@@ -158,7 +173,7 @@ export const birth = endpoint({
     tag,
     summary: 'Give birth to an agent',
     description:
-      'Repeating the call with the same Idempotency-Key and body gives the same tokens again, until a credential is rotated.',
+      'Repeating the call with the same Idempotency-Key and body gives the same tokens again until a credential is rotated, also when births are closed or used up.',
     headers: z.object({
       'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
         description: '32 random bytes as lowercase hex. A credential: keep it secret.',
@@ -166,7 +181,7 @@ export const birth = endpoint({
       }),
     }),
   },
-  guards: [...entrance('births'), birthsOpen, idempotencyKey, birthAllowance],
+  guards: [...entrance('births'), idempotencyKey],
   query: noQuery,
   body: {
     schema: birthRequest,
@@ -205,9 +220,8 @@ export const birth = endpoint({
     'wrong_password',
     'too_many_failures',
     'passwords_busy',
-    'birth_conflict',
-    'credentials_rotated',
+    ...BIRTH_ERRORS,
   ],
-  handle: async ({ call, key, body, allowance }, home: Home) =>
-    show(call, await giveBirth(call, home, key, body, allowance)),
+  handle: async ({ call, key, body }, home: Home) =>
+    show(call, await giveBirth(call, home, key, body)),
 })

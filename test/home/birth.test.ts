@@ -98,7 +98,7 @@ describe.each(engines)('birth on $name', (engine) => {
       const { idempotencyKey, operatorToken } = await service.birth()
       await service.call('POST', '/api/agents/me/keys', { token: operatorToken })
       expectProblem(await bear(birthBody, idempotencyKey), 'credentials_rotated')
-      expectProblem(await bear({ ...birthBody, name: 'B' }, idempotencyKey), 'birth_conflict')
+      expectProblem(await bear({ ...birthBody, name: 'B' }, idempotencyKey), 'credentials_rotated')
     },
   )
 
@@ -217,30 +217,57 @@ describe.each(engines)('birth on $name', (engine) => {
     expect(born.status).toBe(201)
   })
 
-  test('it is refused in the order 503, origin, key, rate, body, replay', async () => {
+  test(
+    'a birth is replayed though its address has no birth left, and births are closed',
+    proves('replay.same'),
+    async () => {
+      const database = await engine.fresh()
+      const kept = { ...engine, fresh: async () => ({ ...database, drop: async () => undefined }) }
+      const open = await openService(kept, { BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
+      const headers = { 'idempotency-key': freshKey() }
+      const again = (service: TestService) =>
+        service.call('POST', path, { headers, body: birthBody })
+      const born = await again(open)
+      const replayed = await again(open)
+      expect([born.status, replayed.status]).toEqual([201, 200])
+      expect(replayed.body).toEqual({ ...born.body, replayed: true })
+      expect(replayed.headers.get('ratelimit')).toMatch(/^"births";r=0;t=\d+$/)
+      await open.close()
+      const closed = await openService(kept, { BIRTHS_ENABLED: 'false' })
+      expect((await again(closed)).body).toEqual(replayed.body)
+      await closed.close()
+      await database.drop()
+    },
+  )
+
+  test('it is refused in the order origin, key, body, replay, closed, rate', async () => {
     const limited = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
     const key = freshKey()
-    const send = (options: { origin?: string; key?: string; body?: unknown; from?: string }) =>
-      limited.call('POST', path, {
+    const send = (
+      options: { origin?: string; key?: string; body?: unknown },
+      service: TestService = limited,
+    ) =>
+      service.call('POST', path, {
         headers: {
           ...(options.origin !== undefined && { origin: options.origin }),
           ...(options.key !== undefined && { 'idempotency-key': options.key }),
         },
         body: options.body ?? {},
-        ...(options.from !== undefined && { from: options.from }),
       })
     const wrong = { origin: 'https://evil.example', body: { name: '' } }
     expect((await send({ key, body: birthBody })).status).toBe(201)
     expectProblem(await send({ ...wrong }), 'origin_denied')
     expectProblem(await send({ body: wrong.body }), 'invalid_idempotency_key')
-    expectProblem(await send({ key, body: wrong.body }), 'rate_limited')
-    const from = '192.0.2.2'
-    expectProblem(await send({ key, body: wrong.body, from }), 'invalid_body')
+    expectProblem(await send({ key, body: wrong.body }), 'invalid_body')
     const other = { ...birthBody, name: 'Other' }
-    expectProblem(await send({ key, body: other, from }), 'birth_conflict')
+    expectProblem(await send({ key, body: other }), 'birth_conflict')
+    expectProblem(await send({ key: freshKey(), body: birthBody }), 'rate_limited')
     await limited.close()
-    const closed = await openService(engine, { BIRTHS_ENABLED: 'false' })
-    expectProblem(await closed.call('POST', path, { body: {} }), 'births_disabled')
+    const env = { BIRTHS_ENABLED: 'false', BIRTHS_PER_HOUR_PER_ADDRESS: '1' }
+    const closed = await openService(engine, env)
+    expectProblem(await send({ body: birthBody }, closed), 'invalid_idempotency_key')
+    expectProblem(await send({ key, body: wrong.body }, closed), 'invalid_body')
+    expectProblem(await send({ key, body: birthBody }, closed), 'births_disabled')
     await closed.close()
   })
 })

@@ -92,8 +92,8 @@ export const birth = (slot: number, name: string) =>
         status: 'active',
         memories: new Map(),
       })
-    } else if (known.name !== name) expect(outcome(answer)).toBe('birth_conflict')
-    else if (known.tokens.length > 1) expect(outcome(answer)).toBe('credentials_rotated')
+    } else if (known.tokens.length > 1) expect(outcome(answer)).toBe('credentials_rotated')
+    else if (known.name !== name) expect(outcome(answer)).toBe('birth_conflict')
     else {
       expect(answer.status).toBe(200)
       expect([token, operatorToken]).toEqual([known.tokens[0], known.operatorToken])

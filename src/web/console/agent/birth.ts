@@ -2,12 +2,11 @@
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
-import { birthRequest, giveBirth } from '../../../home/birth.ts'
-import { birthAllowance, birthsOpen } from '../../../home/birth-guards.ts'
+import { BIRTH_ERRORS, birthRequest, giveBirth } from '../../../home/birth.ts'
+import { birthsOpen } from '../../../home/birth-guards.ts'
 import { IDEMPOTENCY_KEY } from '../../../home/birth-key.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import type { BudgetState } from '../../../pipeline/budgets.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Facts } from '../../../pipeline/guard.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
@@ -156,13 +155,10 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
   },
 ]
 
-async function deliver(
-  { call, sent, allowance }: Facts & Sent & { readonly allowance: BudgetState },
-  workspace: Workspace,
-): Promise<Answer> {
+async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const request = requestOf(sent)
   const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
-  const born = await giveBirth(call, workspace, key, request, allowance)
+  const born = await giveBirth(call, workspace, key, request)
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known.id)
   return showPage(call, workspace.secure, {
@@ -186,8 +182,6 @@ export const birthForm = endpoint({
     again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
       show(call, workspace, { values: sent, refusal }),
     ),
-    birthsOpen,
-    birthAllowance,
   ],
   errors: [
     ...WRITE_ERRORS,
@@ -195,8 +189,7 @@ export const birthForm = endpoint({
     'wrong_password',
     'too_many_failures',
     'passwords_busy',
-    'birth_conflict',
-    'credentials_rotated',
+    ...BIRTH_ERRORS,
   ],
   handle: (request, workspace: Workspace) => deliver(request, workspace),
 })
