@@ -1,11 +1,15 @@
 /** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
+import { networkOf } from '../http/address.ts'
+import type { Call } from '../http/call.ts'
 import type { BudgetState } from '../pipeline/budgets.ts'
-import type { BirthCount, BirthLimits } from '../store/port/home.ts'
+import { clientOf } from '../pipeline/failures.ts'
+import type { BirthCount, BirthLimits, Birthplace } from '../store/port/home.ts'
 import type { Home } from './home.ts'
 import type { Rate } from './limits.ts'
 
 export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
   perAddress: limits.rates.births.quota,
+  perNetwork: limits.rates.birthsPerNetwork.quota,
   inAll: limits.rates.birthsInAll.quota,
   windowMs: limits.rates.births.windowSeconds * 1000,
 })
@@ -25,19 +29,26 @@ function stateOf(
   }
 }
 
-/** The tighter of the two: the address's own, unless the service's is used up. */
+/** The widest that is used up; the address's own where none is. */
 export function birthState(
   { limits }: Pick<Home, 'limits'>,
   count: BirthCount,
   now: number,
 ): BudgetState {
-  const { births, birthsInAll } = limits.rates
+  const { births, birthsPerNetwork, birthsInAll } = limits.rates
   const inAll = stateOf(birthsInAll, count.inAll, count.oldestInAll, now)
-  return inAll.allowed ? stateOf(births, count.fromAddress, count.oldestFromAddress, now) : inAll
+  if (!inAll.allowed) return inAll
+  const around = stateOf(birthsPerNetwork, count.fromNetwork, count.oldestFromNetwork, now)
+  return around.allowed ? stateOf(births, count.fromAddress, count.oldestFromAddress, now) : around
 }
 
-export async function addressState(home: Home, bornFrom: string): Promise<BudgetState> {
+export function birthplaceOf(call: Call, home: Home): Birthplace {
+  const bornFrom = clientOf(call, home)
+  return { bornFrom, bornWithin: networkOf(bornFrom) }
+}
+
+export async function allowanceOf(home: Home, place: Birthplace): Promise<BudgetState> {
   const now = home.clock()
   const since = now - home.limits.rates.births.windowSeconds * 1000
-  return birthState(home, await home.store.countBirths(bornFrom, since), now)
+  return birthState(home, await home.store.countBirths(place, since), now)
 }

@@ -6,16 +6,15 @@ import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { type BudgetState, retryAfter, showState, spend } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import { hashToken } from '../pipeline/tokens.ts'
-import type { Birth, BirthRecord } from '../store/port/home.ts'
+import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import { accountFor } from './account.ts'
 import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
 import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
-import { addressState, birthLimits, birthState } from './birth-limits.ts'
+import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
@@ -85,7 +84,7 @@ function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn
   return { agentId: known.agentId, ...deriveTokens(key, known.salt), replayed: true }
 }
 
-function newBirth(home: Home, key: string, request: BirthRequest, bornFrom: string, now: number) {
+function newBirth(home: Home, key: string, request: BirthRequest, place: Birthplace, now: number) {
   const salt = Buffer.from(home.random(SALT_BYTES)).toString('hex')
   const tokens = deriveTokens(key, salt)
   const birth: Birth = {
@@ -98,7 +97,7 @@ function newBirth(home: Home, key: string, request: BirthRequest, bornFrom: stri
     keyHash: hashIdempotencyKey(key),
     fingerprint: fingerprint(key, salt, canonical(request)),
     salt,
-    bornFrom,
+    ...place,
   }
   return { birth, tokens }
 }
@@ -118,7 +117,7 @@ async function tryToBear(
 ): Promise<Newborn | undefined> {
   const account = await accountFor(call, home, request)
   const now = home.clock()
-  const { birth, tokens } = newBirth(home, key, request, clientOf(call, home), now)
+  const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
   const born = await home.store.bear({ ...birth, account }, birthLimits(home), now)
   if (born.outcome === 'known') return replay(key, request, born.birth)
   if (born.outcome === 'over_limit') throw overLimit(call, birthState(home, born.count, now))
@@ -150,7 +149,7 @@ export async function giveBirth(
   request: BirthRequest,
 ): Promise<Newborn> {
   const known = await home.store.findBirth(hashIdempotencyKey(key))
-  const allowance = await addressState(home, clientOf(call, home))
+  const allowance = await allowanceOf(home, birthplaceOf(call, home))
   showState(call, allowance)
   if (known) return replay(key, request, known)
   refuseWhileClosed(home)

@@ -11,17 +11,22 @@ export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600
 
+/** What a whole IPv6 /48 may do, in shares of one address: it is one site, with many people in it. */
+const ADDRESSES_OF_A_NETWORK = 5
+
 export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
 
 export interface Rate extends BudgetPolicy {
-  readonly per: 'agent' | 'address' | 'account' | 'service'
+  readonly per: 'agent' | 'address' | 'network' | 'account' | 'service'
 }
 
 export interface HomeLimits {
   readonly fields: typeof fields & { readonly body: typeof body }
   /** 0 means without limit, here and in every quota below. */
   readonly memoriesPerAgent: number
-  readonly rates: Readonly<Record<BudgetName | 'birthsInAll' | 'failures' | 'signIns', Rate>>
+  readonly rates: Readonly<
+    Record<BudgetName | 'birthsPerNetwork' | 'birthsInAll' | 'failures' | 'signIns', Rate>
+  >
 }
 
 export function homeLimits(config: Config): HomeLimits {
@@ -40,6 +45,12 @@ export function homeLimits(config: Config): HomeLimits {
       exports: rate('exports', config.EXPORTS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
       controls: rate('controls', config.CONTROLS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
       births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
+      birthsPerNetwork: rate(
+        'births-per-network',
+        config.BIRTHS_PER_HOUR_PER_ADDRESS * ADDRESSES_OF_A_NETWORK,
+        HOUR_SECONDS,
+        'network',
+      ),
       birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
       failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
       signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'account'),

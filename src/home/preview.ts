@@ -3,10 +3,9 @@ import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { showState } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import { clientOf } from '../pipeline/failures.ts'
 import { symbolSchema } from '../pipeline/schemas.ts'
 import { shownSymbols, symbolIds } from '../symbols.ts'
-import { addressState } from './birth-limits.ts'
+import { allowanceOf, birthplaceOf } from './birth-limits.ts'
 import { EXPORT_FORMAT } from './export.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
@@ -70,7 +69,7 @@ export const preview = endpoint({
   },
   errors: ['storage_unavailable'],
   async handle({ call }, home: Home) {
-    const state = await addressState(home, clientOf(call, home))
+    const state = await allowanceOf(home, birthplaceOf(call, home))
     showState(call, state)
     const status = statusOf(home, state.allowed)
     return json(call, 200, {

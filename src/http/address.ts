@@ -27,6 +27,13 @@ const countedAs = (address: string): string =>
         .join(':')}::/64`
     : address
 
+/**
+ * What the keys of all clients of one IPv6 /48 begin with; undefined where a client is one address.
+ * A site is given a /48, and has 65,536 of what counts as a client in it.
+ */
+export const networkOf = (client: string): string | undefined =>
+  /^(?:[0-9a-f]+:){3}/.exec(client)?.[0]
+
 /** The key under which a client's births and failures are counted. */
 export function clientKey(call: Call, trustedProxies: BlockList): string {
   let address = unmapped(call.peer)

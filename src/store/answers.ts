@@ -19,8 +19,12 @@ export function refusalOf(
   return kind === 'agent' && status === 'paused' ? { outcome: 'paused' } : undefined
 }
 
-export const overLimits = (count: BirthCount, { perAddress, inAll }: BirthLimits): boolean =>
-  (perAddress > 0 && count.fromAddress >= perAddress) || (inAll > 0 && count.inAll >= inAll)
+const reached = (births: number, limit: number): boolean => limit > 0 && births >= limit
+
+export const overLimits = (count: BirthCount, limits: BirthLimits): boolean =>
+  reached(count.fromAddress, limits.perAddress) ||
+  reached(count.fromNetwork, limits.perNetwork) ||
+  reached(count.inAll, limits.inAll)
 
 /** What is there, for a writer that expected something else. */
 export const conflictWith = (

@@ -15,13 +15,20 @@ const homeWith = (perAddress: number, inAll: number) => ({
 })
 
 /** Births so long ago, the oldest first. */
-function counted(fromAddress: readonly number[], elsewhere: readonly number[] = []): BirthCount {
-  const inAll = [...fromAddress, ...elsewhere].toSorted((a, b) => b - a)
+function counted(
+  fromAddress: readonly number[],
+  elsewhere: readonly number[] = [],
+  nearby: readonly number[] = [],
+): BirthCount {
+  const fromNetwork = [...fromAddress, ...nearby].toSorted((a, b) => b - a)
+  const inAll = [...fromNetwork, ...elsewhere].toSorted((a, b) => b - a)
   const at = ([ago]: readonly number[]) => (ago === undefined ? undefined : NOW - ago)
   return {
     fromAddress: fromAddress.length,
+    fromNetwork: fromNetwork.length,
     inAll: inAll.length,
     oldestFromAddress: at(fromAddress),
+    oldestFromNetwork: at(fromNetwork),
     oldestInAll: at(inAll),
   }
 }
@@ -53,12 +60,26 @@ describe('of the births of an hour', () => {
     expect(stateOf(5, 3, everybody)).toEqual(['births', 4, 3_599, true])
   })
 
+  test('five addresses’ worth are a network’s, whatever each address has left', () => {
+    const nearby = [3_000, 2_000, 2_000, 2_000]
+    expect(stateOf(1, 99, counted([], [], nearby))).toEqual(['births', 1, 3_600, true])
+    const used = counted([], [], [...nearby, 1_000])
+    expect(stateOf(1, 99, used)).toEqual(['births-per-network', 0, 3_597, false])
+    expect(stateOf(1, 5, used)).toEqual(['births-in-all', 0, 3_597, false])
+    expect(stateOf(0, 99, used)).toEqual(['births', 0, 3_600, true])
+  })
+
   test('any number is allowed where there is no limit', () => {
     expect(stateOf(0, 0, counted([1_000, 0], [0]))).toEqual(['births', 0, 3_599, true])
     expect(stateOf(0, 2, counted([1_000, 0]))).toEqual(['births-in-all', 0, 3_599, false])
   })
 })
 
-test('a store is told both limits and the hour for which they hold', () => {
-  expect(birthLimits(homeWith(3, 9))).toEqual({ perAddress: 3, inAll: 9, windowMs: HOUR_MS })
+test('a store is told the limits and the hour for which they hold', () => {
+  expect(birthLimits(homeWith(3, 9))).toEqual({
+    perAddress: 3,
+    perNetwork: 15,
+    inAll: 9,
+    windowMs: HOUR_MS,
+  })
 })

@@ -155,6 +155,17 @@ describe.each(engines)('limits on $name', (engine) => {
     },
   )
 
+  test('births of one /48 are limited, whatever address in it they come from', async () => {
+    const service = await services({ BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
+    const from = (subnet: number, site = 1) => ({ from: `2001:db8:${site}:${subnet}::1` })
+    for (let n = 1; n <= 5; n++) expect((await bear(service, from(n))).status).toBe(201)
+    const refused = await bear(service, from(6))
+    expectProblem(refused, 'rate_limited')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"births-per-network";q=5;w=3600')
+    expect((await bear(service, from(6, 2))).status).toBe(201)
+    expect((await bear(service, from(6, 10))).status).toBe(201)
+  })
+
   test('births are limited in all, whatever the address', async () => {
     const service = await services({ BIRTHS_PER_HOUR: '2' })
     expect((await bear(service, { from: '192.0.2.1' })).status).toBe(201)

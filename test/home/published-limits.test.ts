@@ -40,6 +40,7 @@ const published = {
     exports: rate('exports', 10, 60, 'agent'),
     controls: rate('controls', 10, 60, 'agent'),
     births: rate('births', 10, 3_600, 'address'),
+    birthsPerNetwork: rate('births-per-network', 50, 3_600, 'network'),
     birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
     failures: rate('failures', 60, 60, 'address'),
     signIns: rate('sign-ins', 20, 3_600, 'account'),
@@ -168,7 +169,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
     const set = await openService(engine, env)
     const { memoriesPerAgent, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
-    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 5, 3, 2])
+    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2])
 
     /** How many are let through before one is refused for their number, and the budget it names. */
     const letThrough = async (ask: (n: number) => Promise<Answer>) => {

@@ -1,7 +1,7 @@
 /** Whom a request is counted against. */
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { clientKey, peerIsListed } from '../../src/http/address.ts'
+import { clientKey, networkOf, peerIsListed } from '../../src/http/address.ts'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { incomingOf } from '../harness.ts'
 
@@ -47,6 +47,17 @@ describe('a client', () => {
   test('in one network is not taken for one in another that is spelled alike', () => {
     expect(countedAs('1:23:4:5::1')).not.toBe(countedAs('12:3:4:5::1'))
   })
+})
+
+test.each([
+  ['2001:db8:0:1:2:3:4:5', '2001:db8:0:'],
+  ['2001:db8::2', '2001:db8:0:'],
+  ['::1', '0:0:0:'],
+  ['192.0.2.1', undefined],
+  ['::ffff:192.0.2.1', undefined],
+  ['no address', undefined],
+])('the network of %s begins with %s', (from, network) => {
+  expect(networkOf(countedAs(from))).toBe(network)
 })
 
 describe('behind a listed proxy a client', () => {

@@ -63,21 +63,23 @@ describe.each(engines)('births on $name', (engine) => {
     const bear = (at: number) => fixture.store().bear(newBirth({ bornFrom }), noLimits, at)
     await bear(NOON + 100)
     await bear(NOON + 200)
-    const count = await fixture.store().countBirths(bornFrom, NOON + 99)
+    const count = await fixture.store().countBirths({ bornFrom }, NOON + 99)
     expect(count).toMatchObject({ fromAddress: 2, oldestFromAddress: NOON + 100 })
     expect(count.inAll).toBeGreaterThanOrEqual(2)
-    const later = await fixture.store().countBirths(bornFrom, NOON + 100)
+    const later = await fixture.store().countBirths({ bornFrom }, NOON + 100)
     expect(later).toMatchObject({ fromAddress: 1, oldestFromAddress: NOON + 200 })
-    expect(await fixture.store().countBirths(bornFrom, NOON + 2 * HOUR_MS)).toEqual({
+    expect(await fixture.store().countBirths({ bornFrom }, NOON + 2 * HOUR_MS)).toEqual({
       fromAddress: 0,
+      fromNetwork: 0,
       inAll: 0,
       oldestFromAddress: undefined,
+      oldestFromNetwork: undefined,
       oldestInAll: undefined,
     })
   })
 
   test('over the limit of an address nothing is born, until the window passes', async () => {
-    const limits = { perAddress: 2, inAll: 0, windowMs: HOUR_MS }
+    const limits = { ...noLimits, perAddress: 2 }
     const bear = (at: number) => fixture.store().bear(newBirth({ bornFrom }), limits, at)
     expect(tally([await bear(NOON), await bear(NOON + 1)])).toEqual({ born: 2 })
     const before = await agents()
@@ -91,8 +93,27 @@ describe.each(engines)('births on $name', (engine) => {
     expect(await bear(NOON + HOUR_MS)).toEqual({ outcome: 'born' })
   })
 
+  test('over the limit of a network nothing is born in it, from whatever address', async () => {
+    const limits = { ...noLimits, perNetwork: 2 }
+    const bear = (from: string, within?: string, at = NOON) =>
+      fixture.store().bear(newBirth({ bornFrom: from, bornWithin: within }), limits, at)
+    const [one, other] = [`${bornFrom}:a:`, `${bornFrom}:a1:`]
+    expect(
+      tally([await bear(`${one}1::/64`, one), await bear(`${one}2::/64`, one, NOON + 1)]),
+    ).toEqual({
+      born: 2,
+    })
+    expect(await bear(`${one}3::/64`, one)).toMatchObject({
+      outcome: 'over_limit',
+      count: { fromAddress: 0, fromNetwork: 2, oldestFromNetwork: NOON },
+    })
+    expect(await bear(`${other}1::/64`, other)).toEqual({ outcome: 'born' })
+    expect(await bear(`${one}1::/64`)).toEqual({ outcome: 'born' })
+    expect(await bear(`${one}3::/64`, one, NOON + HOUR_MS)).toEqual({ outcome: 'born' })
+  })
+
   test('a birth that was born is known again, though its limit is reached by now', async () => {
-    const limits = { perAddress: 1, inAll: 0, windowMs: HOUR_MS }
+    const limits = { ...noLimits, perAddress: 1 }
     const account = { create: newAccount('again@example.org') }
     const birth = newBirth({ bornFrom, account })
     expect(await fixture.store().bear(birth, limits, NOON)).toEqual({ outcome: 'born' })
@@ -101,7 +122,7 @@ describe.each(engines)('births on $name', (engine) => {
 
   test('over the limit in all nothing is born, from any address', async () => {
     const later = NOON + 50 * HOUR_MS
-    const limits = { perAddress: 0, inAll: 1, windowMs: HOUR_MS }
+    const limits = { ...noLimits, inAll: 1 }
     expect(await fixture.store().bear(newBirth({ bornFrom }), limits, later)).toEqual({
       outcome: 'born',
     })
@@ -110,7 +131,7 @@ describe.each(engines)('births on $name', (engine) => {
   })
 
   test('a limit holds among births at once', async () => {
-    const limits = { perAddress: 5, inAll: 0, windowMs: HOUR_MS }
+    const limits = { ...noLimits, perAddress: 5 }
     const answers = await Promise.all(
       Array.from({ length: 32 }, () => fixture.store().bear(newBirth({ bornFrom }), limits, NOON)),
     )
@@ -119,7 +140,7 @@ describe.each(engines)('births on $name', (engine) => {
 
   test('a limit in all holds among births at once, wherever they come from', async () => {
     const later = NOON + 90 * HOUR_MS
-    const limits = { perAddress: 0, inAll: 5, windowMs: HOUR_MS }
+    const limits = { ...noLimits, inAll: 5 }
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, n) =>
         fixture.store().bear(newBirth({ bornFrom: `${bornFrom}.${n}` }), limits, later),
@@ -143,7 +164,7 @@ describe.each(engines)('births on $name', (engine) => {
   test('an address is forgotten once it no longer counts', async () => {
     await fixture.store().bear(newBirth({ bornFrom }), noLimits, NOON)
     await fixture.store().bear(newBirth({ bornFrom: 'other' }), noLimits, NOON + 2 * HOUR_MS)
-    expect(await fixture.store().countBirths(bornFrom, 0)).toMatchObject({ fromAddress: 0 })
+    expect(await fixture.store().countBirths({ bornFrom }, 0)).toMatchObject({ fromAddress: 0 })
   })
 
   test('a birth creates an account, and later births join it', async () => {
@@ -185,7 +206,7 @@ describe.each(engines)('births on $name', (engine) => {
   })
 
   test('a birth over the limit leaves no account behind', async () => {
-    const limits = { perAddress: 1, inAll: 0, windowMs: HOUR_MS }
+    const limits = { ...noLimits, perAddress: 1 }
     await fixture.store().bear(newBirth({ bornFrom }), limits, NOON)
     const account = { create: newAccount('late@example.org') }
     const answer = await fixture.store().bear(newBirth({ bornFrom, account }), limits, NOON)

@@ -137,7 +137,7 @@ describe.each(engines)('the store contract on $name', (engine) => {
     expect(await fixture.store().readMemory(operator, 'plan')).toMatchObject({
       memory: { text: 'Крок 1 🌱', version: 1 },
     })
-    expect(await fixture.store().countBirths('192.0.2.77', NOON - 1)).toMatchObject({
+    expect(await fixture.store().countBirths({ bornFrom: '192.0.2.77' }, NOON - 1)).toMatchObject({
       fromAddress: 1,
     })
     const again = await fixture.store().bear(birth, noLimits, NOON + HOUR_MS)

@@ -16,7 +16,12 @@ export const HOUR_MS = 3_600_000
 /** A fixed time for verbs that take one; stores never look at a clock of their own. */
 export const NOON = Date.UTC(2026, 10, 21, 12)
 
-export const noLimits: BirthLimits = { perAddress: 0, inAll: 0, windowMs: HOUR_MS }
+export const noLimits: BirthLimits = {
+  perAddress: 0,
+  perNetwork: 0,
+  inAll: 0,
+  windowMs: HOUR_MS,
+}
 
 const hex = (): string => (randomUUID() + randomUUID()).replaceAll('-', '')
 

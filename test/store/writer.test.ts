@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../harness.ts'
 
-const unlimited = { perAddress: 0, inAll: 0, windowMs: 3_600_000 }
+const unlimited = { perAddress: 0, perNetwork: 0, inAll: 0, windowMs: 3_600_000 }
 
 const birth = (name: string, account?: Birth['account']): Birth => ({
   agentId: name,

@@ -104,7 +104,15 @@ export interface Account {
   readonly passwordHash: string
 }
 
-export interface Birth {
+/** Where a birth is asked for, as births are counted. */
+export interface Birthplace {
+  /** The client as counted; kept for an hour. */
+  readonly bornFrom: string
+  /** What `bornFrom` begins with in all of the client's network; undefined where it has none. */
+  readonly bornWithin?: string | undefined
+}
+
+export interface Birth extends Birthplace {
   readonly agentId: string
   readonly name: string
   readonly purpose: string
@@ -117,23 +125,24 @@ export interface Birth {
   readonly salt: string
   /** The operator's account: one to join, or one to create with this birth. */
   readonly account?: { readonly join: string } | { readonly create: Account } | undefined
-  /** The client as counted for births; kept for an hour. */
-  readonly bornFrom: string
 }
 
 export interface BirthLimits {
   /** 0 turns a limit off. */
   readonly perAddress: number
+  readonly perNetwork: number
   readonly inAll: number
   readonly windowMs: number
 }
 
 export interface BirthCount {
-  /** Births within the window from this address, and in all. */
+  /** Births within the window from this address, from its network, and in all. */
   readonly fromAddress: number
+  readonly fromNetwork: number
   readonly inAll: number
   /** When the oldest counted one was, for Retry-After; undefined where there is none. */
   readonly oldestFromAddress: number | undefined
+  readonly oldestFromNetwork: number | undefined
   readonly oldestInAll: number | undefined
 }
 
@@ -153,7 +162,7 @@ export interface HomeStore {
    */
   identify(tokenHash: string): Identity | undefined | Promise<Identity | undefined>
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
-  countBirths(bornFrom: string, since: number): Promise<BirthCount>
+  countBirths(place: Birthplace, since: number): Promise<BirthCount>
   findAccount(email: string): Promise<Account | undefined>
   /** One agent, its two tokens and its account, or nothing. */
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>

@@ -8,6 +8,7 @@ import type {
   BirthAnswer,
   BirthCount,
   BirthLimits,
+  Birthplace,
   BirthRecord,
   Identity,
   ProfileAnswer,
@@ -37,6 +38,8 @@ const selectBirth = statement<BirthRecord>(
 interface CountRow {
   from_address: number
   oldest_from_address: number | null
+  from_network: number
+  oldest_from_network: number | null
   in_all: number
   oldest_in_all: number | null
 }
@@ -44,9 +47,12 @@ interface CountRow {
 const selectBirthCount = statement<CountRow>(
   'count_births',
   `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
+     around.births AS from_network, around.oldest AS oldest_from_network,
      everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
    FROM (SELECT count(*) AS births, min(created_at) AS oldest
          FROM births WHERE born_from = $1 AND created_at > $2) here,
+        (SELECT count(*) AS births, min(created_at) AS oldest
+         FROM births WHERE starts_with(born_from, $3::TEXT) AND created_at > $2) around,
         (SELECT count(*) AS births, min(created_at) AS oldest
          FROM births WHERE created_at > $2) everywhere`,
 )
@@ -138,15 +144,24 @@ async function findBirth(ask: Ask, keyHash: string): Promise<BirthRecord | undef
   return found
 }
 
-async function countBirths(ask: Ask, bornFrom: string, since: number): Promise<BirthCount> {
-  const [row] = await ask(selectBirthCount, bornFrom, since)
+async function countBirths(
+  ask: Ask,
+  { bornFrom, bornWithin }: Birthplace,
+  since: number,
+): Promise<BirthCount> {
+  const [row] = await ask(selectBirthCount, bornFrom, since, bornWithin ?? null)
   return {
     fromAddress: row?.from_address ?? 0,
+    fromNetwork: row?.from_network ?? 0,
     inAll: row?.in_all ?? 0,
     oldestFromAddress: row?.oldest_from_address ?? undefined,
+    oldestFromNetwork: row?.oldest_from_network ?? undefined,
     oldestInAll: row?.oldest_in_all ?? undefined,
   }
 }
+
+const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
+  perAddress > 0 || perNetwork > 0 || inAll > 0
 
 async function bear(
   ask: Ask,
@@ -154,11 +169,11 @@ async function bear(
   limits: BirthLimits,
   now: number,
 ): Promise<BirthAnswer> {
-  if (limits.perAddress > 0 || limits.inAll > 0) await ask(passGate)
+  if (isLimited(limits)) await ask(passGate)
   const known = await findBirth(ask, birth.keyHash)
   if (known) return { outcome: 'known', birth: known }
   const since = now - limits.windowMs
-  const count = await countBirths(ask, birth.bornFrom, since)
+  const count = await countBirths(ask, birth, since)
   if (overLimits(count, limits)) return { outcome: 'over_limit', count }
   const account = await accountId(ask, birth, now)
   if (account === undefined) return { outcome: 'account_exists' }
@@ -169,7 +184,7 @@ async function bear(
 
 export const agentVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),
-  countBirths: (bornFrom: string, since: number) => countBirths(read, bornFrom, since),
+  countBirths: (place: Birthplace, since: number) => countBirths(read, place, since),
   async findAccount(email: string): Promise<Account | undefined> {
     const [found] = await read(selectAccount, email)
     return found

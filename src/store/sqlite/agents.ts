@@ -8,6 +8,7 @@ import type {
   BirthAnswer,
   BirthCount,
   BirthLimits,
+  Birthplace,
   BirthRecord,
   Identity,
   ProfileAnswer,
@@ -49,17 +50,27 @@ function prepareBirthCount(db: DatabaseSync) {
     db,
     'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE born_from = ? AND created_at > ?',
   )
+  // Keys are ASCII: nothing that begins alike comes after DEL.
+  const fromNetwork = prepare<CountRow>(
+    db,
+    `SELECT count(*) AS births, min(created_at) AS oldest FROM agents
+     WHERE born_from >= ? AND born_from < ? || char(127) AND created_at > ?`,
+  )
   const inAll = prepare<CountRow>(
     db,
     'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE created_at > ?',
   )
-  return (bornFrom: string, since: number): BirthCount => {
+  return ({ bornFrom, bornWithin }: Birthplace, since: number): BirthCount => {
+    const within = bornWithin ?? null
     const here = fromAddress.get(bornFrom, since)
+    const around = fromNetwork.get(within, within, since)
     const all = inAll.get(since)
     return {
       fromAddress: here?.births ?? 0,
+      fromNetwork: around?.births ?? 0,
       inAll: all?.births ?? 0,
       oldestFromAddress: here?.oldest ?? undefined,
+      oldestFromNetwork: around?.oldest ?? undefined,
       oldestInAll: all?.oldest ?? undefined,
     }
   }
@@ -116,7 +127,7 @@ function prepareBirth(db: DatabaseSync, tally: Tally) {
     const row = known.get(birth.keyHash)
     if (row) return { outcome: 'known', birth: birthOf(row) }
     const since = now - limits.windowMs
-    const count = countBirths(birth.bornFrom, since)
+    const count = countBirths(birth, since)
     if (overLimits(count, limits)) return { outcome: 'over_limit', count }
     const account = accountId(birth, now)
     if (account === undefined) return { outcome: 'account_exists' }

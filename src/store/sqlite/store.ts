@@ -43,7 +43,7 @@ function homeVerbs(parts: Parts): HomeStore {
   return {
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
-    countBirths: (bornFrom, since) => read(() => agents.countBirths(bornFrom, since)),
+    countBirths: (place, since) => read(() => agents.countBirths(place, since)),
     findAccount: (email) => read(() => agents.findAccount(email)),
     bear: (...birth) => writer.submit('bear', ...birth),
     readProfile: (identity) => read(() => agents.readProfile(identity)),
