@@ -2,7 +2,7 @@
 import { problem } from '../errors.ts'
 import { failAuthentication, type Guarded } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
-import { IDEMPOTENCY_KEY } from './birth-key.ts'
+import { isOwnKey, wasPrinted } from './birth-key.ts'
 import type { Home } from './home.ts'
 
 /** Throws `births_disabled`. Not in front of a replay: that one was born when they were open. */
@@ -16,6 +16,11 @@ export const birthsOpen: Guard<Pick<Home, 'birthsEnabled'>, object, void> = {
   run: (_, home) => refuseWhileClosed(home),
 }
 
+const PRINTED = {
+  detail:
+    'This key was printed in our documentation, so others know it. Make one of your own: 32 random bytes as 64 lowercase hex characters.',
+}
+
 /** The credential of a birth; one that is malformed counts as a failed authentication. */
 export const idempotencyKey: Guard<Guarded, object, { readonly key: string }> = {
   name: 'idempotency-key',
@@ -23,8 +28,8 @@ export const idempotencyKey: Guard<Guarded, object, { readonly key: string }> = 
   run({ call }, home) {
     const key = call.requestHeaders['idempotency-key']
     if (key === undefined) throw problem('invalid_idempotency_key')
-    return IDEMPOTENCY_KEY.test(key)
+    return isOwnKey(key)
       ? { key }
-      : failAuthentication(call, home, 'invalid_idempotency_key')
+      : failAuthentication(call, home, 'invalid_idempotency_key', wasPrinted(key) ? PRINTED : {})
   },
 }

@@ -4,6 +4,15 @@ import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 
 export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
 
+/** Keys that documents of ours once printed: whoever copied one shares its agent with all who did. */
+const PRINTED: ReadonlySet<string> = new Set([
+  '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
+])
+
+export const wasPrinted = (key: string): boolean => PRINTED.has(key)
+
+export const isOwnKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key) && !wasPrinted(key)
+
 /** What is stored of an Idempotency-Key. */
 export const hashIdempotencyKey = (key: string): string =>
   hash('sha256', `agent-home idempotency-key ${key}`, 'hex')

@@ -175,8 +175,8 @@ export const birth = endpoint({
       'Repeating the call with the same Idempotency-Key and body gives the same tokens again until a credential is rotated, also when births are closed or used up.',
     headers: z.object({
       'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
-        description: '32 random bytes as lowercase hex. A credential: keep it secret.',
-        example: '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
+        description:
+          '32 random bytes as 64 lowercase hex characters, such as `openssl rand -hex 32` prints. A credential: make one for each birth, and keep it secret.',
       }),
     }),
   },

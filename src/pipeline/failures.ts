@@ -1,6 +1,6 @@
 /** Credentials that were presented in vain, counted against the client's address. */
 import type { BlockList } from 'node:net'
-import { type ErrorCode, problem } from '../errors.ts'
+import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import { type Budgets, retryAfter, showState } from './budgets.ts'
@@ -24,11 +24,12 @@ export async function failAuthentication(
   call: Call,
   deps: Guarded,
   code: ErrorCode,
+  extras: ProblemExtras = {},
 ): Promise<never> {
   const state = await deps.budgets.take(FAILURES, clientOf(call, deps))
   showState(call, state)
   if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
-  throw problem(code)
+  throw problem(code, extras)
 }
 
 /** Where the client stands, for one that presented nothing. */

@@ -4,7 +4,7 @@ import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
 import { BIRTH_ERRORS, birthRequest, giveBirth } from '../../../home/birth.ts'
 import { birthsOpen } from '../../../home/birth-guards.ts'
-import { IDEMPOTENCY_KEY } from '../../../home/birth-key.ts'
+import { isOwnKey } from '../../../home/birth-key.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -157,7 +157,7 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
 
 async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const request = requestOf(sent)
-  const key = IDEMPOTENCY_KEY.test(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
+  const key = isOwnKey(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
   const born = await giveBirth(call, workspace, key, request)
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known.id)
