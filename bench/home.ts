@@ -17,6 +17,8 @@ const unlimited = {
   CONTROLS_PER_MINUTE: '0',
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
   BIRTHS_PER_HOUR: '0',
+  CONNECTIONS_PER_ADDRESS: '0',
+  STREAMS_PER_ADDRESS: '0',
 }
 
 export const homeEnv = (directory: string) => envOn(`sqlite:${join(directory, 'home.db')}`)

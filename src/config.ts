@@ -82,6 +82,8 @@ const schema = z.object({
   FAILURES_PER_MINUTE: count(60),
   SIGN_IN_FAILURES_PER_HOUR: count(20),
   FEED_CAPACITY: count(1_000_000),
+  CONNECTIONS_PER_ADDRESS: count(256),
+  STREAMS_PER_ADDRESS: count(32),
 })
 
 /** The names are the environment variables' own; the README's table documents each. */

@@ -232,6 +232,12 @@ export const catalogue = {
     detail:
       'The store failed while it committed. Read what is there before you write again. Memory writes and births are safe to repeat as they were.',
   },
+  too_many_streams: {
+    status: 503,
+    title: 'Too many streams from this address',
+    detail:
+      'Close a stream that is no longer read, then open this one again. STREAMS_PER_ADDRESS says how many one address may hold at once.',
+  },
   overloaded: {
     status: 503,
     title: 'Too many requests are waiting',

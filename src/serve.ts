@@ -58,7 +58,8 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
     feedCapacity: config.FEED_CAPACITY,
   })
   const app = createApp({ config, store, clock, random, log })
-  const server = await listen(app, config.HOST, config.PORT, patience).catch(
+  const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
+  const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(
     async (error: unknown) => {
       await store.close()
       throw error

@@ -45,7 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['errors', 'http', 'store/port', 'uuid'],
   operations: ['config', 'errors', 'http', 'pipeline', 'store/port'],
   home: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
-  gateway: ['errors', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
+  gateway: ['config', 'errors', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
   web: [
     'config',
     'errors',

@@ -16,6 +16,7 @@ import {
   type Engine,
   engines,
   freshKey,
+  incomingOf,
   type TestDatabase,
 } from './harness.ts'
 import { allRights } from './rights/all.ts'
@@ -87,6 +88,16 @@ async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
   }
 }
 
+async function besideAStream({ row, world, doors }: Subject): Promise<Answer> {
+  const open = openDoors(world.service, { STREAMS_PER_ADDRESS: '1' })
+  const { body } = await open.serving(asDeclared)(incomingOf('GET', '/api/resonance/stream', {}))
+  try {
+    return await subjectOf(row, world, { ...doors, open }).ask()
+  } finally {
+    if (typeof body === 'object') body?.close()
+  }
+}
+
 /** Every thread that is to write ends before it has written. */
 async function withoutWriter({ ask, world }: Subject): Promise<Answer> {
   const end = (thread: Worker) => void thread.terminate()
@@ -150,6 +161,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
   overloaded: (subject) => (subject.row.waits ? atAFullDoor(subject) : flooded(subject)),
+  too_many_streams: besideAStream,
   outcome_unknown: withoutWriter,
 }
 

@@ -24,6 +24,8 @@ export interface HomeLimits {
   readonly fields: typeof fields & { readonly body: typeof body }
   /** 0 means without limit, here and in every quota below. */
   readonly memoriesPerAgent: number
+  /** At once, from one client's address. */
+  readonly connectionsPerAddress: number
   readonly rates: Readonly<
     Record<BudgetName | 'birthsPerNetwork' | 'birthsInAll' | 'failures' | 'signIns', Rate>
   >
@@ -39,6 +41,7 @@ export function homeLimits(config: Config): HomeLimits {
   return {
     fields: { ...fields, body },
     memoriesPerAgent: config.MEMORIES_PER_AGENT,
+    connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
     rates: {
       reads: rate('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
       writes: rate('writes', config.WRITES_PER_MINUTE, MINUTE_SECONDS, 'agent'),

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
+import { boundConnections, type ConnectionBound } from './connections.ts'
 import { sendText } from './stream.ts'
 import { targetOf } from './target.ts'
 
@@ -132,6 +133,7 @@ export async function listen(
   host: string,
   port: number,
   patience: Patience = {},
+  connections?: ConnectionBound,
 ): Promise<RunningServer> {
   const { stallTimeout, ...timeouts } = { ...PATIENCE, ...patience }
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -147,6 +149,7 @@ export async function listen(
   }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
+  if (connections) boundConnections(server, connections)
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, site))
   // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))

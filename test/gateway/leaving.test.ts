@@ -1,9 +1,11 @@
 /** The verb behind an endpoint and behind a room's form: what it keeps, and who hears of it. */
 import { randomBytes } from 'node:crypto'
+import { BlockList } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { garden } from '../../src/gateway/garden.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { createBroadcast } from '../../src/gateway/stream/broadcast.ts'
+import { createHoldings } from '../../src/http/holdings.ts'
 import { admissionLimits, createAdmissionControl } from '../../src/pipeline/admission-control.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
 
@@ -24,6 +26,8 @@ beforeAll(async () => {
       () => false,
     ),
     broadcast: createBroadcast(store, { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 }),
+    streams: createHoldings(0),
+    trustedProxies: new BlockList(),
   }
 })
 afterAll(async () => {

@@ -111,3 +111,41 @@ test('when the process stops, streams end and new ones are refused', async () =>
   expect((await openStream(service)).status).toBe(503)
   await service.close()
 })
+
+describe('streams of one address', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(embedded, { STREAMS_PER_ADDRESS: '2', TRUSTED_PROXIES: '10.0.0.1' })
+  })
+  afterAll(async () => {
+    service.app.stopAccepting()
+    await service.close()
+  })
+
+  const openFrom = (from: string, forwarded?: string): Promise<Answer> => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    return service.app.serve(incomingOf('GET', '/api/resonance/stream', { from, headers }))
+  }
+
+  const close = ({ body }: Answer): void => {
+    if (body === null || typeof body === 'string') throw new Error('the answer is no stream')
+    body.close()
+  }
+
+  test('are bounded; one that ends makes room, and others are not concerned', async () => {
+    const [first] = await Promise.all([openFrom('192.0.2.1'), openFrom('192.0.2.1')])
+    const refused = await openFrom('192.0.2.1')
+    expect(refused.status).toBe(503)
+    expect(refused.headers['Retry-After']).toBe('1')
+    expect(JSON.parse(await textOf(refused)).code).toBe('too_many_streams')
+    expect((await openFrom('192.0.2.2')).status).toBe(200)
+    close(first)
+    expect((await openFrom('192.0.2.1')).status).toBe(200)
+  })
+
+  test('are counted for the client behind a listed proxy', async () => {
+    await Promise.all([openFrom('10.0.0.1', '198.51.100.1'), openFrom('10.0.0.1', '198.51.100.1')])
+    expect((await openFrom('10.0.0.1', '198.51.100.1')).status).toBe(503)
+    expect((await openFrom('10.0.0.1', '198.51.100.2')).status).toBe(200)
+  })
+})

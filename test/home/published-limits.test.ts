@@ -34,6 +34,7 @@ const published = {
     body: { maxBytes: 131_072, maxDepth: 32 },
   },
   memoriesPerAgent: 1_000,
+  connectionsPerAddress: 256,
   rates: {
     reads: rate('reads', 600, 60, 'agent'),
     writes: rate('writes', 600, 60, 'agent'),
@@ -165,11 +166,13 @@ describe.each(engines)('the published limits on $name', (engine) => {
       BIRTHS_PER_HOUR: '5',
       FAILURES_PER_MINUTE: '3',
       SIGN_IN_FAILURES_PER_HOUR: '2',
+      CONNECTIONS_PER_ADDRESS: '7',
     }
     const set = await openService(engine, env)
-    const { memoriesPerAgent, rates } = await limitsOf(set)
+    const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
     expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2])
+    expect(connectionsPerAddress).toBe(7)
 
     /** How many are let through before one is refused for their number, and the budget it names. */
     const letThrough = async (ask: (n: number) => Promise<Answer>) => {

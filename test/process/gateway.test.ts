@@ -44,7 +44,8 @@ const LISTENERS = 1_000
 const BYTES_A_LISTENER = 100_000
 
 test('1,000 idle listeners cost little, and all hear what arrives', async () => {
-  const server = await serve({ directory: freshDirectory() })
+  const env = { CONNECTIONS_PER_ADDRESS: '0', STREAMS_PER_ADDRESS: '0' }
+  const server = await serve({ directory: freshDirectory(), env })
   await post(server, 'warm')
   const before = await metric(server, 'process_resident_memory_bytes')
   const listeners = Array.from({ length: LISTENERS }, () => listen(server))

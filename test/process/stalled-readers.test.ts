@@ -70,7 +70,11 @@ async function metric({ url }: Server, name: string): Promise<number> {
 }
 
 test('100 readers that ask for everything and take nothing cost little, and are dropped', async () => {
-  const server = await serve({ directory: freshDirectory(), entry: 'test/process/impatient.ts' })
+  const server = await serve({
+    directory: freshDirectory(),
+    entry: 'test/process/impatient.ts',
+    env: { STREAMS_PER_ADDRESS: '0' },
+  })
   const left = await leaveMany(server)
   const memory = () => metric(server, 'process_resident_memory_bytes')
   const open = () => metric(server, 'process_open_fds')

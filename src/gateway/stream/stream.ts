@@ -1,7 +1,8 @@
 /** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
-import { answer, type Call } from '../../http/call.ts'
+import { networksOfClient } from '../../http/address.ts'
+import { answer, type Call, type TextStream } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import type { Gateway } from '../gateway.ts'
 import { anyQuery, forReaders } from '../guards.ts'
@@ -30,6 +31,24 @@ async function* opening(position: string, events: AsyncIterable<string>): AsyncG
   yield* events
 }
 
+/** Throws `too_many_streams`. */
+function follow(
+  call: Call,
+  { broadcast, streams, trustedProxies }: Gateway,
+  position: string,
+): TextStream {
+  const letGo = streams.take(networksOfClient(call, trustedProxies))
+  if (!letGo) throw problem('too_many_streams')
+  const { events, leave } = broadcast.follow(position)
+  return {
+    pieces: opening(position, events),
+    close() {
+      leave()
+      letGo()
+    },
+  }
+}
+
 export const stream = endpoint({
   operationId: 'listen',
   method: 'GET',
@@ -51,16 +70,14 @@ export const stream = endpoint({
       headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no: it is passed on at once.' },
     },
   },
-  errors: ['storage_unavailable', 'invalid_last_event_id'],
-  async handle({ call }, { store, broadcast }: Gateway) {
+  errors: ['storage_unavailable', 'invalid_last_event_id', 'too_many_streams'],
+  async handle({ call }, gateway: Gateway) {
+    const { store, broadcast } = gateway
     const after = resumesAfter(call)
     if (broadcast.full()) throw problem('overloaded')
     const position = after ?? (await store.lastArrival())
     call.responseHeaders['Cache-Control'] = 'no-store'
     call.responseHeaders['X-Accel-Buffering'] = 'no'
-    if (call.method === 'HEAD') return answer(call, 200, null)
-    const { events, leave } = broadcast.follow(position)
-    const pieces = opening(position, events)
-    return answer(call, 200, { pieces, close: leave }, 'text/event-stream')
+    return answer(call, 200, follow(call, gateway, position), 'text/event-stream')
   },
 })

@@ -1,0 +1,22 @@
+/** Connections at once, bounded for each address. */
+import type { Server } from 'node:http'
+import type { BlockList, Socket } from 'node:net'
+import { networksOfPeer } from './address.ts'
+import { createHoldings } from './holdings.ts'
+
+export interface ConnectionBound {
+  /** 0 is without bound. */
+  readonly perAddress: number
+  /** Peers that speak for many, such as proxies. */
+  readonly exempt: BlockList
+}
+
+/** One too many is closed without a word: whoever opens so many listens to none. */
+export function boundConnections(server: Server, { perAddress, exempt }: ConnectionBound): void {
+  const holdings = createHoldings(perAddress)
+  server.prependListener('connection', (socket: Socket) => {
+    const letGo = holdings.take(networksOfPeer(socket.remoteAddress ?? '', exempt))
+    if (letGo) socket.once('close', letGo)
+    else socket.destroy()
+  })
+}
