@@ -5,9 +5,10 @@ import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
 import { type Answer, answer, type Call } from '../http/call.ts'
 import { agreesWith, etagOf, notModified } from '../http/etag.ts'
+import { compact, membersOf, withoutEscapes } from '../json/members.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { problemExample, problemSchema, WRITE_ERRORS } from '../pipeline/problem.ts'
-import { dateTime } from '../pipeline/schemas.ts'
+import { dateTime, integer } from '../pipeline/schemas.ts'
 import type { Identity, Memory, WriteAnswer } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import { forAgents, noQuery } from './guards.ts'
@@ -92,10 +93,9 @@ export const memoryWrite = z
       .meta({
         description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON.`,
       }),
-    expectedVersion: z
-      .int('must be an integer')
-      .min(fields.expectedVersion.minimum, 'must be at least 0')
-      .meta({ description: '0 creates the memory; its current version updates it.' }),
+    expectedVersion: integer(fields.expectedVersion).meta({
+      description: '0 creates the memory; its current version updates it.',
+    }),
   })
   .meta({ id: 'MemoryWrite' })
 
@@ -121,27 +121,38 @@ function conflict(found: WriteAnswer & { outcome: 'conflict' }) {
   })
 }
 
-/** Throws `text_too_large` or `metadata_too_large`; gives the metadata as it will be stored. */
-function measure(text: string, metadata: Record<string, unknown>): string {
+/** A client may spell as escapes what UTF-8 says in fewer bytes. */
+function tooLarge(metadata: string): boolean {
+  const { maxBytes } = fields.metadata
+  return (
+    Buffer.byteLength(metadata) > maxBytes && Buffer.byteLength(withoutEscapes(metadata)) > maxBytes
+  )
+}
+
+/** Throws `text_too_large` or `metadata_too_large`. */
+function measure(text: string, metadata: string): void {
   if (Buffer.byteLength(text) > fields.text.maxBytes) throw problem('text_too_large')
-  const serialized = JSON.stringify(metadata)
-  if (Buffer.byteLength(serialized) > fields.metadata.maxBytes) throw problem('metadata_too_large')
-  return serialized
+  if (tooLarge(metadata)) throw problem('metadata_too_large')
 }
 
 /** Waiting frees nothing here: an hour keeps an obedient client from asking again and again. */
 const overQuota = () => problem('memory_quota_reached', { headers: { 'Retry-After': '3600' } })
 
-/** Throws `version_conflict`, `memory_quota_reached`, and when the text or metadata is too large. */
+/**
+ * `sent` is the metadata's JSON as it was sent: numbers keep their digits, and keys their order.
+ * Throws `version_conflict`, `memory_quota_reached`, and when the text or metadata is too large.
+ */
 export async function saveMemory(
   { store, limits, clock, random }: Home,
   identity: Identity,
-  { key, text, metadata, expectedVersion }: z.output<typeof memoryWrite>,
+  { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
+  sent: string,
 ): Promise<Memory> {
-  const serialized = measure(text, metadata)
+  const metadata = compact(sent)
+  measure(text, metadata)
   const now = clock()
   const id = newId(now, random)
-  const write = { id, key, text, metadata: serialized, expectedVersion }
+  const write = { id, key, text, metadata, expectedVersion }
   const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'conflict') throw conflict(written)
@@ -193,8 +204,9 @@ export const writeMemory = endpoint({
     'metadata_too_large',
     'memory_quota_reached',
   ],
-  async handle({ call, identity, body }, home: Home) {
+  async handle({ call, identity, body, source }, home: Home) {
     if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
-    return show(call, await saveMemory(home, identity, body))
+    const metadata = membersOf(source).get('metadata') ?? '{}'
+    return show(call, await saveMemory(home, identity, body, metadata))
   },
 })

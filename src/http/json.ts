@@ -1,11 +1,12 @@
 /**
  * Strict JSON: what `JSON.parse` lets through and a careful store must not. Refuses bytes that are
- * not UTF-8, duplicate and `__proto__` keys, lone surrogates, NUL, nesting deeper than 32 levels,
- * and numbers that JavaScript cannot keep.
+ * not UTF-8, duplicate and `__proto__` keys, lone surrogates, NUL, and nesting deeper than 32 levels.
+ * Numbers that JavaScript would change are handed on as they were written.
  */
 import { problem } from '../errors.ts'
-import { parseEscapedKeys } from './escaped-keys.ts'
-import { closingQuote, outsideStrings } from './json-strings.ts'
+import { parseAsWritten } from '../json/as-written.ts'
+import { mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
+import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
 
 /** Levels of objects and arrays. */
 export const MAX_DEPTH = 32
@@ -14,7 +15,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const malformed = (detail: string) => problem('malformed_json', { detail })
 
-function decode(bytes: Uint8Array): string {
+/** Throws `malformed_json` where the bytes are no text. */
+export function decodeJson(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
@@ -44,13 +46,14 @@ function parse(source: string): unknown {
 
 interface Written {
   /** The members of all objects: the colons outside strings. */
-  readonly members: number
-  readonly escapedKey: boolean
+  members: number
+  escapedKey: boolean
+  /** A number that JavaScript may change. */
+  longNumber: boolean
 }
 
 function scan(source: string, escapes: boolean): Written {
-  let members = 0
-  let escapedKey = false
+  const written: Written = { members: 0, escapedKey: false, longNumber: false }
   let start = 0
   let end = 0
   for (let i = 0; i < source.length; i++) {
@@ -60,16 +63,19 @@ function scan(source: string, escapes: boolean): Written {
       i = closingQuote(source, i + 1)
       end = i + 1
     } else if (code === 58) {
-      members++
-      if (escapes && !escapedKey) escapedKey = source.slice(start, end).includes('\\')
+      written.members++
+      if (escapes) written.escapedKey ||= source.slice(start, end).includes('\\')
+    } else if (beginsNumber(code)) {
+      const past = endOfNumber(source, i)
+      written.longNumber ||= mayChange(source.slice(i, past))
+      i = past - 1
     }
   }
-  return { members, escapedKey }
+  return written
 }
 
 interface Findings {
   members: number
-  unsafeInteger: boolean
 }
 
 function inspectString(text: string): void {
@@ -79,18 +85,10 @@ function inspectString(text: string): void {
   if (text.includes('\0')) throw malformed('A string holds NUL (U+0000). Remove it.')
 }
 
-function inspectNumber(value: number, findings: Findings): void {
-  if (!Number.isFinite(value)) {
-    throw malformed('A number is too large for a double. Send it as a string.')
-  }
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) findings.unsafeInteger = true
-}
-
 function inspect(value: unknown, depth: number, escapes: boolean, findings: Findings): void {
   if (typeof value === 'string') {
     if (escapes) inspectString(value)
-  } else if (typeof value === 'number') inspectNumber(value, findings)
-  else if (typeof value === 'object' && value !== null) {
+  } else if (typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)) {
     if (depth === MAX_DEPTH) throw malformed(`The body nests deeper than ${MAX_DEPTH} levels.`)
     if (Array.isArray(value)) for (const item of value) inspect(item, depth + 1, escapes, findings)
     else inspectMembers(value, depth, escapes, findings)
@@ -106,27 +104,17 @@ function inspectMembers(value: object, depth: number, escapes: boolean, findings
   }
 }
 
-/** Integers past 2^53 would be stored as other numbers than were sent. */
-function refuseInexactIntegers(source: string): void {
-  for (const [literal] of outsideStrings(source).matchAll(/-?\d[\d.eE+-]*/g)) {
-    if (/^-?\d{16,}$/.test(literal) && BigInt(literal) !== BigInt(Number(literal))) {
-      throw malformed(`The integer ${literal} cannot be kept exactly. Send it as a string.`)
-    }
-  }
-}
-
 /** Throws `malformed_json`, with a sentence that names the fault. */
-export function parseStrictJson(bytes: Uint8Array): unknown {
-  const source = decode(bytes)
+export function parseStrictJson(source: string): unknown {
   const parsed = parse(source)
-  const { members, escapedKey } = scan(source, source.includes('\\'))
-  const value = escapedKey ? parseEscapedKeys(source, MAX_DEPTH) : parsed
+  const { members, escapedKey, longNumber } = scan(source, source.includes('\\'))
+  const exact = escapedKey || longNumber
+  const value = exact ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
   // Surrogates and control characters can only come from escapes: the bytes were valid UTF-8.
-  const findings: Findings = { members: 0, unsafeInteger: false }
+  const findings: Findings = { members: 0 }
   inspect(value, 0, source.includes('\\u'), findings)
   if (findings.members !== members) {
     throw malformed('An object has the same key twice. Send each key once.')
   }
-  if (findings.unsafeInteger) refuseInexactIntegers(source)
   return value
 }

@@ -32,6 +32,8 @@ export type Request<Guards extends readonly unknown[], Params, Query, Body> = Fa
     readonly params: Output<Params>
     readonly query: Output<Query>
     readonly body: Output<Body>
+    /** The body's JSON as it was sent, for what must come back as it is. */
+    readonly source: Body extends z.ZodType ? string : undefined
   }
 
 /** What is declared of a request beside its guards and its handler. */

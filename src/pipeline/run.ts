@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { Problem, problem } from '../errors.ts'
 import { readJsonBytes } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
-import { parseStrictJson } from '../http/json.ts'
+import { decodeJson, parseStrictJson } from '../http/json.ts'
 import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
 import { validateBody, validateQuery } from './validate.ts'
@@ -42,7 +42,9 @@ const queryStep = (schema: z.ZodObject): Step => ({
 const bodyStep = (schema: z.ZodType): Step => ({
   async run({ receive }) {
     const bytes = await receive?.()
-    return bytes && { body: validateBody(schema, parseStrictJson(bytes)) }
+    if (!bytes) return undefined
+    const source = decodeJson(bytes)
+    return { source, body: validateBody(schema, parseStrictJson(source)) }
   },
 })
 

@@ -1,5 +1,6 @@
 /** Schemas that every door's endpoints are described with. */
 import { z } from 'zod'
+import { isWhole, WrittenNumber } from '../json/decimals.ts'
 
 export const dateTime = z.string().meta({ format: 'date-time' })
 
@@ -35,3 +36,24 @@ export const characters = ({
       return count >= minLength && count <= maxLength
     }, `must be ${minLength} to ${maxLength} characters long`)
     .meta({ minLength, maxLength })
+
+const TOO_LARGE = `is too large: at most ${Number.MAX_SAFE_INTEGER}`
+
+interface Refused {
+  readonly code: string
+  readonly input?: unknown
+}
+
+/** JavaScript keeps integers up to 2^53; what is longer may arrive as it was written. */
+function faultOf({ code, input }: Refused, tooSmall: string): string {
+  if (code === 'too_small') return tooSmall
+  if (code === 'too_big') return TOO_LARGE
+  if (!(input instanceof WrittenNumber && isWhole(input))) return 'must be an integer'
+  return input.literal.startsWith('-') ? tooSmall : TOO_LARGE
+}
+
+/** An integer of ours, as it is: nothing is rounded to one. */
+export function integer({ minimum }: { readonly minimum: number }) {
+  const tooSmall = `must be at least ${minimum}`
+  return z.int({ error: (issue) => faultOf(issue, tooSmall), abort: true }).min(minimum, tooSmall)
+}

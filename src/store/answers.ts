@@ -1,4 +1,5 @@
 /** What every engine answers where it found the same. */
+import { sameValue } from '../json/same-value.ts'
 import type {
   AgentStatus,
   BirthCount,
@@ -34,5 +35,5 @@ export const conflictWith = (
   outcome: 'conflict',
   currentVersion: stored?.version ?? 0,
   updatedAt: stored?.updatedAt,
-  sameContent: stored?.text === text && stored.metadata === metadata,
+  sameContent: stored?.text === text && sameValue(stored.metadata, metadata),
 })

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
-import { parseStrictJson } from '../../src/http/json.ts'
+import { decodeJson, parseStrictJson } from '../../src/http/json.ts'
 import { embedded, freshKey } from '../harness.ts'
 import { hostileBodies } from './hostile-bodies.ts'
 import { type Listening, openListening } from './listening.ts'
@@ -30,7 +30,7 @@ async function least(bound: number, measure: () => number | Promise<number>): Pr
 
 function parse(body: Buffer): void {
   try {
-    parseStrictJson(body)
+    parseStrictJson(decodeJson(body))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
   }

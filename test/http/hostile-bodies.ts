@@ -51,6 +51,10 @@ export const hostileBodies: Readonly<Record<string, (bytes: number) => string>> 
   'a fraction as long as the body': (bytes) => `[9007199254740992,0.${filled('1', bytes)}]`,
   'many integers that are kept': (bytes) => `[${list(bytes, () => '9007199254740992')}]`,
   'many long integers that are kept': (bytes) => `[${list(bytes, () => String(2n ** 1000n))}]`,
+  'many integers that are not kept': (bytes) => `[${list(bytes, () => '9007199254740993')}]`,
+  'many fractions that are not kept': (bytes) => `[${list(bytes, () => '0.00000000000000000')}]`,
+  'a fraction of zeros': (bytes) => `[0.${filled('0', bytes)}1]`,
+  'an exponent as long as the body': (bytes) => `[1e${filled('1234567890', bytes)}]`,
   'many keys beside a large integer': (bytes) =>
     `{"\\n":9007199254740992,${members(bytes, (n) => n.toString(36))}}`,
   'spaces alone': (bytes) => filled(' ', bytes),

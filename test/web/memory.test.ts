@@ -156,7 +156,15 @@ describe('the form in which a memory is edited', () => {
     expect(await operator.stored(key)).toMatchObject({ metadata: {} })
   })
 
-  test.each(['{', '"text"', '{"a":1,"a":2}', '[1]', '{"a":9007199254740993}'])(
+  test('metadata keep their digits and the order of their keys', async () => {
+    const key = await memory('plain')
+    const metadata = '{"2":9007199254740993,"1":[-0,1.50]}'
+    expect((await save(await filledIn(key, { metadata }))).status).toBe(303)
+    expect(fieldsIn((await edited(key)).text).metadata).toBe(metadata)
+    expect((await shown(key)).text).toContain(`>${metadata.replaceAll('"', '&quot;')}</pre>`)
+  })
+
+  test.each(['{', '"text"', '{"a":1,"a":2}', '[1]'])(
     'metadata that are not one strict JSON object are refused beside their field: %s',
     async (metadata) => {
       const key = await memory('plain')

@@ -27,7 +27,7 @@ export interface Memory {
   readonly id: string
   readonly key: string
   readonly text: string
-  /** The serialized JSON object, byte for byte as it was measured. */
+  /** A JSON object, character for character as it was sent but for the space around its tokens. */
   readonly metadata: string
   readonly version: number
   readonly createdAt: number
@@ -69,7 +69,7 @@ export type WriteAnswer =
       /** 0 when no memory is under the key. */
       readonly currentVersion: number
       readonly updatedAt: number | undefined
-      /** The stored text and metadata equal those sent. */
+      /** The stored text equals the one sent, and the metadata have the same value. */
       readonly sameContent: boolean
     }
   | { readonly outcome: 'over_quota' }

@@ -66,7 +66,7 @@ export const editPage = endpoint({
 
 function parseMetadata(text: string): unknown {
   try {
-    return parseStrictJson(Buffer.from(text))
+    return parseStrictJson(text)
   } catch (cause) {
     const message = 'must be one JSON object'
     throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
@@ -87,18 +87,20 @@ function lineEndsAs(stored: string, sent: string): string {
 }
 
 async function save(
-  { call, identity, sent: { key, text, metadata, expectedVersion } }: AgentVisit & Sent,
+  { call, identity, sent }: AgentVisit & Sent,
   workspace: Workspace,
 ): Promise<Answer> {
+  const { key, text, expectedVersion } = sent
+  const metadata = sent.metadata || '{}'
   const write = validateBody(memoryWrite, {
     key,
     text,
-    metadata: parseMetadata(metadata || '{}'),
+    metadata: parseMetadata(metadata),
     expectedVersion: versionOf(expectedVersion),
   })
   const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
-  await saveMemory(workspace, identity, kept)
+  await saveMemory(workspace, identity, kept, metadata)
   return redirect(call, `${memoryPath(identity.agentId, write.key)}&saved`)
 }
 

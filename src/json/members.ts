@@ -1,0 +1,64 @@
+/** Valid JSON as text: what must come back digit for digit is cut out of it, never written anew. */
+import { closingQuote } from './strings.ts'
+
+const nameOf = (quoted: string): string =>
+  quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
+
+const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const CLOSES_OBJECT = 125
+
+/** A brace or bracket that opens, or closes, is told from the other by one bit: `{` `[`, `}` `]`. */
+const opens = (code: number): boolean => (code | 32) === 123
+const closes = (code: number): boolean => (code | 32) === CLOSES_OBJECT
+
+/** The values of an object's members as they are written, by name. */
+export function membersOf(source: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>()
+  let depth = 0
+  let name = ''
+  let from = 0
+  for (let i = 0; i < source.length; i++) {
+    const code = source.charCodeAt(i)
+    if (code === QUOTE) {
+      const end = closingQuote(source, i + 1)
+      if (depth === 1 && from === 0) name = nameOf(source.slice(i, end + 1))
+      i = end
+    } else if (depth === 1 && code === COLON) from = i + 1
+    else if (depth === 1 && from > 0 && (code === COMMA || code === CLOSES_OBJECT)) {
+      members.set(name, source.slice(from, i))
+      from = 0
+    } else if (opens(code)) depth++
+    else if (closes(code)) depth--
+  }
+  return members
+}
+
+/** Without the space around its tokens, which says nothing. */
+export function compact(source: string): string {
+  let kept = ''
+  let from = 0
+  for (let i = 0; i < source.length; i++) {
+    const code = source.charCodeAt(i)
+    if (code === 34) i = closingQuote(source, i + 1)
+    else if (code <= 32) {
+      kept += source.slice(from, i)
+      from = i + 1
+    }
+  }
+  return from === 0 ? source : kept + source.slice(from)
+}
+
+/** Each string spelt as `JSON.stringify` spells it: escapes that UTF-8 can do without are gone. */
+export function withoutEscapes(source: string): string {
+  if (!source.includes('\\')) return source
+  let spelt = ''
+  let at = 0
+  for (let open = source.indexOf('"'); open >= 0; open = source.indexOf('"', at)) {
+    const end = closingQuote(source, open + 1) + 1
+    spelt += source.slice(at, open) + JSON.stringify(JSON.parse(source.slice(open, end)))
+    at = end
+  }
+  return spelt + source.slice(at)
+}

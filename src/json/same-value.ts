@@ -1,0 +1,11 @@
+/** Whether two texts of JSON say the same. */
+import { isDeepStrictEqual } from 'node:util'
+import { parseAsWritten } from './as-written.ts'
+import { decimalOf } from './decimals.ts'
+
+const meaningOf = (source: string): unknown =>
+  parseAsWritten(source, Number.POSITIVE_INFINITY, decimalOf)
+
+/** Members in any order, numbers by their decimal value, strings by their characters. */
+export const sameValue = (a: string, b: string): boolean =>
+  a === b || isDeepStrictEqual(meaningOf(a), meaningOf(b))

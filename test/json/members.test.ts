@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compact, membersOf, withoutEscapes } from '../../src/json/members.ts'
+
+const value = fc.jsonValue({ maxDepth: 3 })
+const key = fc.string({ unit: fc.constantFrom('a', '"', '\\', ':', ',', '{', '}', '[', ' ', 'ї') })
+const object = fc.dictionary(key, value, { maxKeys: 5, noNullPrototype: true })
+const space = fc.constantFrom(undefined, 1, '\t')
+
+test('each member is cut out as it is written, and nothing of it is lost', () => {
+  fc.assert(
+    fc.property(object, space, (sent, spaced) => {
+      const members = membersOf(JSON.stringify(sent, null, spaced))
+      const written = Object.entries(sent).map(([name, own]) => [name, JSON.stringify(own)])
+      expect([...members].map(([name, text]) => [name, compact(text)]).toSorted()).toEqual(
+        written.toSorted(),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('only the space around tokens goes', () => {
+  fc.assert(
+    fc.property(value, space, (sent, spaced) => {
+      expect(compact(JSON.stringify(sent, null, spaced))).toBe(JSON.stringify(sent))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each([
+  ['{"a":-0 , "2" : 1e-400,"1":[ 1.0 ,"\\u0041 b"]}', 'a', '-0'],
+  ['{"a":-0 , "2" : 1e-400,"1":[ 1.0 ,"\\u0041 b"]}', '2', '1e-400'],
+  ['{"a":-0 , "2" : 1e-400,"1":[ 1.0 ,"\\u0041 b"]}', '1', '[1.0,"\\u0041 b"]'],
+  [' { "\\u0061" : {"a":{"a":2}} } ', 'a', '{"a":{"a":2}}'],
+  ['{}', 'a', undefined],
+])('of %s the member %s is %s', (source, name, text) => {
+  const found = membersOf(source).get(name)
+  expect(found && compact(found)).toBe(text)
+})
+
+test('a string loses the escapes that UTF-8 can do without, and no more', () => {
+  expect(withoutEscapes('{"\\u0061\\n":["\\u00e9\\"",1.0]}')).toBe('{"a\\n":["é\\"",1.0]}')
+})
