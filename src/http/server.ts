@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { boundConnections, type ConnectionBound } from './connections.ts'
+import { inTurn } from './in-turn.ts'
 import { sendText } from './stream.ts'
 import { targetOf } from './target.ts'
 
@@ -144,9 +145,9 @@ export async function listen(
   }
   // A request line or Host that makes no address never reaches the app.
   const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
-  const listener = (message: IncomingMessage, outgoing: ServerResponse): void => {
-    respond(message, outgoing).catch(() => outgoing.destroy())
-  }
+  const listener = inTurn((message, outgoing) =>
+    respond(message, outgoing).catch(() => void outgoing.destroy()),
+  )
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) boundConnections(server, connections)
