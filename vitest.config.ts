@@ -2,7 +2,7 @@ import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
 
 /** What starts a process of its own. */
-const SLOW = 'test/{process,browser,answers}/**'
+const SLOW = 'test/{process,browser,answers,strangers}/**'
 
 export default defineConfig(({ mode }) => {
   // `npm run check`: quick enough for every commit.

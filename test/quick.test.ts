@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import settings from '../vitest.config.ts'
 
-const STARTED_ELSEWHERE = /^(process|browser|answers)\//
+const STARTED_ELSEWHERE = /^(process|browser|answers|strangers)\//
 
 /** How a test comes by our program, a browser, or a PostgreSQL beside the one that all share. */
 const STARTS = /child_process|createPostgres|\/(program|visit|chromium|scene)\.ts'/
@@ -34,6 +34,6 @@ test('the quick run leaves out these folders, and nothing else', async () => {
   const leftOut = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
   const quickly = new Set(leftOut('quick'))
   expect([...quickly.difference(new Set(leftOut('test')))]).toEqual([
-    'test/{process,browser,answers}/**',
+    'test/{process,browser,answers,strangers}/**',
   ])
 })

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
+import { remembering } from '../pipeline/remember.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Measures } from './measures.ts'
 
@@ -14,7 +15,7 @@ export interface Operations {
   /** False from the first moment of draining. */
   readonly accepting: () => boolean
   readonly stopAccepting: () => void
-  /** Throws when the store cannot commit a write. */
+  /** Throws when the store could not commit a write when it was last asked, a second ago at most. */
   readonly checkWritable: () => Promise<void>
   readonly measures: Measures
   readonly metricsFrom: BlockList
@@ -32,6 +33,9 @@ interface Parts extends Pick<Operations, 'measures' | 'showProblem' | 'origins'>
   readonly describe: (serverUrl: string) => string
 }
 
+/** Whoever asks, however often: health costs one write a second. */
+const READY_MS = 1_000
+
 export function createOperations({ config, store, clock, describe, ...own }: Parts): Operations {
   let accepting = true
   let openapi: string | undefined
@@ -41,7 +45,7 @@ export function createOperations({ config, store, clock, describe, ...own }: Par
     stopAccepting() {
       accepting = false
     },
-    checkWritable: () => store.checkWritable(clock()),
+    checkWritable: remembering(() => store.checkWritable(clock()), READY_MS, clock),
     metricsFrom: config.METRICS_FROM,
     openapi() {
       openapi ??= describe(config.PUBLIC_URL ?? '/')

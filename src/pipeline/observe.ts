@@ -1,42 +1,24 @@
-/** What is told of every request: its id, its measures, and a line from an allow-list of fields. */
+/** What is told of every request: its id, its measures, and its line in the log. */
 import type { Logger } from 'pino'
-import { Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
+import { createRequestLog } from './request-log.ts'
 import type { Hooks } from './routes.ts'
-
-/** The only notes of a call that are written. Never headers, bodies, addresses or whole tokens. */
-const ALLOWED = ['code', 'agent', 'token', 'as'] as const
-
-const picked = ({ notes }: Call) => {
-  const line: Record<string, string> = {}
-  for (const name of ALLOWED) if (notes[name] !== undefined) line[name] = notes[name]
-  return line
-}
-
-/** Refusals are worth a line; successes only when LOG_LEVEL is debug. */
-function logRequest(log: Logger, call: Call, route: string, status: number, durationMs: number) {
-  const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug'
-  if (!log.isLevelEnabled(level)) return
-  const ms = Math.round(durationMs * 100) / 100
-  const { id, method } = call
-  log[level]({ id, method, route, status, ms, ...picked(call) }, 'request')
-}
-
-/** The cause of a 5xx, which its caller is not told. */
-function logFailure(log: Logger, { id }: Call, error: unknown): void {
-  const cause = error instanceof Problem ? error.cause : error
-  if (cause !== undefined) log.error({ id, err: cause }, 'failed')
-}
 
 type Measure = (route: string, method: string, status: number, durationMs: number) => void
 
-export const observing = (log: Logger, measure: Measure): Pick<Hooks, 'observe' | 'failed'> => ({
-  observe(call, route, status, durationMs) {
-    measure(route, call.method, status, durationMs)
-    logRequest(log, call, route, status, durationMs)
-  },
-  failed: (call, error) => logFailure(log, call, error),
-})
+type Observing = Pick<Hooks, 'observe' | 'failed' | 'brokeOff'>
+
+export function observing(log: Logger, measure: Measure): Observing {
+  const { ended, failed, brokeOff } = createRequestLog(log)
+  return {
+    observe(call: Call, route, status, durationMs) {
+      measure(route, call.method, status, durationMs)
+      ended(call, route, status, durationMs)
+    },
+    failed,
+    brokeOff,
+  }
+}
 
 /** Milliseconds, monotonic. */
 export const stopwatch = (): number => performance.now()

@@ -24,6 +24,8 @@ export interface Hooks {
   /** A problem as the caller gets it. */
   readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
   readonly failed: (call: Call, error: unknown) => void
+  /** An answer that failed after its first byte. */
+  readonly brokeOff: (call: Call, error: unknown) => void
 }
 
 type Handle = (call: Call) => Answer | Promise<Answer>
@@ -64,7 +66,7 @@ function watched(call: Call, { pieces, close }: TextStream, hooks: Hooks): TextS
     try {
       yield* pieces
     } catch (error) {
-      hooks.failed(call, error)
+      hooks.brokeOff(call, error)
       throw error
     }
   }

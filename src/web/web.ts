@@ -2,12 +2,13 @@
 import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
+import { remembering } from '../pipeline/remember.ts'
 import type { Hooks } from '../pipeline/routes.ts'
 import type { SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
 import type { Workspace } from './console/workspace.ts'
 import { refuseToPeople, showProblem } from './layout/problem-page.ts'
-import { countedNowAndThen, type SiteContext } from './rooms/site.ts'
+import type { SiteContext } from './rooms/site.ts'
 
 interface Parts {
   readonly config: Config
@@ -23,10 +24,13 @@ export interface Web {
   readonly showProblem: ReturnType<typeof showProblem>
 }
 
+/** Counting may look at every agent, so visitors share one count for a while. */
+const COUNT_MS = 10_000
+
 export function createWeb({ config, store, home, gateway }: Parts): Web {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
-  const totals = countedNowAndThen(() => store.status(), home.clock)
+  const totals = remembering(() => store.status(), COUNT_MS, home.clock)
   return {
     workspace: { ...home, sessions: store, secure },
     site: { ...gateway, origins: home.origins, secure, publicUrl, totals },

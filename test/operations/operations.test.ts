@@ -29,6 +29,20 @@ describe.each(engines)('operations on $name', (engine) => {
     expect(sampleOf(await metrics(), 'agent_home_commits')).toBeGreaterThan(before)
   })
 
+  test('/readyz asks the store once a second, however many ask', async () => {
+    const commits = async () => sampleOf(await metrics(), 'agent_home_commits')
+    const askMany = () =>
+      Promise.all(Array.from({ length: 100 }, () => service.call('GET', '/readyz')))
+    service.tick(60_000)
+    const before = await commits()
+    const answers = [...(await askMany()), ...(await askMany())]
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect((await commits()) - before).toBeLessThan(10)
+    service.tick(60_000)
+    await askMany()
+    expect((await commits()) - before).toBeGreaterThan(1)
+  })
+
   test('/metrics counts requests, agents and memories, and names no agent and no key', async () => {
     const { agentId, token } = await service.birth()
     await write(service, token, 'a-key-of-mine', 'x')

@@ -75,7 +75,8 @@ async function outlasts(trouble: { begin: () => void; end: () => void }, at: Hom
 
   trouble.end()
   expect((await record.write('plan', 1, 'after')).outcome).toMatchObject({ is: 'saved' })
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  // Readiness is remembered for a second.
+  await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
   expect(await record.read('plan')).toMatchObject({ version: 2, payload: 'after' })
   expect(faultsOf(record.history)).toEqual([])
   expect((await server.kill('SIGTERM')).code).toBe(0)

@@ -132,6 +132,21 @@ test('the queue is bounded: writes over it are refused, those in it are kept', a
   expect((await store.status()).memories).toBe(3_000 - refused.length)
 })
 
+test('the gateway and who asks for health cannot take the home’s places', async () => {
+  const entry = (n: number) => ({
+    ...{ id: `e${n}`, feed: 'whisper', room: 'shepit-wall', text: 'w' },
+    ...{ identity: 'anonymous', identityType: 'ai', details: '{}', createdAt: 1, labels: [] },
+  })
+  const others = Promise.allSettled(
+    Array.from({ length: 3_000 }, (_, n) =>
+      n % 2 ? store.checkWritable(1) : store.leaveEntry(entry(n)),
+    ),
+  )
+  const mine = await Promise.all(Array.from({ length: 500 }, (_, n) => write(`k${n}`)))
+  expect(new Set(mine.map(({ outcome }) => outcome))).toEqual(new Set(['saved']))
+  expect((await others).some(({ status }) => status === 'rejected')).toBe(true)
+})
+
 test('closing waits for the writes under way', async () => {
   const written = write('last')
   await store.close()

@@ -11,6 +11,14 @@ import type { Writes } from './writes.ts'
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
 const MAX_WAITING = 2_048
 
+/** Of these, what is kept for the home: neither strangers nor who asks for health can fill them. */
+const KEPT_FOR_HOME = 512
+
+const OTHERS: ReadonlySet<Verb> = new Set(['leaveEntry', 'checkWritable'])
+
+const placesFor = (verb: Verb): number =>
+  OTHERS.has(verb) ? MAX_WAITING - KEPT_FOR_HOME : MAX_WAITING
+
 /** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
 const THREAD = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url)
 
@@ -52,7 +60,7 @@ const portError = (outcome: Outcome): Outcome => {
 function openQueue() {
   let waiting: Waiting[] = []
   return {
-    isFull: () => waiting.length >= MAX_WAITING,
+    isFull: (verb: Verb) => waiting.length >= placesFor(verb),
     join: <T>(): Promise<T> =>
       new Promise((resolve, reject) => {
         waiting.push({ resolve: resolve as (value: unknown) => void, reject })
@@ -169,7 +177,7 @@ export function startWriter(path: string, options: StoreOptions): Writer {
   return {
     submit(verb, ...args) {
       if (closed) return Promise.reject(new StoreUnavailable('the store is closed'))
-      if (queue.isFull()) return Promise.reject(new StoreOverloaded('too many writes wait'))
+      if (queue.isFull(verb)) return Promise.reject(new StoreOverloaded('too many writes wait'))
       submitted++
       if (unsent.push([verb, ...args]) === 1) setImmediate(send)
       return queue.join()

@@ -1,0 +1,39 @@
+/** An answer that many ask for, asked for once and remembered for a while. */
+
+/** How long what failed is remembered at most, in milliseconds. */
+const FAILURE_MS = 1_000
+
+/** Who asks while the answer is under way waits for it too. `clock` gives milliseconds. */
+export function remembering<T>(
+  ask: () => Promise<T>,
+  forMs: number,
+  clock: () => number,
+): () => Promise<T> {
+  let known: Promise<T> | undefined
+  let underWay = false
+  let since = 0
+  let lastsMs = forMs
+
+  function settled(ms: number): void {
+    underWay = false
+    since = clock()
+    lastsMs = ms
+  }
+
+  /** A clock that was set back makes nothing last. */
+  function isFresh(): boolean {
+    const age = clock() - since
+    return underWay || (age >= 0 && age < lastsMs)
+  }
+
+  return () => {
+    if (known && isFresh()) return known
+    underWay = true
+    known = ask()
+    known.then(
+      () => settled(forMs),
+      () => settled(Math.min(forMs, FAILURE_MS)),
+    )
+    return known
+  }
+}

@@ -1,0 +1,89 @@
+/** The log's lines of requests: from an allow-list of fields, each of them short, and not too many. */
+import { type Logger, stdSerializers } from 'pino'
+import { Problem } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import { StoreUnavailable } from '../store/port/errors.ts'
+import { type Kind, type Sample, sampling } from './sample.ts'
+
+/** The only notes of a call that are written. Never headers, bodies, addresses or whole tokens. */
+const ALLOWED = ['code', 'reason', 'agent', 'token', 'as'] as const
+
+/** What a stranger can cause again and again must not fill the disk. */
+const SAMPLE: Sample = { lines: 10, windowMs: 1_000 }
+
+const MOST_REASON_CHARS = 300
+const MOST_STACK_CHARS = 4_000
+
+const picked = ({ notes }: Call) => {
+  const line: Record<string, string> = {}
+  for (const name of ALLOWED) if (notes[name] !== undefined) line[name] = notes[name]
+  return line
+}
+
+/** A store that does not answer, or takes no more: it is known from where it comes. */
+const isExpected = (error: unknown): boolean =>
+  error instanceof StoreUnavailable || (error instanceof Problem && error.status === 503)
+
+/** What an error and its causes say, in one line. */
+function reasonOf(error: unknown): string {
+  const messages: string[] = []
+  for (let at = error; at instanceof Error && messages.length < 4; at = at.cause) {
+    messages.push(at.message)
+  }
+  return messages.join(': ').slice(0, MOST_REASON_CHARS)
+}
+
+/** An error as it is written, without what a driver hangs on it. */
+function told(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error).slice(0, MOST_REASON_CHARS) }
+  const { type, message, stack } = stdSerializers.err(error)
+  return {
+    type,
+    message: message.slice(0, MOST_REASON_CHARS),
+    stack: stack.slice(0, MOST_STACK_CHARS),
+  }
+}
+
+export interface RequestLog {
+  /** Refusals are worth a line; successes only when LOG_LEVEL is debug. */
+  readonly ended: (call: Call, route: string, status: number, durationMs: number) => void
+  /** The cause of a 5xx, which its caller is not told. */
+  readonly failed: (call: Call, error: unknown) => void
+  /** An answer that ended after its first byte. */
+  readonly brokeOff: (call: Call, error: unknown) => void
+}
+
+export function createRequestLog(logger: Logger, sample = SAMPLE): RequestLog {
+  const log = logger.child({}, { serializers: { err: told } })
+  const mayWrite = sampling(sample, (kind: Kind, unwritten) =>
+    log.info({ ...kind, unwritten }, 'more of these'),
+  )
+
+  function logFailure({ id }: Call, error: unknown): void {
+    const { name } = error instanceof Error ? error : { name: typeof error }
+    if (mayWrite({ failed: name })) log.error({ id, err: error }, 'failed')
+  }
+
+  return {
+    ended(call, route, status, durationMs) {
+      const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug'
+      if (!log.isLevelEnabled(level)) return
+      if (status >= 400 && !mayWrite({ route, status, code: call.notes.code ?? '' })) return
+      const ms = Math.round(durationMs * 100) / 100
+      const { id, method } = call
+      log[level]({ id, method, route, status, ms, ...picked(call) }, 'request')
+    },
+    failed(call, error) {
+      const cause = error instanceof Problem ? error.cause : error
+      if (cause === undefined) return
+      if (isExpected(error)) call.notes.reason = reasonOf(cause)
+      else logFailure(call, cause)
+    },
+    brokeOff(call, error) {
+      if (!isExpected(error)) logFailure(call, error)
+      else if (mayWrite({ failed: 'broke off' })) {
+        log.error({ id: call.id, reason: reasonOf(error) }, 'failed')
+      }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** Whoever asks again and again, for health or for nothing at all: neither writes nor the log suffer. */
+import { afterEach, expect, test } from 'vitest'
+import { birth, writeMemory } from '../process/calls.ts'
+import { cleanUp, freshDirectory, type Server, serve } from '../process/program.ts'
+import { flood, get } from './flood.ts'
+
+afterEach(cleanUp)
+
+const CONNECTIONS = 64
+const ATTACK_MS = 2_000
+/** A few lines a second of each kind, and a count of the rest. */
+const MOST_LOGGED_BYTES = 50_000
+
+const env = { WRITES_PER_MINUTE: '0' }
+
+/** Writes until the time is over; each must succeed. Gives how many there were. */
+async function writeOn({ url }: Server, token: string): Promise<number> {
+  const until = performance.now() + ATTACK_MS
+  let version = 0
+  while (performance.now() < until) {
+    await writeMemory(url, token, { key: 'plan', text: 'x', expectedVersion: version++ })
+  }
+  return version
+}
+
+const unknown = Array.from({ length: 200 }, (_, n) => get(`/${n}/${'x'.repeat(1_000)}`))
+
+test.each([
+  ['readiness', [get('/readyz')], 1],
+  ['readiness, a thousand times ahead of the answer', [get('/readyz')], 1_000],
+  ['paths that nobody serves', unknown, 1],
+  ['a home that they may not see', [get('/api/agents/me')], 1],
+])(
+  'a flood that asks for %s stops no write and fills no log',
+  async (_, requests, pipelined) => {
+    const server = await serve({ directory: freshDirectory(), env })
+    const { token } = await birth(server.url)
+    const attack = flood(server, { connections: CONNECTIONS, pipelined, requests })
+    const written = await writeOn(server, token)
+    const answers = await attack.stop()
+    const { output, code } = await server.kill('SIGTERM')
+    process.stdout.write(
+      `${answers} answers beside ${written} writes, ${output.length} bytes logged\n`,
+    )
+    // Whoever asks too far ahead is thrown out before any answer.
+    if (pipelined < 100) expect(answers).toBeGreaterThan(100)
+    expect(output.length).toBeLessThan(MOST_LOGGED_BYTES)
+    expect(code).toBe(0)
+  },
+  60_000,
+)
