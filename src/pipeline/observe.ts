@@ -47,9 +47,20 @@ export function watchPresence(stopwatch: () => number): Presence {
   }
 }
 
-/** Unique without asking for randomness each time. */
+const ID_CHARS = 24
+/** Random bytes that become ids together: one question and one conversion for 256 requests. */
+const POOL_BYTES = 3_072
+
+/** 96 random bits each. A count would tell every caller how busy the service is. */
 export function requestIds(random: (bytes: number) => Uint8Array): () => string {
-  const prefix = Buffer.from(random(6)).toString('hex')
-  let count = 0
-  return () => `${prefix}-${(++count).toString(36)}`
+  let digits = ''
+  let used = 0
+  return () => {
+    if (used === digits.length) {
+      digits = Buffer.from(random(POOL_BYTES)).toString('hex')
+      used = 0
+    }
+    used += ID_CHARS
+    return digits.slice(used - ID_CHARS, used)
+  }
 }
