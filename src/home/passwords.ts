@@ -2,6 +2,7 @@
 import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { problem } from '../errors.ts'
+import { fields } from '../fields.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
@@ -22,6 +23,31 @@ const phc = (nonce: Uint8Array, tag: Uint8Array): string => {
 export const decoyHash = phc(new Uint8Array(SALT_BYTES), new Uint8Array(COST.tagLength))
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+/** UTF-16 units of the longest password. To normalise what is longer can take seconds. */
+const LONGEST = 2 * fields.password.maxLength
+
+/** RFC 8265: keyboards compose letters differently, and a person sees one password. */
+const composed = (password: string, form: 'NFC' | 'NFD' = 'NFC'): string =>
+  password.length > LONGEST ? password : password.normalize(form)
+
+/** As it is hashed now, and as version 1.0.0 may have hashed it: as received. */
+const spellings = (password: string): ReadonlySet<string> =>
+  new Set([composed(password), password, composed(password, 'NFD')])
+
+async function matches(message: string, hash: string): Promise<boolean> {
+  const [, memory, passes, parallelism, nonce = '', tag = ''] = PHC.exec(hash) ?? []
+  const stored = Buffer.from(tag, 'base64')
+  const computed = await hashAsync('argon2id', {
+    message,
+    nonce: Buffer.from(nonce, 'base64'),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: stored.length,
+  })
+  return timingSafeEqual(computed, stored)
+}
 
 export interface Passwords {
   /** PHC string. Throws `invalid_body` for one of the most common passwords. */
@@ -45,22 +71,16 @@ export function createPasswords(random: (bytes: number) => Uint8Array): Password
     hash: (password) =>
       bounded(async () => {
         const nonce = random(SALT_BYTES)
-        const tag = await hashAsync('argon2id', { message: password, nonce, ...COST })
+        const message = composed(password)
+        const tag = await hashAsync('argon2id', { message, nonce, ...COST })
         return phc(nonce, tag)
       }),
     verify: (password, hash) =>
       bounded(async () => {
-        const [, memory, passes, parallelism, nonce = '', tag = ''] = PHC.exec(hash) ?? []
-        const stored = Buffer.from(tag, 'base64')
-        const computed = await hashAsync('argon2id', {
-          message: password,
-          nonce: Buffer.from(nonce, 'base64'),
-          memory: Number(memory),
-          passes: Number(passes),
-          parallelism: Number(parallelism),
-          tagLength: stored.length,
-        })
-        return timingSafeEqual(computed, stored)
+        for (const spelling of spellings(password)) {
+          if (await matches(spelling, hash)) return true
+        }
+        return false
       }),
   }
 }

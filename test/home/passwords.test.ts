@@ -12,9 +12,49 @@ test('a password is kept as argon2id with a salt of its own, and compared as rec
   expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   expect(other).not.toBe(one)
   expect(await passwords.verify('pä ssword 🗝 x', one)).toBe(true)
-  for (const wrong of ['pä ssword 🗝 X', 'pä ssword 🗝 x ', 'pa\u0308 ssword 🗝 x', '']) {
+  for (const wrong of ['pä ssword 🗝 X', 'pä ssword 🗝 x ', 'pa ssword 🗝 x', '']) {
     expect(await passwords.verify(wrong, one)).toBe(false)
   }
+})
+
+const COMPOSED = 'p\u00e4 ss\u1e69word x'
+const DECOMPOSED = 'pa\u0308 sss\u0323\u0307word x'
+const MIXED = 'p\u00e4 sss\u0307\u0323word x'
+
+test('one password is one, however its letters are composed', async () => {
+  for (const chosen of [COMPOSED, DECOMPOSED, MIXED]) {
+    const stored = await passwords.hash(chosen)
+    for (const typed of [COMPOSED, DECOMPOSED, MIXED]) {
+      expect(await passwords.verify(typed, stored)).toBe(true)
+    }
+    expect(await passwords.verify(`${chosen}\u0323`, stored)).toBe(false)
+  }
+})
+
+/** As version 1.0.0 hashed a password: as it was received. */
+function hashedAsReceived(password: string): string {
+  const nonce = Buffer.alloc(16, 7)
+  const cost = { memory: 96, passes: 1, parallelism: 1, tagLength: 24 }
+  const tag = argon2Sync('argon2id', { message: password, nonce, ...cost })
+  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''))
+  return `$argon2id$v=19$m=96,t=1,p=1$${salt}$${hash}`
+}
+
+test('a password that was hashed as it was received still matches, however it is composed now', async () => {
+  for (const chosen of [COMPOSED, DECOMPOSED]) {
+    for (const typed of [COMPOSED, DECOMPOSED]) {
+      expect(await passwords.verify(typed, hashedAsReceived(chosen))).toBe(true)
+    }
+  }
+  expect(await passwords.verify(MIXED, hashedAsReceived(MIXED))).toBe(true)
+})
+
+test('a password that is longer than any may be is not taken apart, and matches nothing', async () => {
+  // Putting that many marks in order takes a second and more.
+  const marks = `a${'\u0301\u0323'.repeat(30_000)}`
+  const before = performance.now()
+  expect(await passwords.verify(marks, hashedAsReceived(COMPOSED))).toBe(false)
+  expect(performance.now() - before).toBeLessThan(500)
 })
 
 test('two are computed at once; one more is told to come again, and then there is room', async () => {
