@@ -5,7 +5,7 @@ import { refuseGuessing, refusePassword } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import type { Home } from './home.ts'
-import { decoyHash, refuseCommonPassword } from './passwords.ts'
+import { decoyHash, refuseCommonPassword } from './passwords/passwords.ts'
 
 /** How an address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()

@@ -7,7 +7,7 @@ import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
 import { type HomeLimits, homeLimits } from './limits.ts'
-import { createPasswords, type Passwords } from './passwords.ts'
+import { createPasswords, type Passwords } from './passwords/passwords.ts'
 
 export interface Home {
   readonly store: HomeStore

@@ -1,6 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createPasswords, refuseCommonPassword } from '../../src/home/passwords.ts'
+import { createPasswords, refuseCommonPassword } from '../../src/home/passwords/passwords.ts'
 
 const passwords = createPasswords(randomBytes)
 

@@ -32,7 +32,11 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   credentials: {
-    mutate: [...src('pipeline', 'tokens'), ...src('home', 'birth-key passwords account')],
+    mutate: [
+      ...src('pipeline', 'tokens'),
+      ...src('home', 'birth-key account'),
+      ...src('home/passwords', 'passwords'),
+    ],
     tests: [
       ...test('home', 'credentials passwords account birth account-guessing'),
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],

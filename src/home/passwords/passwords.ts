@@ -1,8 +1,8 @@
 /** Passwords of operator accounts: argon2id, at most two at once. */
 import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { problem } from '../errors.ts'
-import { fields } from '../fields.ts'
+import { problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
