@@ -6,7 +6,12 @@ export const fields = {
   name: { minLength: 1, maxLength: 80 },
   purpose: { minLength: 1, maxLength: 1000 },
   email: { maxLength: 254 },
-  password: { minLength: 12, maxLength: 128 },
+  password: {
+    minLength: 12,
+    maxLength: 128,
+    refused:
+      'the most common passwords, the e-mail address, its part before the @ and the name of this service, also with digits or signs around them or look-alikes for letters',
+  },
   key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
   text: { minLength: 1, maxBytes: 16_384 },
   metadata: { maxBytes: 4_096 },

@@ -36,7 +36,10 @@ export const birthRequest = z
       .meta({ format: 'email', description: 'The operator’s, for the browser console.' }),
     password: characters(fields.password)
       .optional()
-      .meta({ writeOnly: true, description: 'Goes together with email.' }),
+      .meta({
+        writeOnly: true,
+        description: `Goes together with email. Not taken for a new account: ${fields.password.refused}.`,
+      }),
   })
   .superRefine(({ email, password }, context) => {
     if ((email === undefined) === (password === undefined)) return

@@ -49,7 +49,14 @@ export async function refuseGuessing(call: Call, deps: Guarded, address: string)
   }
 }
 
-export async function refusePassword(call: Call, deps: Guarded, address: string): Promise<never> {
+/** Throws the problem that it is given, or `too_many_failures`. */
+export async function refusePassword(
+  call: Call,
+  deps: Guarded,
+  address: string,
+  code: ErrorCode = 'wrong_password',
+  extras: ProblemExtras = {},
+): Promise<never> {
   await deps.budgets.take(SIGN_INS, address)
-  return failAuthentication(call, deps, 'wrong_password')
+  return failAuthentication(call, deps, code, extras)
 }

@@ -15,6 +15,17 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
       from,
     })
 
+  test('is counted, also with a password that nobody may choose', async () => {
+    await service.birth({ email: 'three@example.org', password: 'correct horse battery' })
+    for (const email of ['three@example.org', 'nobody@example.org']) {
+      const statuses = []
+      for (let n = 0; n < 3; n++) {
+        statuses.push((await join(email, 'Password123!', '192.0.2.9')).status)
+      }
+      expect(statuses).toEqual([400, 400, 429])
+    }
+  })
+
   test('ends for that account alone, from whatever address it comes', async () => {
     await service.birth({ email: 'one@example.org', password: 'correct horse battery' })
     await service.birth({ email: 'two@example.org', password: 'correct horse battery' })

@@ -1,7 +1,10 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPasswords } from '../../src/home/passwords/passwords.ts'
 import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
+import { newBirth, noLimits } from '../store/fixture.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -92,12 +95,38 @@ describe.each(engines)('the operator account of a birth on $name', (engine) => {
   })
 
   test('of the most common passwords none is taken', async () => {
-    for (const password of ['password1234', 'QWERTYuiop123', 'xxxxxxxxxxxx']) {
+    for (const password of [
+      'password1234',
+      'Password123!',
+      'Common@Example.org1',
+      'xxxxxxxxxxxx',
+    ]) {
       const refused = await bear({ email: 'common@example.org', password })
       expectProblem(refused, 'invalid_body')
       expect(pointersOf(refused)).toEqual(['/password'])
     }
     expect(await service.store.findAccount('common@example.org')).toBeUndefined()
+  })
+
+  test('whether an e-mail is known, a guessable password does not tell', async () => {
+    await bear({ email: 'known@example.org', password: PASSWORD })
+    const asked = async (email: string) => {
+      const { status, body, headers } = await bear({ email, password: 'Password123!' })
+      const { instance: _, ...shown } = body
+      return { status, shown, headers: [...headers.keys()].toSorted() }
+    }
+    const known = await asked('known@example.org')
+    expect(known).toMatchObject({ status: 400, shown: { code: 'invalid_body' } })
+    expect(await asked('unknown@example.org')).toEqual(known)
+  })
+
+  test('an account that has a guessable password is still joined by it', async () => {
+    const { store, now } = service
+    const passwordHash = await createPasswords(randomBytes).hash('Password123!')
+    const create = { id: randomUUID(), email: 'old@example.org', passwordHash }
+    await store.bear(newBirth({ account: { create } }), noLimits, now())
+    expect((await bear({ email: 'old@example.org', password: 'Password123!' })).status).toBe(201)
+    expect(await agentsOf('old@example.org')).toHaveLength(2)
   })
 
   test(

@@ -1,6 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createPasswords, refuseCommonPassword } from '../../src/home/passwords/passwords.ts'
+import { createPasswords } from '../../src/home/passwords/passwords.ts'
 
 const passwords = createPasswords(randomBytes)
 
@@ -87,14 +87,4 @@ test('what is no hash of ours is a mistake of ours, and no password matches it',
   ]) {
     await expect(passwords.verify('correct horse battery', wrong)).rejects.toThrow()
   }
-})
-
-test('of the most common passwords none is taken, whatever its case', () => {
-  for (const common of ['password1234', 'PassWord1234', 'qwertyuiop123', 'zzzzzzzzzzzzzz']) {
-    const errors = [{ pointer: '/password', message: expect.stringContaining('common') }]
-    expect(() => refuseCommonPassword(common)).toThrow(
-      expect.objectContaining({ code: 'invalid_body', extras: { errors } }),
-    )
-  }
-  refuseCommonPassword('correct horse battery')
 })

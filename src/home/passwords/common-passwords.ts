@@ -2,7 +2,7 @@
  * The passwords of at least 12 characters that lists of leaked passwords hold most often. Shorter
  * ones cannot be chosen at all. Compared in lower case.
  */
-const COMMON = new Set(
+export const commonPasswords: ReadonlySet<string> = new Set(
   `1234567890123 123456789012 1234567891011 123456789123 12345678910 012345678910 123123123123
    123456123456 1234567890987654321 1234554321 12345qwert12345 123456qwerty 123456654321
    111111111111 000000000000 aaaaaaaaaaaa 999999999999 112233445566 121212121212 147258369147
@@ -29,8 +29,3 @@ const COMMON = new Set(
    secretpassword secret123456 starwars1234 minecraft123 pokemon12345 liverpool123 manchester1
    manchesterunited leedsunited1 charlie12345 michael12345 jennifer1234`.split(/\s+/),
 )
-
-export const isCommonPassword = (password: string): boolean => {
-  const lower = password.toLowerCase()
-  return COMMON.has(lower) || new Set(lower).size === 1
-}

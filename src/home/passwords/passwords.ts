@@ -3,7 +3,6 @@ import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
-import { isCommonPassword } from './common-passwords.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
 const SALT_BYTES = 16
@@ -50,7 +49,7 @@ async function matches(message: string, hash: string): Promise<boolean> {
 }
 
 export interface Passwords {
-  /** PHC string. Throws `invalid_body` for one of the most common passwords. */
+  /** PHC string. */
   hash(password: string): Promise<string>
   verify(password: string, hash: string): Promise<boolean>
 }
@@ -83,11 +82,4 @@ export function createPasswords(random: (bytes: number) => Uint8Array): Password
         return false
       }),
   }
-}
-
-/** Throws `invalid_body`. Guards new passwords only: an account that has one may still use it. */
-export function refuseCommonPassword(password: string): void {
-  if (!isCommonPassword(password)) return
-  const message = 'is one of the most common passwords; choose another'
-  throw problem('invalid_body', { errors: [{ pointer: '/password', message }] })
 }

@@ -69,7 +69,7 @@ ${input(
     type: 'password',
     autocomplete: session ? 'current-password' : 'new-password',
     secret: true,
-    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like.`,
+    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like but a common one or your address.`,
   },
   typed,
 )}
