@@ -6,12 +6,13 @@ import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { type BudgetState, retryAfter, showState, spend } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { addressHashOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
-import { accountFor } from './account.ts'
+import { accountFor, addressOf } from './account.ts'
 import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
 import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
 import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
@@ -121,7 +122,8 @@ async function tryToBear(
   const account = await accountFor(call, home, request)
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
-  const born = await home.store.bear({ ...birth, account }, birthLimits(home), now)
+  const addressHash = addressHashOf(call, home, addressOf(request.email ?? ''))
+  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
   if (born.outcome === 'known') return replay(key, request, born.birth)
   if (born.outcome === 'over_limit') throw overLimit(call, birthState(home, born.count, now))
   if (born.outcome === 'account_exists') return undefined

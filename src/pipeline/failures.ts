@@ -1,4 +1,5 @@
 /** Credentials that were presented in vain, counted against the client's address. */
+import { hash } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
@@ -18,6 +19,13 @@ export interface Guarded {
 
 export const clientOf = (call: Call, { trustedProxies }: Pick<Guarded, 'trustedProxies'>): string =>
   clientKey(call, trustedProxies)
+
+/** Names a client to one account alone: kept, where an address is not. */
+export const addressHashOf = (
+  call: Call,
+  deps: Pick<Guarded, 'trustedProxies'>,
+  email: string,
+): string => hash('sha256', `agent-home address ${email} ${clientOf(call, deps)}`, 'hex')
 
 /** Throws the problem that it is given, or `too_many_failures`. */
 export async function failAuthentication(

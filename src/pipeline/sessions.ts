@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto'
 import type { Call } from '../http/call.ts'
 import { cookieOf, setCookie } from '../http/cookies.ts'
+import type { Account } from '../store/port/home.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
 import { newId } from '../uuid.ts'
+import { addressHashOf, type Guarded } from './failures.ts'
 
 const SECRET_BYTES = 32
 const IDLE_MS = 12 * 3_600_000
@@ -49,8 +51,9 @@ export async function currentSession(call: Call, deps: WithSessions): Promise<Se
 /** A fresh secret at every sign-in; the session that the browser had before ends. */
 export async function beginSession(
   call: Call,
-  deps: WithSessions & { readonly random: (bytes: number) => Uint8Array },
-  accountId: string,
+  deps: WithSessions &
+    Pick<Guarded, 'trustedProxies'> & { readonly random: (bytes: number) => Uint8Array },
+  account: Pick<Account, 'id' | 'email'>,
 ): Promise<void> {
   const now = deps.clock()
   const secret = Buffer.from(deps.random(SECRET_BYTES)).toString('base64url')
@@ -58,7 +61,8 @@ export async function beginSession(
   const session = {
     id: newId(now, deps.random),
     tokenHash: hashSecret(secret),
-    accountId,
+    accountId: account.id,
+    addressHash: addressHashOf(call, deps, account.email),
     userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
     expiresAt: expiry(now, now),
   }

@@ -1,5 +1,6 @@
 /** How a browser stays signed in. */
 import { randomBytes } from 'node:crypto'
+import { BlockList } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { beginSession, currentSession, endSession } from '../../src/pipeline/sessions.ts'
@@ -36,13 +37,16 @@ describe('a session', () => {
   const deps = () => ({
     sessions: service.store,
     secure: false,
+    trustedProxies: new BlockList(),
     clock: () => now,
     random: (bytes: number) => randomBytes(bytes),
   })
 
+  const account = () => ({ id: accountId, email: `${accountId}@example.org` })
+
   const begin = async (headers: Readonly<Record<string, string>> = {}): Promise<string> => {
     const call = callOf(headers)
-    await beginSession(call, deps(), accountId)
+    await beginSession(call, deps(), account())
     return cookieOf(call)
   }
 
@@ -57,7 +61,7 @@ describe('a session', () => {
 
   test('over https is bound to this very host, and sent nowhere else', async () => {
     const call = callOf()
-    await beginSession(call, { ...deps(), secure: true }, accountId)
+    await beginSession(call, { ...deps(), secure: true }, account())
     expect(call.responseHeaders['Set-Cookie']).toMatch(
       /^__Host-agent-home-session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     )

@@ -178,6 +178,16 @@ describe.each(engines)('births on $name', (engine) => {
     expect(await fixture.store().findAccount('nobody@example.org')).toBeUndefined()
   })
 
+  test('a birth into an account remembers where it came from; one without an account does not', async () => {
+    const { create } = { create: newAccount('from@example.org') }
+    const hash = (n: number) => `${n}`.repeat(64)
+    await fixture.agent({ account: { create }, addressHash: hash(1) })
+    await fixture.agent({ account: { join: create.id }, addressHash: hash(2) })
+    await fixture.agent({ addressHash: hash(3) })
+    const known = [1, 2, 3].map((n) => fixture.store().knowsAddress(hash(n)))
+    expect(await Promise.all(known)).toEqual([true, true, false])
+  })
+
   test('the longest name, purpose and e-mail come back whole', async () => {
     const email = `${'e'.repeat(242)}@example.org`
     const { agent } = await fixture.agent({

@@ -139,6 +139,7 @@ describe.each(engines)('commits on $name', (engine) => {
       id: randomUUID(),
       tokenHash: randomUUID(),
       accountId: mine,
+      addressHash: randomUUID(),
       userAgent: 'Вогнелис/1.0',
       expiresAt: NOON + HOUR_MS,
     }

@@ -39,6 +39,7 @@ describe.each(engines)('sessions on $name', (engine) => {
     id: randomUUID(),
     tokenHash: sha256(randomUUID()),
     accountId,
+    addressHash: sha256(randomUUID()),
     userAgent: 'Вогнелис/1.0',
     expiresAt: service.now() + lastsMs,
   })
@@ -95,6 +96,46 @@ describe.each(engines)('sessions on $name', (engine) => {
     const second = await open(mine.accountId)
     const listed = await service.store.listSessions(mine.accountId, service.now())
     expect(listed.map(({ id }) => id)).toEqual([second.id, first.id])
+  })
+
+  test('of an account’s sessions the newest stay, and no other account’s end', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const other = await open(theirs.accountId)
+    const opened = []
+    for (let n = 0; n < 22; n++) {
+      service.tick(1)
+      opened.push(await open(mine.accountId))
+    }
+    const listed = await service.store.listSessions(mine.accountId, service.now())
+    const newest = opened.slice(2).toReversed()
+    expect(listed.map(({ id }) => id)).toEqual(newest.map(({ id }) => id))
+    expect(await service.store.findSession(other.tokenHash, service.now())).toBeDefined()
+  })
+
+  test('sessions that begin at once are no more than an account may have', async () => {
+    const { accountId } = await account()
+    await Promise.all(Array.from({ length: 40 }, () => open(accountId)))
+    expect(await service.store.listSessions(accountId, service.now())).toHaveLength(20)
+  })
+
+  test('an account’s addresses are remembered, the newest twenty of them', async () => {
+    const { store, now, tick } = service
+    const [mine, theirs] = [await account(), await account()]
+    const from = async (accountId: string, addressHash: string) => {
+      tick(1)
+      await store.createSession({ ...session(accountId), addressHash }, undefined, now())
+    }
+    const hashes = Array.from({ length: 21 }, () => sha256(randomUUID()))
+    const [first = '', second = '', third = ''] = hashes
+    await from(theirs.accountId, sha256('theirs'))
+    for (const hash of hashes.slice(0, 20)) await from(mine.accountId, hash)
+    await from(mine.accountId, first)
+    await from(mine.accountId, hashes[20] ?? '')
+    const known = await Promise.all(hashes.map((hash) => store.knowsAddress(hash)))
+    expect(hashes.filter((_, n) => !known[n])).toEqual([second])
+    expect(await store.knowsAddress(third)).toBe(true)
+    expect(await store.knowsAddress(sha256('theirs'))).toBe(true)
+    expect(await store.knowsAddress(sha256('nobody’s'))).toBe(false)
   })
 
   test('a session is revoked by its own account only, and touching does not revive it', async () => {

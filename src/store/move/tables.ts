@@ -83,6 +83,11 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'sign_in_addresses',
+    source: 'SELECT address_hash, account_id, seen_at FROM sign_in_addresses',
+    columns: [...text('address_hash', 'account_id'), ...bigint('seen_at')],
+  },
+  {
     name: 'entries',
     source: `SELECT id, feed, room, identity, identity_type, details, text, created_at
      FROM entries`,

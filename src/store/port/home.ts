@@ -125,6 +125,8 @@ export interface Birth extends Birthplace {
   readonly salt: string
   /** The operator's account: one to join, or one to create with this birth. */
   readonly account?: { readonly join: string } | { readonly create: Account } | undefined
+  /** Of the client's address for this account, hex; remembered as one that it is signed in from. */
+  readonly addressHash?: string | undefined
 }
 
 export interface BirthLimits {
@@ -164,6 +166,8 @@ export interface HomeStore {
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
   countBirths(place: Birthplace, since: number): Promise<BirthCount>
   findAccount(email: string): Promise<Account | undefined>
+  /** Whether an account was signed in to, or born into with its password, from this address. */
+  knowsAddress(addressHash: string): Promise<boolean>
   /** One agent, its two tokens and its account, or nothing. */
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
   readProfile(identity: Identity): Promise<ProfileAnswer>

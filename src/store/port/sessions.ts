@@ -14,11 +14,19 @@ export interface Session {
   readonly expiresAt: number
 }
 
+/** Sessions of an account; the oldest ends when there would be more. */
+export const SESSIONS_PER_ACCOUNT = 20
+
+/** Addresses that an account is known to be signed in from; the longest unseen is forgotten. */
+export const ADDRESSES_PER_ACCOUNT = 20
+
 export interface NewSession {
   readonly id: string
   /** SHA-256 of the secret in the cookie, hex. */
   readonly tokenHash: string
   readonly accountId: string
+  /** Of the client's address for this account, hex; remembered. */
+  readonly addressHash: string
   readonly userAgent: string
   readonly expiresAt: number
 }
@@ -78,7 +86,10 @@ export type AttachAnswer =
 
 /** What the browser console asks beside the home's verbs, which it uses as its agents' operator. */
 export interface SessionStore {
-  /** Keeps the session, ends the one it replaces, and forgets every one that expired. */
+  /**
+   * Keeps the session and its address, ends the one it replaces and the account's oldest over
+   * `SESSIONS_PER_ACCOUNT`, and forgets every one that expired.
+   */
   createSession(
     session: NewSession,
     replacedTokenHash: string | undefined,

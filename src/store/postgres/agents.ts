@@ -14,6 +14,7 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
+import { knowsAddress, rememberAddress } from './addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { ADMITTED, MAY } from './identities.ts'
@@ -179,12 +180,14 @@ async function bear(
   if (account === undefined) return { outcome: 'account_exists' }
   await ask(forgetAddresses, since)
   await insert(ask, birth, account, now)
+  if (account && birth.addressHash) await rememberAddress(ask, account, birth.addressHash, now)
   return { outcome: 'born' }
 }
 
 export const agentVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),
   countBirths: (place: Birthplace, since: number) => countBirths(read, place, since),
+  knowsAddress: (addressHash: string) => knowsAddress(read, addressHash),
   async findAccount(email: string): Promise<Account | undefined> {
     const [found] = await read(selectAccount, email)
     return found

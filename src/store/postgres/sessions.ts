@@ -1,16 +1,17 @@
 /** The console's verbs. */
 import type { AgentStatus, Identity } from '../port/home.ts'
-import type {
-  ActivityAnswer,
-  AttachAnswer,
-  DayOfWrites,
-  MemoriesAnswer,
-  MemorySummary,
-  NewSession,
-  OwnedAgent,
-  Page,
-  Session,
-  SessionStore,
+import {
+  type ActivityAnswer,
+  type AttachAnswer,
+  type DayOfWrites,
+  type MemoriesAnswer,
+  type MemorySummary,
+  type NewSession,
+  type OwnedAgent,
+  type Page,
+  SESSIONS_PER_ACCOUNT,
+  type Session,
+  type SessionStore,
 } from '../port/sessions.ts'
 import {
   type AgentRow,
@@ -23,6 +24,7 @@ import {
   sessionOf,
   summaryOf,
 } from '../rows.ts'
+import { rememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
@@ -46,6 +48,16 @@ const addSession = statement(
   'add_session',
   `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
    VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+)
+
+/** Sessions that begin at once are counted one after the other. */
+const lockAccount = statement('lock_account', 'SELECT id FROM accounts WHERE id = $1 FOR UPDATE')
+
+const endOldest = statement(
+  'end_oldest_sessions',
+  `DELETE FROM sessions WHERE account_id = $1 AND token_hash NOT IN (
+     SELECT token_hash FROM sessions WHERE account_id = $1
+     ORDER BY created_at DESC, id DESC LIMIT ${SESSIONS_PER_ACCOUNT})`,
 )
 
 const touchSession = statement<{ id: string }>(
@@ -121,11 +133,14 @@ const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
 
 const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   async createSession(session: NewSession, replaced: string | undefined, now: number) {
-    const { tokenHash, id, accountId, userAgent, expiresAt } = session
+    const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
     await transact(async (ask) => {
+      await ask(lockAccount, accountId)
       await ask(forgetExpired, now)
       if (replaced !== undefined) await ask(forgetReplaced, replaced)
       await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
+      await ask(endOldest, accountId)
+      await rememberAddress(ask, accountId, addressHash, now)
     })
     committed()
   },

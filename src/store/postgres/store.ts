@@ -75,6 +75,7 @@ function homeVerbs({ agents, memories, hot, exports }: HomeParts): HomeStore {
     findBirth: agents.findBirth,
     countBirths: agents.countBirths,
     findAccount: agents.findAccount,
+    knowsAddress: agents.knowsAddress,
     bear: agents.bear,
     readProfile: (identity) => heed(identity, agents.readProfile(identity)),
     setStatus: (identity, status, now) =>

@@ -14,6 +14,7 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
+import { prepareKnowsAddress, prepareRememberAddress } from './addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
 import type { Identify, Refuse } from './identities.ts'
@@ -122,6 +123,7 @@ function prepareBirth(db: DatabaseSync, tally: Tally) {
   )
   const accountId = prepareAccount(db)
   const insert = prepareInsert(db)
+  const remember = prepareRememberAddress(db)
 
   return (birth: Birth, limits: BirthLimits, now: number): BirthAnswer => {
     const row = known.get(birth.keyHash)
@@ -133,6 +135,7 @@ function prepareBirth(db: DatabaseSync, tally: Tally) {
     if (account === undefined) return { outcome: 'account_exists' }
     forgetAddresses.run(since)
     insert(birth, account, now)
+    if (account && birth.addressHash) remember(account, birth.addressHash, now)
     tally.born()
     return { outcome: 'born' }
   }
@@ -181,6 +184,7 @@ export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
   )
   return {
     countBirths: prepareBirthCount(db),
+    knowsAddress: prepareKnowsAddress(db),
     findBirth(keyHash: string): BirthRecord | undefined {
       const row = birth.get(keyHash)
       return row && birthOf(row)

@@ -1,15 +1,16 @@
 /** The console's verbs: reads on the reader's connection, writes inside a caller's transaction. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Identity } from '../port/home.ts'
-import type {
-  ActivityAnswer,
-  AttachAnswer,
-  DayOfWrites,
-  MemoriesAnswer,
-  NewSession,
-  OwnedAgent,
-  Page,
-  Session,
+import {
+  type ActivityAnswer,
+  type AttachAnswer,
+  type DayOfWrites,
+  type MemoriesAnswer,
+  type NewSession,
+  type OwnedAgent,
+  type Page,
+  SESSIONS_PER_ACCOUNT,
+  type Session,
 } from '../port/sessions.ts'
 import {
   type AgentRow,
@@ -22,6 +23,7 @@ import {
   sessionOf,
   summaryOf,
 } from '../rows.ts'
+import { prepareRememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
@@ -102,6 +104,13 @@ export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
     `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
+  const endOldest = prepare(
+    db,
+    `DELETE FROM sessions WHERE account_id = ?1 AND token_hash NOT IN (
+       SELECT token_hash FROM sessions WHERE account_id = ?1
+       ORDER BY created_at DESC, id DESC LIMIT ${SESSIONS_PER_ACCOUNT})`,
+  )
+  const remember = prepareRememberAddress(db)
   const touch = prepare(db, 'UPDATE sessions SET seen_at = ?, expires_at = ? WHERE id = ?')
   const revoke = prepare<{ id: string }>(
     db,
@@ -114,10 +123,12 @@ export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
   )
   return {
     createSession(session: NewSession, replacedTokenHash: string | undefined, now: number): void {
-      const { tokenHash, id, accountId, userAgent, expiresAt } = session
+      const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
       forgetExpired.run(now)
       if (replacedTokenHash !== undefined) replaced.run(replacedTokenHash)
       add.run(tokenHash, id, accountId, userAgent, now, now, expiresAt)
+      endOldest.run(accountId)
+      remember(accountId, addressHash, now)
     },
     touchSession(sessionId: string, expiresAt: number, now: number): void {
       touch.run(now, expiresAt, sessionId)

@@ -44,6 +44,7 @@ function homeVerbs(parts: Parts): HomeStore {
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
+    knowsAddress: (addressHash) => read(() => agents.knowsAddress(addressHash)),
     findAccount: (email) => read(() => agents.findAccount(email)),
     bear: (...birth) => writer.submit('bear', ...birth),
     readProfile: (identity) => read(() => agents.readProfile(identity)),

@@ -136,6 +136,13 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
      SET enable_seqscan = off SET enable_indexscan = off
      AS 'SELECT id FROM entries WHERE words @@ $1 ORDER BY id DESC LIMIT $2';`,
   splitAnew,
+
+  `CREATE TABLE sign_in_addresses (
+     address_hash TEXT PRIMARY KEY,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     seen_at BIGINT NOT NULL
+   );
+   CREATE INDEX sign_in_addresses_by_account ON sign_in_addresses (account_id, seen_at);`,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

@@ -122,6 +122,13 @@ const steps: readonly string[] = [
   // segment of the words, so more of them are merged at once.
   `DROP TRIGGER entry_left;
    INSERT INTO entry_words (entry_words, rank) VALUES ('automerge', 16);`,
+
+  `CREATE TABLE sign_in_addresses (
+     address_hash TEXT PRIMARY KEY,
+     account_id TEXT NOT NULL REFERENCES accounts (id),
+     seen_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX sign_in_addresses_by_account ON sign_in_addresses (account_id, seen_at);`,
 ]
 
 const versionOf = (db: DatabaseSync): number =>

@@ -4,7 +4,7 @@ import { problem } from '../../../errors.ts'
 import { redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import type { Session } from '../../../store/port/sessions.ts'
+import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { when } from '../../layout/words.ts'
@@ -34,7 +34,7 @@ export const sessionsPage = endpoint({
       title: 'Sessions',
       session,
       body: html`<h1>Sessions</h1>
-<p class="lead">Where ${session.email} is signed in. A session ends after 12 hours without a visit, and after 7 days in any case.</p>
+<p class="lead">Where ${session.email} is signed in. A session ends after 12 hours without a visit, and after 7 days in any case. An account has at most ${SESSIONS_PER_ACCOUNT}: one more ends the oldest.</p>
 <ul class="rows">${sessions.map((each) => row(each, session, now))}</ul>`,
     })
   },

@@ -72,7 +72,7 @@ export const signInForm = endpoint({
   errors: [...WRITE_ERRORS, 'wrong_password', 'too_many_failures', 'passwords_busy'],
   async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
     const account = await signIn(call, workspace, email, password).catch(hideDetail)
-    await beginSession(call, workspace, account.id)
+    await beginSession(call, workspace, account)
     return redirect(call, destination(next))
   },
 })

@@ -160,7 +160,7 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
   const key = isOwnKey(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
   const born = await giveBirth(call, workspace, key, request)
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
-  if (known) await beginSession(call, workspace, known.id)
+  if (known) await beginSession(call, workspace, known)
   return showPage(call, workspace.secure, {
     title: `${request.name} is born`,
     scripts: ['copy'],
