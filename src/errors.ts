@@ -15,7 +15,8 @@ export const catalogue = {
   malformed_request: {
     status: 400,
     title: 'The request is not valid HTTP',
-    detail: 'Send a well-formed HTTP/1.1 request with one valid Host header.',
+    detail:
+      'Send a well-formed HTTP/1.1 request with one valid Host header; its path and headers in UTF-8, without NUL.',
   },
   duplicate_header: {
     status: 400,

@@ -17,16 +17,19 @@ export type Fields = Readonly<Record<string, string>>
 
 const malformed = (detail: string) => problem('malformed_form', { detail })
 
-/** `URLSearchParams` puts U+FFFD where the bytes are not UTF-8; `decodeURIComponent` refuses. */
-function decode(encoded: string): string {
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Neither puts U+FFFD in the place of bytes that are not UTF-8. */
+function decoded<T>(decode: () => T): T {
   try {
-    return decodeURIComponent(encoded.replaceAll('+', ' '))
+    return decode()
   } catch {
     throw malformed('The form is not valid UTF-8. Send it from the page.')
   }
 }
 
-const source = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+const textOf = (encoded: string): string =>
+  decoded(() => decodeURIComponent(encoded.replaceAll('+', ' ')))
 
 /** Throws `unsupported_media_type`, `body_too_large`, `body_incomplete` or `malformed_form`. */
 export async function readForm(call: Call, capBytes: number): Promise<Fields> {
@@ -34,10 +37,11 @@ export async function readForm(call: Call, capBytes: number): Promise<Fields> {
     throw problem('unsupported_media_type', { detail: 'Send the form from the page.' })
   }
   const fields: Record<string, string> = Object.create(null)
-  for (const pair of source(await readBytes(call, capBytes))
-    .split('&')
-    .filter(Boolean)) {
-    const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode)
+  const bytes = await readBytes(call, capBytes)
+  const source = decoded(() => utf8.decode(bytes))
+  for (const pair of source.split('&').filter(Boolean)) {
+    const [name = '', value = ''] = pair.split(/=(.*)/s).map(textOf)
+    if (name.includes('\0')) throw malformed('The name of a field holds NUL. Remove it.')
     if (name in fields) throw malformed(`The field "${name}" was sent twice. Send it once.`)
     if (value.includes('\0')) throw malformed(`The field "${name}" holds NUL. Remove it.`)
     fields[name] = value

@@ -1,5 +1,6 @@
 /** What a request line asks for, and of which host (RFC 9112, section 3.2). */
 import { problem } from '../errors.ts'
+import { requireReadableQuery } from './readable.ts'
 
 export interface Target {
   readonly host: string
@@ -47,8 +48,9 @@ function pairsOf(search: string): Iterable<readonly [string, string]> {
     : new URLSearchParams(search)
 }
 
-/** Throws `invalid_query` for a parameter that was sent twice. */
+/** Throws `invalid_query` for a parameter that was sent twice, or that is no text. */
 export function queryOf(search: string): Record<string, string> {
+  requireReadableQuery(search)
   const query: Record<string, string> = {}
   for (const [name, value] of pairsOf(search)) {
     if (Object.hasOwn(query, name)) {

@@ -9,6 +9,7 @@ import {
   type Serve,
   type TextStream,
 } from '../http/call.ts'
+import { requireReadable } from '../http/readable.ts'
 import { createRouter } from '../http/router.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Guard } from './guard.ts'
@@ -40,6 +41,7 @@ const serveWith =
     const call = beginCall(hooks.newRequestId(), incoming, params)
     let given: Answer
     try {
+      requireReadable(incoming)
       given = await handle(call)
     } catch (error) {
       given = await refused(call, error, hooks)

@@ -130,7 +130,7 @@ describe('a bad request', () => {
     ['POST /api/agents/preview', 'method_not_allowed'],
     ['GET /api/agents/you', 'not_found'],
     ['GET /api/agents/me/../../../etc/passwd', 'not_found'],
-    ['GET /api/agents/me%00', 'not_found'],
+    ['GET /api/agents/me%00', 'malformed_request'],
     ['BREW /coffee', 'malformed_request'],
   ]
 
