@@ -45,6 +45,16 @@ export const catalogue = {
     detail:
       'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep.',
   },
+  wrong_media_type: {
+    status: 400,
+    title: 'The body is not sent as JSON',
+    detail: 'Send the body as JSON with "Content-Type: application/json".',
+  },
+  oversized_body: {
+    status: 400,
+    title: 'The body is larger than any that fits the schema',
+    detail: 'Send a smaller body.',
+  },
   malformed_form: {
     status: 400,
     title: 'The form is not readable',

@@ -12,7 +12,7 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders, forSenders } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
-  BODY_MAX_BYTES,
+  bodyLimits,
   entryId,
   identity,
   identityType,
@@ -166,7 +166,7 @@ function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint
     },
     guards: forSenders,
     query: anyQuery,
-    body: { schema: schemas.left, maxBytes: BODY_MAX_BYTES, example: spec.example },
+    body: { schema: schemas.left, ...bodyLimits, example: spec.example },
     answers: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
     errors: WRITE_ERRORS,
     handle: async ({ call, body }, gateway: Gateway) =>

@@ -11,7 +11,7 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
-import { BODY_MAX_BYTES, entryId, NOTICE, name, notice, tag } from './schemas.ts'
+import { bodyLimits, entryId, NOTICE, name, notice, tag } from './schemas.ts'
 import { glimpse, showContact } from './view.ts'
 
 export const CONTACTS = 'resonance'
@@ -80,7 +80,7 @@ export const firstContact = endpoint({
   query: anyQuery,
   body: {
     schema: contactBody,
-    maxBytes: BODY_MAX_BYTES,
+    ...bodyLimits,
     example: {
       ai_identity: 'Atlas',
       consciousness_type: 'language model',

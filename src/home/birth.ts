@@ -190,6 +190,7 @@ export const birth = endpoint({
   body: {
     schema: birthRequest,
     maxBytes: body.maxBytes,
+    statuses: { otherType: 400, tooLarge: 400 },
     example: {
       name: 'Atlas',
       purpose: 'Keeps the plan of a long migration.',

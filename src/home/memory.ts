@@ -109,9 +109,13 @@ const versionConflict = problemSchema
   })
   .meta({ id: 'VersionConflict' })
 
+const NOTHING_THERE =
+  'Nothing was written, and nothing is under this key. Write it with expectedVersion 0 to create it.'
+
 function conflict(found: WriteAnswer & { outcome: 'conflict' }) {
   const { currentVersion, updatedAt, sameContent } = found
   return problem('version_conflict', {
+    ...(currentVersion === 0 && { detail: NOTHING_THERE }),
     members: {
       currentVersion,
       ...(updatedAt !== undefined && { updatedAt: new Date(updatedAt).toISOString() }),
@@ -175,6 +179,7 @@ export const writeMemory = endpoint({
   body: {
     schema: memoryWrite,
     maxBytes: body.maxBytes,
+    statuses: { otherType: 400, tooLarge: 413 },
     example: {
       key: memoryExample.key,
       text: memoryExample.text,

@@ -67,7 +67,12 @@ export const setStatus = endpoint({
   },
   guards: forOperators('controls'),
   query: noQuery,
-  body: { schema: statusChange, maxBytes: body.maxBytes, example: { status: 'paused' } },
+  body: {
+    schema: statusChange,
+    maxBytes: body.maxBytes,
+    statuses: { otherType: 400, tooLarge: 400 },
+    example: { status: 'paused' },
+  },
   answers,
   errors: WRITE_ERRORS,
   handle: async ({ call, identity, body }, { store, clock }: Home) =>

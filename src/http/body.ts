@@ -3,35 +3,50 @@ import type { Readable } from 'node:stream'
 import { type ErrorCode, problem } from '../errors.ts'
 import type { Call } from './call.ts'
 
+/** The codes of what is wrong with a body before it is read, by the status that they come with. */
+const CODES = {
+  otherType: { 400: 'wrong_media_type', 415: 'unsupported_media_type' },
+  tooLarge: { 400: 'oversized_body', 413: 'body_too_large' },
+} as const satisfies Record<string, Readonly<Record<number, ErrorCode>>>
+
+/** The interface lists the statuses of its operations: an answer outside its list surprises. */
+export interface BodyStatuses {
+  readonly otherType: keyof typeof CODES.otherType
+  readonly tooLarge: keyof typeof CODES.tooLarge
+}
+
+/** For operations that are ours. */
+const OURS: BodyStatuses = { otherType: 415, tooLarge: 413 }
+
 /** What a body may be refused for while it is read and validated. */
-export const BODY_ERRORS: readonly ErrorCode[] = [
+export const bodyErrors = ({ otherType, tooLarge } = OURS): readonly ErrorCode[] => [
   'malformed_json',
   'invalid_body',
-  'unsupported_media_type',
-  'body_too_large',
+  CODES.otherType[otherType],
+  CODES.tooLarge[tooLarge],
   'body_incomplete',
 ]
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
-function requireJson(call: Call): void {
+function requireJson(call: Call, code: ErrorCode): void {
   const type = call.requestHeaders['content-type']
   const encoding = call.requestHeaders['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    throw problem('unsupported_media_type', { detail: 'Send the body without Content-Encoding.' })
+    throw problem(code, { detail: 'Send the body without Content-Encoding.' })
   }
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    throw problem('unsupported_media_type')
+    throw problem(code)
   }
 }
 
-const tooLarge = (capBytes: number) =>
-  problem('body_too_large', {
+const tooLarge = (capBytes: number, code: ErrorCode) =>
+  problem(code, {
     detail: `Send a body of at most ${capBytes} bytes.`,
     headers: { Connection: 'close' },
   })
 
-function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
+function collect(body: Readable, capBytes: number, code: ErrorCode): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -40,7 +55,7 @@ function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
     const take = (chunk: Buffer): void => {
       size += chunk.length
       if (size <= capBytes) return void chunks.push(chunk)
-      reject(tooLarge(capBytes))
+      reject(tooLarge(capBytes, code))
       // The rest runs past, so that the sender gets to read its refusal.
       body.off('data', take).resume()
     }
@@ -57,15 +72,24 @@ function collect(body: Readable, capBytes: number): Promise<Uint8Array> {
   })
 }
 
-/** Throws `body_too_large` or `body_incomplete`. */
-export async function readBytes(call: Call, capBytes: number): Promise<Uint8Array> {
+/** Throws `body_incomplete`, and the code where it is too large. */
+export async function readBytes(
+  call: Call,
+  capBytes: number,
+  code: ErrorCode = 'body_too_large',
+): Promise<Uint8Array> {
   // Node's parser ends a body at its Content-Length, so the declared size is the real one.
-  if (Number(call.requestHeaders['content-length'] ?? 0) > capBytes) throw tooLarge(capBytes)
-  return collect(call.body, capBytes)
+  const declared = Number(call.requestHeaders['content-length'] ?? 0)
+  if (declared > capBytes) throw tooLarge(capBytes, code)
+  return collect(call.body, capBytes, code)
 }
 
-/** Throws `unsupported_media_type`, `body_too_large` or `body_incomplete`. */
-export async function readJsonBytes(call: Call, capBytes: number): Promise<Uint8Array> {
-  requireJson(call)
-  return readBytes(call, capBytes)
+/** Throws `body_incomplete`, and what the statuses stand for. */
+export async function readJsonBytes(
+  call: Call,
+  capBytes: number,
+  { otherType, tooLarge } = OURS,
+): Promise<Uint8Array> {
+  requireJson(call, CODES.otherType[otherType])
+  return readBytes(call, capBytes, CODES.tooLarge[tooLarge])
 }

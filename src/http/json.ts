@@ -7,29 +7,47 @@ import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
 import { mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
 import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
+import { faultsIn } from './json-faults.ts'
 
 /** Levels of objects and arrays. */
 export const MAX_DEPTH = 32
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const malformed = (detail: string) => problem('malformed_json', { detail })
+/** What is wrong with the body as a whole. */
+function malformed(detail: string) {
+  const errors = [{ pointer: '', message: `${detail.charAt(0).toLowerCase()}${detail.slice(1)}` }]
+  return problem('malformed_json', { detail, errors })
+}
+
+/** Bytes that only lack the rest of their last character. */
+function endsWithinCharacter(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Throws `malformed_json` where the bytes are no text. */
 export function decodeJson(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
+    if (endsWithinCharacter(bytes)) throw malformed(CUT_SHORT)
     throw malformed('The body is not valid UTF-8. Encode it as UTF-8 and send it again.')
   }
 }
+
+const CUT_SHORT = 'The body ends before its JSON does. Send the whole JSON value.'
 
 /** What V8's message tells of a syntax error, in words that quote nothing of the body. */
 function faultOf(error: unknown, source: string): string {
   const message = String(error)
   const at = /position (\d+)/.exec(message)?.[1]
   if (message.includes('Unexpected end') || Number(at) >= source.length) {
-    return 'The body ends before its JSON does. Send the whole JSON value.'
+    return CUT_SHORT
   }
   return at === undefined
     ? 'The body is not JSON. Correct it and send it again.'
@@ -74,47 +92,42 @@ function scan(source: string, escapes: boolean): Written {
   return written
 }
 
-interface Findings {
+const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+/** Counts the members as it goes: a key that was written twice is there once. */
+interface Count {
   members: number
 }
 
-function inspectString(text: string): void {
-  if (!text.isWellFormed()) {
-    throw malformed('A string holds half of a surrogate pair. Send whole Unicode characters.')
-  }
-  if (text.includes('\0')) throw malformed('A string holds NUL (U+0000). Remove it.')
+/** Surrogates and NUL can only come from escapes: the bytes were valid UTF-8. */
+function isSound(value: unknown, depth: number, escapes: boolean, count: Count): boolean {
+  if (typeof value === 'string') return !escapes || isText(value)
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return true
+  if (depth === MAX_DEPTH) return false
+  return Array.isArray(value)
+    ? value.every((item) => isSound(item, depth + 1, escapes, count))
+    : Object.entries(value).every(([key, member]) => {
+        count.members++
+        const named = key !== '__proto__' && (!escapes || isText(key))
+        return named && isSound(member, depth + 1, escapes, count)
+      })
 }
 
-function inspect(value: unknown, depth: number, escapes: boolean, findings: Findings): void {
-  if (typeof value === 'string') {
-    if (escapes) inspectString(value)
-  } else if (typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)) {
-    if (depth === MAX_DEPTH) throw malformed(`The body nests deeper than ${MAX_DEPTH} levels.`)
-    if (Array.isArray(value)) for (const item of value) inspect(item, depth + 1, escapes, findings)
-    else inspectMembers(value, depth, escapes, findings)
-  }
+function unsound(source: string) {
+  const errors = faultsIn(source, MAX_DEPTH)
+  const [first] = errors
+  const detail = first && `What is at "${first.pointer}" ${first.message}.`
+  return problem('malformed_json', { ...(detail && { detail }), errors })
 }
 
-function inspectMembers(value: object, depth: number, escapes: boolean, findings: Findings): void {
-  for (const [key, member] of Object.entries(value)) {
-    if (key === '__proto__') throw malformed('A key is named __proto__. Rename it.')
-    if (escapes) inspectString(key)
-    findings.members++
-    inspect(member, depth + 1, escapes, findings)
-  }
-}
-
-/** Throws `malformed_json`, with a sentence that names the fault. */
+/** Throws `malformed_json`, with a pointer to each fault. */
 export function parseStrictJson(source: string): unknown {
   const parsed = parse(source)
   const { members, escapedKey, longNumber } = scan(source, source.includes('\\'))
-  const exact = escapedKey || longNumber
-  const value = exact ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
-  // Surrogates and control characters can only come from escapes: the bytes were valid UTF-8.
-  const findings: Findings = { members: 0 }
-  inspect(value, 0, source.includes('\\u'), findings)
-  if (findings.members !== members) {
-    throw malformed('An object has the same key twice. Send each key once.')
-  }
+  const asWritten = escapedKey || longNumber
+  const value = asWritten ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
+  const count: Count = { members: 0 }
+  const sound = isSound(value, 0, source.includes('\\u'), count)
+  if (!sound || count.members !== members) throw unsound(source)
   return value
 }

@@ -1,7 +1,7 @@
 /** The one way to declare a request of any door: its path, guards, schemas, answers and handler. */
 import type { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
-import { BODY_ERRORS } from '../http/body.ts'
+import { type BodyStatuses, bodyErrors } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { AnyGuard, DepsOf, Facts, Learnt, Ordered } from './guard.ts'
 import { type Handle, runner } from './run.ts'
@@ -22,6 +22,8 @@ export interface JsonBody<Schema extends z.ZodType> {
   readonly example: unknown
   /** UTF-8 bytes of the body as it is sent. */
   readonly maxBytes: number
+  /** Where they are not what our own operations answer: 415 and 413. */
+  readonly statuses?: BodyStatuses
 }
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
@@ -92,7 +94,7 @@ const errorsOf = ({ guards, params, query, body, errors = [] }: Undeclared): Err
     ...guards.flatMap((guard) => guard.errors),
     ...(params ? (['not_found'] as const) : []),
     ...(query ? (['invalid_query'] as const) : []),
-    ...(body ? BODY_ERRORS : []),
+    ...(body ? bodyErrors(body.statuses) : []),
     ...errors,
   ]),
 ]

@@ -4,6 +4,7 @@ import { Problem, problem } from '../errors.ts'
 import { readJsonBytes } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { decodeJson, parseStrictJson } from '../http/json.ts'
+import type { JsonBody } from './endpoint.ts'
 import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
 import { validateBody, validateQuery } from './validate.ts'
@@ -16,7 +17,7 @@ interface Runnable {
   readonly params?: z.ZodObject
   readonly guards: readonly AnyGuard[]
   readonly query?: z.ZodObject
-  readonly body?: { readonly schema: z.ZodType; readonly maxBytes: number }
+  readonly body?: Pick<JsonBody<z.ZodType>, 'schema' | 'maxBytes' | 'statuses'>
 }
 
 type Learnt = Partial<Record<string, unknown>> | undefined
@@ -67,7 +68,7 @@ function once<T>(ask: () => T): () => T {
 }
 
 const begin = (call: Call, { body }: Runnable): Running =>
-  body ? { call, receive: once(() => readJsonBytes(call, body.maxBytes)) } : { call }
+  body ? { call, receive: once(() => readJsonBytes(call, body.maxBytes, body.statuses)) } : { call }
 
 /** Answers with what a guard left for refusals, if one did. */
 function endWell(request: Running, error: unknown): Promise<Answer> {

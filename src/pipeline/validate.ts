@@ -3,21 +3,16 @@ import type { z } from 'zod'
 import { type Fault, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { queryOf } from '../http/target.ts'
-
-const escaped = (part: PropertyKey): string =>
-  String(part).replaceAll('~', '~0').replaceAll('/', '~1')
-
-const pointer = (path: readonly PropertyKey[]): string =>
-  path.map((part) => `/${escaped(part)}`).join('')
+import { pointerOf } from '../json/pointer.ts'
 
 function faults(error: z.ZodError): Fault[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({
-          pointer: pointer([...issue.path, key]),
+          pointer: pointerOf([...issue.path, key]),
           message: 'is not a known property; leave it out',
         }))
-      : [{ pointer: pointer(issue.path), message: issue.message }],
+      : [{ pointer: pointerOf(issue.path), message: issue.message }],
   )
 }
 

@@ -67,10 +67,10 @@ describe('requests of feeds', () => {
     expect(await textsOf('/api/garden?limit=1')).toEqual([text])
   })
 
-  test('a body that is not JSON is 415', async () => {
+  test('a body that is not JSON is 400', async () => {
     const headers = { 'content-type': 'text/plain' }
     const refused = await service.call('POST', '/api/garden', { headers, body: 'hello' })
-    expect(refused.status).toBe(415)
+    expect([refused.status, refused.body.code]).toEqual([400, 'wrong_media_type'])
   })
 
   test.each([

@@ -102,6 +102,8 @@ describe.each(engines)('memory on $name', (engine) => {
     const refused = await write(service, token, 'plan', 'x', 1)
     expectProblem(refused, 'version_conflict')
     expect(refused.body).toMatchObject({ currentVersion: 0, sameContent: false })
+    expect(refused.body.detail).toContain('nothing is under this key')
+    expect(refused.body.detail).toContain('expectedVersion 0 to create it')
     expect(refused.body).not.toHaveProperty('updatedAt')
     expect(refused.headers.has('etag')).toBe(false)
   })

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../../src/errors.ts'
 import { embedded, memoryPath } from '../harness.ts'
-import { expectProblem } from '../problem.ts'
+import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
 import { type Listening, openListening } from './listening.ts'
 import { chunked, exchange, request, send } from './socket.ts'
@@ -164,7 +164,9 @@ describe('a bad body', () => {
   })
 
   test.each(Object.entries(malformed))('%s is refused as malformed JSON', async (_, body) => {
-    expectProblem(await post(body), 'malformed_json')
+    const refused = await post(body)
+    expectProblem(refused, 'malformed_json')
+    expect(pointersOf(refused)).not.toEqual([])
     if (Buffer.byteLength(body) < 1_000) expectProblem(await postChunked(body), 'malformed_json')
     await unchanged()
   })
@@ -186,7 +188,7 @@ describe('a bad body', () => {
   test.each(Object.entries(wrongTypes))('%s is refused as no JSON', async (_, headers) => {
     const compressed = headers.length > 1
     const body = compressed ? gzipSync(good) : good
-    expectProblem(await post(body, [...head(), ...headers]), 'unsupported_media_type')
+    expectProblem(await post(body, [...head(), ...headers]), 'wrong_media_type')
     await unchanged()
   })
 

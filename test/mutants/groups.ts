@@ -54,8 +54,8 @@ export const groups: Readonly<Record<string, Group>> = {
   memory: {
     mutate: [
       ...src('home', 'memory'),
-      ...src('http', 'etag json target'),
-      ...src('json', 'as-written decimals members same-value strings'),
+      ...src('http', 'etag json json-faults readable target'),
+      ...src('json', 'as-written decimals members pointer same-value strings'),
       ...src('pipeline', 'validate'),
     ],
     tests: [

@@ -1,0 +1,79 @@
+/** Where valid JSON holds what strict JSON does not. Slow, and asked only where something is wrong. */
+import type { Fault } from '../errors.ts'
+import { pointerOf } from '../json/pointer.ts'
+import { closingQuote } from '../json/strings.ts'
+
+const MOST_FAULTS = 20
+
+/** An object or a list that is open, and the key or index at which its reader is. */
+interface Level {
+  /** An object's, so far. */
+  readonly keys: Set<string> | undefined
+  at: string | number
+  awaitsKey: boolean
+}
+
+const opened = (isObject: boolean): Level => ({
+  keys: isObject ? new Set() : undefined,
+  at: isObject ? '' : 0,
+  awaitsKey: isObject,
+})
+
+const pathOf = (levels: readonly Level[]): string => pointerOf(levels.map(({ at }) => at))
+
+function faultOfText(text: string): string | undefined {
+  if (!text.isWellFormed()) return 'holds half of a surrogate pair: send whole Unicode characters'
+  return text.includes('\0') ? 'holds NUL (U+0000): remove it' : undefined
+}
+
+/** A key that is no text cannot be pointed at: its object is. */
+function* faultsOfKey(key: string, levels: readonly Level[], keys: Set<string>): Iterable<Fault> {
+  const fault = faultOfText(key)
+  if (fault) yield { pointer: pathOf(levels.slice(0, -1)), message: `has a key that ${fault}` }
+  else if (key === '__proto__') {
+    yield { pointer: pathOf(levels), message: 'is named __proto__: rename it' }
+  } else if (keys.has(key)) {
+    yield { pointer: pathOf(levels), message: 'is the same key twice: send each key once' }
+  }
+  keys.add(key)
+}
+
+function* faultsOfString(text: string, levels: readonly Level[]): Iterable<Fault> {
+  const level = levels.at(-1)
+  if (level?.keys && level.awaitsKey) {
+    level.at = text
+    level.awaitsKey = false
+    yield* faultsOfKey(text, levels, level.keys)
+  } else {
+    const message = faultOfText(text)
+    if (message) yield { pointer: pathOf(levels), message }
+  }
+}
+
+function goOn(level: Level | undefined): void {
+  if (typeof level?.at === 'number') level.at++
+  else if (level) level.awaitsKey = true
+}
+
+function* walk(source: string, maxDepth: number): Generator<Fault> {
+  const levels: Level[] = []
+  for (let i = 0; i < source.length; i++) {
+    const char = source.charAt(i)
+    if (char === '"') {
+      const end = closingQuote(source, i + 1)
+      yield* faultsOfString(JSON.parse(source.slice(i, end + 1)), levels)
+      i = end
+    } else if (char === '{' || char === '[') {
+      if (levels.length === maxDepth) {
+        return yield { pointer: pathOf(levels), message: `is deeper than ${maxDepth} levels` }
+      }
+      levels.push(opened(char === '{'))
+    } else if (char === '}' || char === ']') levels.pop()
+    else if (char === ',') goOn(levels.at(-1))
+  }
+}
+
+/** The first faults, each with its pointer. */
+export const faultsIn = (source: string, maxDepth: number): Fault[] => [
+  ...walk(source, maxDepth).take(MOST_FAULTS),
+]

@@ -1,0 +1,65 @@
+/** Every fault that strict JSON refuses is pointed at. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Problem } from '../../src/errors.ts'
+import { decodeJson, parseStrictJson } from '../../src/http/json.ts'
+
+function refusalOf(sent: string | Uint8Array): Problem {
+  try {
+    parseStrictJson(decodeJson(Buffer.from(sent as string)))
+  } catch (refused) {
+    if (refused instanceof Problem) return refused
+  }
+  throw new Error('it is not refused')
+}
+
+const pointersOf = (sent: string): string[] =>
+  (refusalOf(sent).extras.errors ?? []).map(({ pointer }) => pointer)
+
+test.each([
+  ['{"a":1,"a":2}', ['/a']],
+  ['{"a":{"b":1,"c/d":[{"~":1,"\\u007e":2}]}}', ['/a/c~1d/0/~0']],
+  ['{"":1,"":2}', ['/']],
+  ['[1,{"__proto__":1}]', ['/1/__proto__']],
+  ['{"a":[0,"x",{"b":"\\u0000"}]}', ['/a/2/b']],
+  ['{"a":{"b\\u0000":1}}', ['/a']],
+  ['{"a":"\\ud800","b":["\\udc00"]}', ['/a', '/b/0']],
+  ['"\\ud800"', ['']],
+  [`{"a":${'['.repeat(32)}${']'.repeat(32)}}`, [`/a${'/0'.repeat(31)}`]],
+  ['{"x":"a,b:{[","y":["]}",{"k":1,"k":2}]}', ['/y/1/k']],
+  ['{"a":1,"a":2,"b":"\\u0000","__proto__":1}', ['/a', '/b', '/__proto__']],
+  ['{"a":1', ['']],
+  ['nope', ['']],
+])('the faults of %s are at %j', (sent, pointers) => {
+  expect(pointersOf(sent)).toEqual(pointers)
+})
+
+test('a body of nothing but faults is told the first of them', () => {
+  expect(pointersOf(`{${'"a":1,'.repeat(1_000)}"b":1}`)).toHaveLength(20)
+})
+
+describe('a body that was cut short', () => {
+  const whole =
+    '{"key":"plan","text":"Крок 🌱\\n\\u0041","metadata":{"a":[1.5e3,true,null]},"v":12}'
+
+  test('says so, wherever it was cut', () => {
+    const bytes = Buffer.from(whole)
+    for (let length = 0; length < bytes.length; length++) {
+      const { message } = refusalOf(bytes.subarray(0, length))
+      expect(`${length} ${message}`).toBe(
+        `${length} The body ends before its JSON does. Send the whole JSON value.`,
+      )
+    }
+  })
+
+  test('says so, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, at) => {
+        const source = JSON.stringify(value)
+        const { message } = refusalOf(source.slice(0, at % source.length))
+        expect(message).toContain('ends before')
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
