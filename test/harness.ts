@@ -13,7 +13,7 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { checkDocumented } from './documented.ts'
 import { databaseDirectory } from './files.ts'
-import { cloneDatabase } from './postgres/databases.ts'
+import { at, cloneDatabase } from './postgres/databases.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -47,6 +47,20 @@ const postgres: Engine = {
 }
 
 export const engines: readonly Engine[] = [sqlite, postgres]
+
+/** PostgreSQL as people run it: each transaction on another of its connections. */
+const pooled = inject('poolers').map(
+  ({ name, url }): Engine => ({
+    name: `postgres through ${name}`,
+    async fresh() {
+      const database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+      return { ...database, url: at(url, database.name) }
+    },
+  }),
+)
+
+/** For what a store promises: each engine, and each way to it. */
+export const stores: readonly Engine[] = [...engines, ...pooled]
 
 /** For what no engine decides: the store's contract holds them alike. */
 export const embedded: Engine = sqlite

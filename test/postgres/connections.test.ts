@@ -74,6 +74,11 @@ test('of several servers the first that answers as a primary is used', async () 
   await reachable.close()
 })
 
+test('what a URL says of connections counts where it names several servers, too', () => {
+  const hosts = hostsOf('postgres://u:p@a:5432,b:5433/home?pool_max=20')
+  expect([hosts.option('pool_max'), hosts.option('prepared')]).toEqual(['20', undefined])
+})
+
 test('where none answers the store is unavailable', async () => {
   const none = openConnections(hostsOf('postgres://u:p@127.0.0.1:1,127.0.0.1:2/x'), 2, 'none')
   await expect(none.read(one)).rejects.toThrow(StoreUnavailable)

@@ -34,7 +34,8 @@ const flushedDirectory = (serverUrl: string): Promise<string> =>
     return rows[0]?.data_directory ?? ''
   })
 
-function at(serverUrl: string, database: string): string {
+/** The URL of another database there. */
+export function at(serverUrl: string, database: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.href

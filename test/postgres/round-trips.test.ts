@@ -1,28 +1,29 @@
 /** How often each verb asks the database: measured, and held equal to what the documentation says. */
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
-import { cloneDatabase, type Database } from './databases.ts'
+import { at, cloneDatabase, type Database } from './databases.ts'
 
 const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
 const documented = operating.split(/^#+ /m).find((part) => part.startsWith('Round trips')) ?? ''
 
 let database: Database
-let store: Store
-beforeAll(async () => {
+beforeEach(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  store = await openStore(database.url, 0, { feedCapacity: 10 })
+})
+afterEach(() => database.drop())
+
+async function opened(serverUrl: string): Promise<Store> {
+  const store = await openStore(at(serverUrl, database.name), 0, { feedCapacity: 10 })
+  onTestFinished(() => store.close())
   // The first statement on a pool also opens a connection, which asks whether it is a primary.
   await Promise.all([store.status(), store.lastArrival()])
-})
-afterAll(async () => {
-  await store.close()
-  await database.drop()
-})
+  return store
+}
 
 async function tripsOf(work: () => Promise<unknown>): Promise<number> {
   const query = vi.spyOn(pg.Client.prototype, 'query')
@@ -44,7 +45,10 @@ const entry = (text: string) => ({
   createdAt: 0,
 })
 
-test('each verb takes the round trips that the documentation gives', async () => {
+const ways = [{ name: 'a connection of its own', url: inject('postgresUrl') }, ...inject('poolers')]
+
+test.each(ways)('each verb takes the documented round trips through $name', async ({ url }) => {
+  const store = await opened(url)
   const birth = newBirth()
   const limits = { ...noLimits, perAddress: 10 }
   const bear = await tripsOf(() => store.bear(birth, limits, 0))

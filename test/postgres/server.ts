@@ -15,12 +15,12 @@ import { databaseDirectory } from '../files.ts'
 const run = promisify(execFile)
 
 /** Who the server runs as: it refuses to be root. */
-interface Account {
+export interface Account {
   readonly uid: number
   readonly gid: number
 }
 
-async function accountBesideRoot(): Promise<Account | undefined> {
+export async function accountBesideRoot(): Promise<Account | undefined> {
   if (userInfo().uid !== 0) return undefined
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
   return { uid: await id('-u'), gid: await id('-g') }
@@ -58,11 +58,11 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-function own(path: string, account: Account | undefined): void {
+export function own(path: string, account: Account | undefined): void {
   if (account) chownSync(path, account.uid, account.gid)
 }
 
-function leave(path: string, text: string, account: Account | undefined): void {
+export function leave(path: string, text: string, account: Account | undefined): void {
   writeFileSync(path, text, { mode: 0o600 })
   own(path, account)
 }

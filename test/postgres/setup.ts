@@ -2,6 +2,8 @@
 import type { TestProject } from 'vitest/node'
 import { openStore } from '../../src/store/open.ts'
 import { createTemplate } from './databases.ts'
+import { startPgBouncer } from './pgbouncer.ts'
+import { type Pooler, startPooler } from './pooler.ts'
 import { createPostgres } from './server.ts'
 
 declare module 'vitest' {
@@ -10,6 +12,8 @@ declare module 'vitest' {
     postgresUrl: string
     /** A database with the schema in it and no rows, to be cloned. */
     postgresTemplate: string
+    /** The same server, each through a pooler. */
+    poolers: readonly { readonly name: string; readonly url: string }[]
   }
 }
 
@@ -21,13 +25,26 @@ async function startServer() {
   return { url: server.url('postgres'), stop: server.remove }
 }
 
+/** Our own, and PgBouncer beside it where that is installed. */
+async function startPoolers(serverUrl: string): Promise<Pooler[]> {
+  const real = await startPgBouncer(serverUrl)
+  if (!real) console.log('PgBouncer is not installed: what is tried through it is not tried.')
+  return [await startPooler(serverUrl), ...(real ? [real] : [])]
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startServer()
   const template = await createTemplate(url)
   await (await openStore(template.url, Date.now(), { feedCapacity: 0 })).close()
   project.provide('postgresUrl', url)
   project.provide('postgresTemplate', template.name)
+  const poolers = await startPoolers(url)
+  project.provide(
+    'poolers',
+    poolers.map(({ name, url: through }) => ({ name, url: through })),
+  )
   return async () => {
+    await Promise.all(poolers.map(({ close }) => close()))
     await template.drop()
     await stop()
   }

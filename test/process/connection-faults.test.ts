@@ -1,11 +1,11 @@
 /** Which errors say that a connection broke: each provoked on a real server, and no other. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
   type Ask,
-  askOn,
   type Connections,
   openConnections,
   statement,
@@ -16,10 +16,13 @@ import {
   translate,
 } from '../../src/store/postgres/engine/faults.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { openSession } from '../../src/store/postgres/engine/session.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 
 /** The driver waits for 3 seconds more. */
 const STATEMENT_MS = 100
+
+const limits = { statementMs: 5_000, idleInTransactionMs: 60_000 }
 
 const pid = statement<{ pid: number }>('', 'SELECT pg_backend_pid() AS pid')
 const sleep = statement('', 'SELECT pg_sleep(60)')
@@ -83,12 +86,12 @@ async function openWay() {
 /** What a write rejects with when this befalls the way to the server. */
 async function faultOnTheWay(befall: (client: Socket) => void): Promise<Error> {
   const way = await openWay()
-  const client = await way.connections.acquire()
-  await askOn(client)(pid)
-  const fault = faultOf(askOn(client)(sleep))
+  const session = await way.connections.acquire()
+  await session.ask(pid)
+  const fault = faultOf(session.ask(sleep))
   way.each(befall)
   const error = await fault
-  client.release(true)
+  session.release(true)
   await way.connections.close()
   way.close()
   return error
@@ -126,11 +129,11 @@ test('an error with a code of something else than a connection passes through', 
 })
 
 test('a server that is killed during a write leaves its outcome unknown', async () => {
-  const client = await connections.acquire()
-  const fault = faultOf(askOn(client)(sleep))
+  const session = await connections.acquire()
+  const fault = faultOf(session.ask(sleep))
   await server.kill()
   const error = await fault
-  client.release(true)
+  session.release(true)
   await server.start()
   expectBroken(error)
 })
@@ -175,21 +178,25 @@ test('an error of ours on a connection that broke meanwhile leaves no doubt', as
 })
 
 test('a connection that was let go takes and answers nothing more', async () => {
-  const client = await connections.acquire()
-  const under = faultOf(askOn(client)(sleep))
-  client.release(true)
-  expectBroken(await faultOf(askOn(client)(pid)))
+  const session = await connections.acquire()
+  const under = faultOf(session.ask(sleep))
+  session.release(true)
+  expectBroken(await faultOf(session.ask(pid)))
   expectBroken(await under)
 })
 
 test('a connection that broke while nobody asked says so to the next question', async () => {
-  const client = await connections.acquire()
-  const [backend] = await askOn(client)(pid)
+  const pool = new pg.Pool({ connectionString: server.url('postgres') })
+  const client = await pool.connect()
+  client.on('error', () => {})
+  const session = await openSession(client, limits, true)
+  const [backend] = await session.ask(pid)
   const broke = once(client, 'error')
   await server.query(`SELECT pg_terminate_backend(${backend?.pid})`)
   await broke
-  expectBroken(await faultOf(askOn(client)(pid)))
-  client.release(true)
+  expectBroken(await faultOf(session.ask(pid)))
+  session.release(true)
+  await pool.end()
 })
 
 test('a way that is cut, and an answer that makes no sense', async () => {

@@ -1,7 +1,7 @@
 /** Births, their limits and accounts, from every engine. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import {
   HOUR_MS,
   NOON,
@@ -14,7 +14,7 @@ import {
 
 const newAccount = (email: string) => ({ id: randomUUID(), email, passwordHash: '$argon2id$x' })
 
-describe.each(engines)('births on $name', (engine) => {
+describe.each(stores)('births on $name', (engine) => {
   let fixture: StoreFixture
   /** No two tests share an address. */
   let bornFrom: string

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NewEntry } from '../../src/store/port/gateway.ts'
 import type { Birth } from '../../src/store/port/home.ts'
 import type { NewSession } from '../../src/store/port/sessions.ts'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import {
   HOUR_MS,
   NOON,
@@ -27,7 +27,7 @@ const entry: NewEntry = {
   createdAt: NOON,
 }
 
-describe.each(engines)('commits on $name', (engine) => {
+describe.each(stores)('commits on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import {
   exported,
   HOUR_MS,
@@ -26,7 +26,7 @@ const verbs: Record<string, (store: Store, identity: Identity) => Promise<{ outc
   rotateAgentToken: (store, identity) => store.rotateAgentToken(identity, NEW_TOKEN, NOON),
 }
 
-describe.each(engines)('the store contract on $name', (engine) => {
+describe.each(stores)('the store contract on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)

@@ -1,10 +1,10 @@
 /** Exports of one snapshot, from every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity, Memory } from '../../src/store/port/home.ts'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import { exported, NOON, openFixture, type StoreFixture } from './fixture.ts'
 
-describe.each(engines)('exports on $name', (engine) => {
+describe.each(stores)('exports on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)

@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { wordsSought } from '../../src/store/words.ts'
-import { engines, type TestDatabase } from '../harness.ts'
+import { stores, type TestDatabase } from '../harness.ts'
 import { anyText, engineWords } from './engine-words.ts'
 
 const START = Date.UTC(2026, 10, 21)
@@ -35,7 +35,7 @@ const entry = (overrides: Partial<NewEntry> = {}): NewEntry => {
 
 const texts = (entries: readonly Entry[]): string[] => entries.map(({ text }) => text)
 
-describe.each(engines)('the gateway’s store on $name', (engine) => {
+describe.each(stores)('the gateway’s store on $name', (engine) => {
   let database: TestDatabase
   let store: Store
   /** Where an entry is left that says nothing else. */

@@ -1,6 +1,6 @@
 /** Memories under compare-and-swap, from every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
 
 /** Texts that encodings, collations, JSON columns and quoting have each been known to change. */
@@ -18,7 +18,7 @@ const hostileTexts = [
   ' ',
 ]
 
-describe.each(engines)('memories on $name', (engine) => {
+describe.each(stores)('memories on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)

@@ -4,14 +4,14 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Birth, Identity } from '../../src/store/port/home.ts'
 import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
-import { type Born, engines, openService, type TestService, write } from '../harness.ts'
+import { type Born, openService, stores, type TestService, write } from '../harness.ts'
 import { newBirth, newWrite, noLimits } from './fixture.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const HOUR_MS = 3_600_000
 
-describe.each(engines)('sessions on $name', (engine) => {
+describe.each(stores)('sessions on $name', (engine) => {
   let service: TestService
   let accounts = 0
   beforeAll(async () => {

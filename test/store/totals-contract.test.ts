@@ -1,9 +1,9 @@
 /** How many agents and memories there are, from every engine: exact, whatever happened. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { engines } from '../harness.ts'
+import { stores } from '../harness.ts'
 import { NOON, newBirth, newWrite, noLimits, openFixture, type StoreFixture } from './fixture.ts'
 
-describe.each(engines)('totals on $name', (engine) => {
+describe.each(stores)('totals on $name', (engine) => {
   let fixture: StoreFixture
   beforeEach(async () => {
     fixture = await openFixture(engine)

@@ -1,15 +1,15 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
-import { type Ask, askOn, type Connections, statement } from './engine/connections.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'
+import type { Session } from './engine/session.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
 
-const begin = statement('begin_snapshot', 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-const end = statement('end_snapshot', 'COMMIT')
+const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 const readHead = statement<AdmittedRow & AgentRow>(
   'export_head',
@@ -36,22 +36,22 @@ async function* pages(ask: Ask, agentId: string): AsyncGenerator<readonly Memory
 }
 
 /** Lets the connection go, once: back to the pool only when its snapshot was read to the end. */
-function releasing(client: Awaited<ReturnType<Connections['acquire']>>) {
+function releasing(session: Session) {
   let held = true
   return (broken: boolean): void => {
-    if (held) client.release(broken)
+    if (held) session.release(broken)
     held = false
   }
 }
 
 async function* read(
-  ask: Ask,
+  session: Session,
   agentId: string,
   release: (broken: boolean) => void,
 ): AsyncGenerator<readonly Memory[]> {
   try {
-    yield* pages(ask, agentId)
-    await ask(end)
+    yield* pages(session.ask, agentId)
+    await session.commit()
     release(false)
   } catch (error) {
     release(true)
@@ -63,12 +63,11 @@ export async function openExport(
   connections: Connections,
   { agentId, tokenHash }: Identity,
 ): Promise<ExportAnswer> {
-  const client = await connections.acquire()
-  const release = releasing(client)
-  const ask = askOn(client)
+  const session = await connections.acquire()
+  const release = releasing(session)
   try {
-    await ask(begin)
-    const [head] = await ask(readHead, agentId, tokenHash)
+    await session.begin(SNAPSHOT)
+    const [head] = await session.ask(readHead, agentId, tokenHash)
     const refused = refusedBy(head)
     if (!head || refused) {
       release(true)
@@ -78,7 +77,7 @@ export async function openExport(
       outcome: 'export',
       profile: profileOf(head),
       memoryCount: head.memory_count,
-      memories: read(ask, agentId, release),
+      memories: read(session, agentId, release),
       close: () => release(true),
     }
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
-import { hostsOf, locationOf } from './engine/hosts.ts'
+import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { prepareServer } from './engine/migrations.ts'
 import { gatewayVerbs } from './entries.ts'
 import { openExport } from './export.ts'
@@ -21,8 +21,7 @@ const EXPORT_CONNECTIONS = 4
 /** The open half waits among itself, never in front of the home. */
 const GATEWAY_CONNECTIONS = 4
 
-const poolMax = (databaseUrl: string): number =>
-  Number(URL.parse(databaseUrl)?.searchParams.get('pool_max') ?? CONNECTIONS)
+const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CONNECTIONS)
 
 /** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
 export async function openPostgres(databaseUrl: string, options: StoreOptions): Promise<Store> {
@@ -31,7 +30,7 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   const warnings = await prepareServer(hosts).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
   })
-  const hot = openConnections(hosts, poolMax(databaseUrl), 'agent-home')
+  const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   let commits = 0

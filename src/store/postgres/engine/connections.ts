@@ -4,6 +4,7 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
 import { breaksConnection, isReadOnly, mayRetry, translate } from './faults.ts'
 import type { Hosts } from './hosts.ts'
+import { openSession, type Session } from './session.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 5_000
@@ -16,7 +17,7 @@ const IDLE_MS = 30_000
 const ATTEMPTS = 5
 const BACKOFF_MS = 10
 
-/** SQL with a name: parsed once on each connection. */
+/** SQL with a name: parsed once on each connection that has a session of its own. */
 export interface Statement<Row> {
   readonly name: string
   readonly text: string
@@ -39,7 +40,7 @@ export interface Connections {
   /** Several statements that commit together. `work` may run again. Throws OutcomeUnknown. */
   transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   /** A connection of one's own, for a snapshot that outlives a call; to be released. */
-  acquire(): Promise<pg.PoolClient>
+  acquire(): Promise<Session>
   close(): Promise<void>
 }
 
@@ -56,38 +57,49 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
 }
 
-/** A standby answers with the past and takes no writes. */
-async function refuseStandby(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
-  if (rows[0]?.standby) throw new StoreUnavailable('the server is a standby')
+interface Pool {
+  connect(): Promise<Session>
+  end(): Promise<void>
 }
 
-function openPool(hosts: Hosts, max: number, name: string, statementMs: number): pg.Pool {
+function openPool(hosts: Hosts, max: number, name: string, statementMs: number): Pool {
+  // Nothing that a pooler might not pass on: limits are set once it is known who answers.
   const options: pg.ClientConfig = {
     types,
     fallback_application_name: name,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: statementMs,
     query_timeout: statementMs + GRACE_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   }
   class ClientOfCurrentHost extends pg.Client {
     constructor() {
       super({ ...options, connectionString: hosts.current() })
     }
   }
+  const limits = { statementMs, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }
+  const mayOwn = hosts.option('prepared') !== 'false'
+  const sessions = new WeakMap<pg.ClientBase, Session>()
   const pool = new pg.Pool({
     Client: ClientOfCurrentHost,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
-    onConnect: refuseStandby,
+    async onConnect(client) {
+      sessions.set(client, await openSession(client as pg.PoolClient, limits, mayOwn))
+    },
   })
   // A connection that breaks tells whoever is using it; nobody else needs to know.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
+  return {
+    async connect() {
+      const client = await pool.connect()
+      const session = sessions.get(client)
+      if (!session) throw new Error('a connection was given out before it was greeted')
+      return session
+    },
+    end: () => pool.end(),
+  }
 }
 
 /**
@@ -105,7 +117,7 @@ export function openConnections(
 ): Connections {
   const pool = openPool(hosts, max, name, statementMs)
 
-  async function acquire(): Promise<pg.PoolClient> {
+  async function acquire(): Promise<Session> {
     for (let tried = 1; ; tried++) {
       const url = hosts.current()
       try {
@@ -121,17 +133,17 @@ export function openConnections(
   /** Runs the work on a connection of the pool, and gives back only one that is sound. */
   async function run<T>(
     changes: boolean,
-    work: (client: pg.PoolClient) => Promise<T>,
+    work: (session: Session) => Promise<T>,
     attempt = 1,
   ): Promise<T> {
-    const client = await acquire()
+    const session = await acquire()
     try {
-      const result = await work(client)
-      client.release()
+      const result = await work(session)
+      session.release(false)
       return result
     } catch (error) {
       if (isReadOnly(error)) hosts.failed(hosts.current())
-      client.release(breaksConnection(error))
+      session.release(breaksConnection(error))
       if (!mayRetry(error) || attempt === ATTEMPTS) throw translate(error, changes)
       await backoff(attempt)
     }
@@ -139,40 +151,33 @@ export function openConnections(
   }
 
   return {
-    read: (sql, ...values) => run(false, (client) => askOn(client)(sql, ...values)),
-    write: (sql, ...values) => run(true, (client) => askOn(client)(sql, ...values)),
-    transact: (work) => run(true, (client) => inTransaction(client, work)),
+    read: (sql, ...values) => run(false, (session) => session.askAlone(sql, ...values)),
+    write: (sql, ...values) => run(true, (session) => session.askAlone(sql, ...values)),
+    transact: (work) => run(true, (session) => inTransaction(session, work)),
     acquire,
     close: () => pool.end(),
   }
 }
 
-export const askOn =
-  (client: pg.ClientBase): Ask =>
-  async <Row>({ name, text }: Statement<Row>, ...values: unknown[]) => {
-    const { rows } = await client.query({ name, text, values })
-    return rows as Row[]
-  }
-
 /** Where it fails, the server does it when the session ends. */
-async function rollBack(client: pg.PoolClient): Promise<void> {
+async function rollBack(session: Session): Promise<void> {
   try {
-    await client.query('ROLLBACK')
+    await session.rollBack()
   } catch (error) {
     throw translate(error, false)
   }
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: (ask: Ask) => Promise<T>): Promise<T> {
+async function inTransaction<T>(session: Session, work: (ask: Ask) => Promise<T>): Promise<T> {
   let committing = false
   try {
-    await client.query('BEGIN')
-    const result = await work(askOn(client))
+    await session.begin()
+    const result = await work(session.ask)
     committing = true
-    await client.query('COMMIT')
+    await session.commit()
     return result
   } catch (error) {
-    if (!breaksConnection(error)) await rollBack(client)
+    if (!breaksConnection(error)) await rollBack(session)
     // Nothing is committed before COMMIT is sent.
     throw committing || mayRetry(error) ? error : translate(error, false)
   }

@@ -6,6 +6,8 @@ export interface Hosts {
   current(): string
   /** The server under this URL would not do: the next is current, unless it is so already. */
   failed(url: string): void
+  /** What the URL says of this after its `?`. */
+  option(name: string): string | undefined
 }
 
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/
@@ -22,6 +24,7 @@ export function hostsOf(databaseUrl: string): Hosts {
     failed(url) {
       if (url === current()) at = (at + 1) % urls.length
     },
+    option: (name) => URL.parse(current())?.searchParams.get(name) ?? undefined,
   }
 }
 

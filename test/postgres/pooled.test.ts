@@ -1,0 +1,178 @@
+/** Behind a pooler nothing lasts longer than a transaction; without one a connection keeps what it is told. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import {
+  type Connections,
+  openConnections,
+  statement,
+} from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { inGroups } from '../harness.ts'
+import { exported, NOON, newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { at, cloneDatabase, createTemplate, type Database } from './databases.ts'
+
+/** More than any pooler here has to the server. */
+const ROUNDS = 20
+
+const STATEMENT_MS = 100
+
+interface Kept {
+  readonly statements: number
+  /** Those of the pooler's own account are the client's. */
+  readonly settings: readonly string[]
+  readonly locks: number
+  readonly channels: number
+  readonly cursors: number
+  readonly temporary: boolean
+}
+
+const NOTHING: Kept = {
+  statements: 0,
+  settings: [],
+  locks: 0,
+  channels: 0,
+  cursors: 0,
+  temporary: false,
+}
+
+/** What a session keeps from one transaction to the next. */
+const kept = statement<Kept>(
+  'kept',
+  `SELECT
+     (SELECT count(*)::INTEGER FROM pg_prepared_statements) AS statements,
+     ARRAY(SELECT name FROM pg_settings WHERE source = 'session' AND name <> 'application_name')
+       AS settings,
+     (SELECT count(*)::INTEGER FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())
+       AS locks,
+     (SELECT count(*)::INTEGER FROM pg_listening_channels()) AS channels,
+     (SELECT count(*)::INTEGER FROM pg_cursors WHERE is_holdable) AS cursors,
+     pg_my_temp_schema() <> 0 AS temporary`,
+)
+
+/** Of the sessions that a pooler has to the server, one after the other. */
+async function keptBySessions(url: string): Promise<Kept[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const found: Kept[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    found.push(...(await client.query<Kept>(kept.text)).rows)
+  }
+  await client.end()
+  return found
+}
+
+const limits = statement<{ ms: string; idle: string }>(
+  'limits',
+  `SELECT current_setting('statement_timeout') AS ms,
+     current_setting('idle_in_transaction_session_timeout') AS idle`,
+)
+
+const sleep = statement('sleep', 'SELECT pg_sleep(60)')
+
+const SET = { ms: '100ms', idle: '1min' }
+
+const entry = (feed: string) => ({
+  id: randomUUID(),
+  feed,
+  room: 'memory-garden',
+  text: 'a text',
+  identity: 'Echo',
+  identityType: 'ai',
+  details: '{}',
+  labels: ['tag:x'],
+  createdAt: NOON,
+})
+
+/** One agent's life, as many live it at once. */
+async function live(store: Store, place: number): Promise<unknown> {
+  const birth = newBirth()
+  await store.bear(birth, { ...noLimits, inAll: 1_000 }, NOON)
+  const agent = await store.identify(birth.agentTokenHash)
+  const operator = await store.identify(birth.operatorTokenHash)
+  if (!agent || !operator) throw new Error('a birth that answered is not there')
+  for (let version = 0; version < 3; version++) {
+    await store.writeMemory(agent, newWrite({ expectedVersion: version }), 10, NOON)
+  }
+  const [read, memories] = await Promise.all([
+    store.readMemory(agent, 'plan'),
+    exported(store, agent),
+    store.leaveEntry(entry(`feed${place % 3}`)),
+    store.leasePermits?.({ name: 'reads', quota: 600, windowMs: 60_000 }, agent.agentId, 30),
+  ])
+  await store.setStatus(operator, 'paused', NOON)
+  const paused = await store.writeMemory(agent, newWrite({ key: 'b' }), 10, NOON)
+  const rotated = await store.rotateAgentToken(operator, newBirth().agentTokenHash, NOON)
+  return [
+    read.outcome === 'found' && read.memory.version,
+    memories?.length,
+    paused.outcome,
+    rotated.outcome,
+  ]
+}
+
+describe.each(inject('poolers'))('through $name', (pooler) => {
+  let database: Database
+  let url: string
+  let connections: Connections
+  beforeAll(async () => {
+    database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+    url = at(pooler.url, database.name)
+    connections = openConnections(hostsOf(url), 1, 'agent-home test', STATEMENT_MS)
+  })
+  afterAll(async () => {
+    await connections.close()
+    await database.drop()
+  })
+
+  test('agents that live at once notice nothing of each other, and no session is left changed', async () => {
+    const store = await openStore(url, NOON, { feedCapacity: 10 })
+    const lives = await inGroups(Array.from({ length: 64 }), (_, place) => live(store, place))
+    expect(lives).toEqual(Array(64).fill([3, 1, 'paused', 'rotated']))
+    expect(await store.status()).toMatchObject({ agents: 64, memories: 64 })
+    await store.close()
+    expect(await keptBySessions(url)).toEqual(Array(ROUNDS).fill(NOTHING))
+  })
+
+  test('nodes that start at once on an empty database all get the one schema', async () => {
+    const empty = await createTemplate(inject('postgresUrl'))
+    const open = () => openStore(at(pooler.url, empty.name), NOON, { feedCapacity: 0 })
+    const stores = await Promise.all(Array.from({ length: 8 }, open))
+    for (const store of stores) {
+      await store.checkWritable(NOON)
+      await store.close()
+    }
+    await empty.drop()
+  })
+
+  test('each transaction brings its limits along, and leaves none behind', async () => {
+    const cancelled = { name: 'StoreUnavailable', cause: { code: '57014' } }
+    await expect(connections.read(sleep)).rejects.toMatchObject(cancelled)
+    await expect(connections.transact((ask) => ask(sleep))).rejects.toMatchObject(cancelled)
+    expect(await connections.read(limits)).toEqual([{ ...SET, idle: '0' }])
+    expect(await connections.transact((ask) => ask(limits))).toEqual([SET])
+    expect(await keptBySessions(url)).toEqual(Array(ROUNDS).fill(NOTHING))
+  })
+})
+
+describe('without one', () => {
+  const opened = (option: string) =>
+    openConnections(hostsOf(`${inject('postgresUrl')}${option}`), 1, 'test', STATEMENT_MS)
+
+  test('a connection keeps its limits, and statements have names', async () => {
+    const direct = opened('')
+    expect(await direct.read(limits)).toEqual([SET])
+    expect(await direct.transact((ask) => ask(limits))).toEqual([SET])
+    expect(await direct.read(kept)).toMatchObject([{ statements: 2 }])
+    await direct.close()
+  })
+
+  test('a URL that says ?prepared=false is believed', async () => {
+    const shared = opened('?prepared=false')
+    expect(await shared.transact((ask) => ask(limits))).toEqual([SET])
+    expect(await shared.read(kept)).toEqual([{ ...NOTHING, settings: ['statement_timeout'] }])
+    await shared.close()
+  })
+})
