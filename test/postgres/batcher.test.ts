@@ -1,11 +1,10 @@
 /** Reads that come together share a statement, and none of them notices. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { together } from '../../src/store/postgres/engine/batcher.ts'
-import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
-import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { readTogether } from '../../src/store/postgres/memories.ts'
-import { openFixture, type StoreFixture } from '../store/fixture.ts'
-import { cloneDatabase, type Database } from './databases.ts'
+import type { StoreFixture } from '../store/fixture.ts'
+import { openBeside } from './opened.ts'
 
 const doubled = async (questions: readonly number[]) => questions.map((n) => n * 2)
 
@@ -31,20 +30,13 @@ test('a group that fails fails each of its questions, and no other', async () =>
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
 })
 
-let database: Database
 let fixture: StoreFixture
 let connections: Connections
+let close: () => Promise<void>
 beforeAll(async () => {
-  database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  const existing = { ...database, directory: async () => '', drop: async () => {} }
-  fixture = await openFixture({ name: 'postgres', fresh: async () => existing })
-  connections = openConnections(hostsOf(database.url), 4, 'agent-home test')
+  ;({ fixture, connections, close } = await openBeside(4))
 })
-afterAll(async () => {
-  await connections.close()
-  await fixture.close()
-  await database.drop()
-})
+afterAll(() => close())
 
 test('found, missing, paused and revoked readers each get their own answer', async () => {
   const read = readTogether(connections.read)

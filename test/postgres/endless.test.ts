@@ -1,29 +1,17 @@
 /** A write of which the database says one thing and then another is given up, not tried for ever. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
-import {
-  type Connections,
-  openConnections,
-  statement,
-} from '../../src/store/postgres/engine/connections.ts'
-import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
-import { openFixture, type StoreFixture } from '../store/fixture.ts'
-import { cloneDatabase, type Database } from './databases.ts'
+import { type Connections, statement } from '../../src/store/postgres/engine/connections.ts'
+import type { StoreFixture } from '../store/fixture.ts'
+import { openBeside } from './opened.ts'
 
-let database: Database
 let fixture: StoreFixture
 let connections: Connections
+let close: () => Promise<void>
 beforeAll(async () => {
-  database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  const existing = { ...database, directory: async () => '', drop: async () => {} }
-  fixture = await openFixture({ name: 'postgres', fresh: async () => existing })
-  connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+  ;({ fixture, connections, close } = await openBeside(1))
 })
-afterAll(async () => {
-  await connections.close()
-  await fixture.close()
-  await database.drop()
-})
+afterAll(() => close())
 
 const run = (sql: string) => connections.write(statement('', sql))
 

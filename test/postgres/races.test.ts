@@ -1,37 +1,25 @@
 /** What another does between the statements of one verb: arranged, not left to luck. */
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentVerbs } from '../../src/store/postgres/agents.ts'
-import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
-import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { memoryVerbs } from '../../src/store/postgres/memories.ts'
-import {
-  NOON,
-  newBirth,
-  newWrite,
-  noLimits,
-  openFixture,
-  type StoreFixture,
-} from '../store/fixture.ts'
-import { cloneDatabase, type Database } from './databases.ts'
+import { NOON, newBirth, newWrite, noLimits, type StoreFixture } from '../store/fixture.ts'
+import { openBeside } from './opened.ts'
 
-let database: Database
 let fixture: StoreFixture
 let connections: Connections
+let close: () => Promise<void>
 let other: pg.Client
 beforeAll(async () => {
-  database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  const existing = { ...database, directory: async () => '', drop: async () => {} }
-  fixture = await openFixture({ name: 'postgres', fresh: async () => existing })
-  connections = openConnections(hostsOf(database.url), 4, 'agent-home test')
-  other = new pg.Client({ connectionString: database.url })
+  const opened = await openBeside(4)
+  ;({ fixture, connections, close } = opened)
+  other = new pg.Client({ connectionString: opened.database.url })
   await other.connect()
 })
 afterAll(async () => {
   await other.end()
-  await connections.close()
-  await fixture.close()
-  await database.drop()
+  await close()
 })
 
 const nothing = () => undefined
