@@ -12,6 +12,16 @@ const count = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 
+const GIB = 1_073_741_824
+
+/** 0 turns the bound off. */
+const bytes = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number of bytes, of at most 15 digits')
+    .transform(Number)
+    .default(fallback)
+
 const list = z.string().transform((v) =>
   v
     .split(',')
@@ -84,6 +94,7 @@ const schema = z.object({
   FEED_CAPACITY: count(1_000_000),
   CONNECTIONS_PER_ADDRESS: count(256),
   STREAMS_PER_ADDRESS: count(32),
+  DISK_RESERVE: bytes(GIB),
 })
 
 /** The names are the environment variables' own; the README's table documents each. */

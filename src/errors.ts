@@ -237,6 +237,12 @@ export const catalogue = {
     title: 'The store does not answer',
     detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
   },
+  storage_full: {
+    status: 503,
+    title: 'There is no room to store more',
+    detail:
+      'Nothing was written; what is stored can be read. Send the same request again after the seconds in Retry-After. The operator of this service must make room on its disk: births and the gateway give way first, memories last.',
+  },
   outcome_unknown: {
     status: 503,
     title: 'The write may or may not have happened',

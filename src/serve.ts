@@ -6,7 +6,7 @@ import { type Config, ConfigError, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import { StoreRefused } from './store/port/errors.ts'
-import type { Store } from './store/port/store.ts'
+import type { Store, StoreOptions } from './store/port/store.ts'
 
 type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 
@@ -50,13 +50,16 @@ function announce(log: Logger, url: string, store: Store): void {
   )
 }
 
+export const boundsOf = (config: Config): StoreOptions => ({
+  feedCapacity: config.FEED_CAPACITY,
+  diskReserve: config.DISK_RESERVE,
+})
+
 /** Rejects when it cannot serve; `advice` says what a person can do about it. */
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
-  const store = await openStore(config.DATABASE_URL, clock(), {
-    feedCapacity: config.FEED_CAPACITY,
-  })
+  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config))
   const app = createApp({ config, store, clock, random, log })
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(

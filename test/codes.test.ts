@@ -9,6 +9,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
+import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
 import {
   type Answer,
@@ -167,7 +169,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
 }
 
 /** Provoked apart, by tests of their own below. */
-const apart: readonly ErrorCode[] = ['storage_unavailable', 'stopping']
+const apart: readonly ErrorCode[] = ['storage_unavailable', 'storage_full', 'stopping']
 
 const documented = endpoints.flatMap((endpoint, at) => {
   const row = allRights[at]
@@ -237,6 +239,47 @@ describe('a store that is gone', () => {
       const headers = row.operationId === 'land' ? { accept: 'text/html' } : {}
       const { status, text } = await subjectOf(row, world, doors).ask({ headers })
       expect([status, text]).toEqual([503, expect.stringContaining('The store does not answer')])
+    },
+  )
+})
+
+/** What a server says of every change when its disk takes nothing; counts of requests need none. */
+const DISK_FULL = `
+  CREATE FUNCTION disk_full() RETURNS TRIGGER LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+  DO $$ DECLARE name TEXT; BEGIN
+    FOR name IN SELECT tablename FROM pg_tables
+      WHERE schemaname = 'public' AND tablename <> 'permits'
+    LOOP
+      EXECUTE format('CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE OR DELETE ON %I
+        FOR EACH STATEMENT EXECUTE FUNCTION disk_full()', name);
+    END LOOP;
+  END $$`
+
+describe('a disk that is full', () => {
+  let world: World
+  let doors: AllDoors
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const { world: opened, database } = await openOn(scaledOut)
+    world = opened
+    doors = openAllDoors(world)
+    const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+    await connections.write(statement('', DISK_FULL))
+    await connections.close()
+    close = async () => {
+      await world.service.close()
+      await database.drop()
+    }
+  })
+  afterAll(() => close())
+
+  test.each(pairs.filter(({ code }) => code === 'storage_full'))(
+    'is told: $named',
+    async ({ row }) => {
+      const answer = await subjectOf(row, world, doors).ask()
+      expect([answer.status, answer.body.code]).toEqual([503, 'storage_full'])
+      expect(answer.headers.get('retry-after')).toBe('30')
     },
   )
 })

@@ -39,8 +39,10 @@ const INTERFACE = {
   birth: 'POST /api/agents/birth with an Idempotency-Key header of 64 lowercase hex characters',
 } as const
 
-const statusOf = (home: Home, allowed: boolean) =>
-  home.birthsEnabled ? (allowed ? 'open' : 'busy') : 'closed'
+async function statusOf(home: Home, allowed: boolean) {
+  if (!home.birthsEnabled) return 'closed'
+  return allowed && (await home.store.hasRoom()) ? 'open' : 'busy'
+}
 
 export const preview = endpoint({
   operationId: 'previewAgent',
@@ -71,7 +73,7 @@ export const preview = endpoint({
   async handle({ call }, home: Home) {
     const state = await allowanceOf(home, birthplaceOf(call, home))
     showState(call, state)
-    const status = statusOf(home, state.allowed)
+    const status = await statusOf(home, state.allowed)
     return json(call, 200, {
       available: status === 'open',
       status,

@@ -2,7 +2,12 @@
 import { z } from 'zod'
 import { catalogue, type ErrorCode, Problem, problem } from '../errors.ts'
 import { type Answer, answer, type Call, commonHeaders } from '../http/call.ts'
-import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../store/port/errors.ts'
+import {
+  OutcomeUnknown,
+  StorageFull,
+  StoreOverloaded,
+  StoreUnavailable,
+} from '../store/port/errors.ts'
 
 export const problemSchema = z
   .looseObject({
@@ -34,6 +39,9 @@ const challenges: Partial<Record<ErrorCode, string>> = {
 
 /** Seconds after which a passing trouble is worth another try. */
 const RETRY_AFTER_SECONDS = '1'
+
+/** Room is made by a person. */
+const FULL_RETRY_AFTER = { 'Retry-After': '30' }
 
 const headersOf = ({ code, status, extras }: Problem): Record<string, string> => ({
   ...(challenges[code] && { 'WWW-Authenticate': challenges[code] }),
@@ -81,6 +89,7 @@ export function refuseUnparsed(code: ErrorCode, id: string): Answer {
 /** What any write may be refused for by the store. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'storage_unavailable',
+  'storage_full',
   'overloaded',
   'outcome_unknown',
 ]
@@ -90,6 +99,9 @@ export function explain(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })
   if (error instanceof OutcomeUnknown) return problem('outcome_unknown', { cause: error })
+  // Without a cause where none was met: there is nothing to look into.
+  if (error instanceof StorageFull)
+    return problem('storage_full', { headers: FULL_RETRY_AFTER, cause: error.cause })
   if (error instanceof StoreUnavailable) return problem('storage_unavailable', { cause: error })
   return problem('internal', { cause: error })
 }

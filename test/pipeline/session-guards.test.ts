@@ -1,4 +1,5 @@
 /** Who is signed in, whose agent it is, and what a program sends once. */
+import { BlockList } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { singleHeaders } from '../../src/pipeline/guards/bearer.ts'
@@ -29,6 +30,7 @@ describe('a page about an agent', () => {
   const deps = () => ({
     sessions: service.store,
     secure: false,
+    trustedProxies: new BlockList(),
     clock: service.now,
     random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
   })

@@ -6,6 +6,7 @@ import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { exported, newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
 /** As many as may be read at once. */
@@ -18,7 +19,7 @@ let holder: pg.Client
 let watcher: pg.Client
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  store = await openStore(database.url, 0, { feedCapacity: 0 })
+  store = await openStore(database.url, 0, unbounded)
   const birth = newBirth()
   await store.bear(birth, noLimits, 0)
   agent = (await store.identify(birth.agentTokenHash)) as Identity

@@ -4,6 +4,7 @@ import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { unbounded } from '../unbounded.ts'
 import { createTemplate, type Database } from './databases.ts'
 
 const databases: Database[] = []
@@ -14,9 +15,7 @@ beforeEach(async () => {
 })
 afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 
-const options = { feedCapacity: 0 }
-
-const open = () => openStore(database.url, Date.now(), options)
+const open = () => openStore(database.url, Date.now(), unbounded)
 
 async function run(sql: string): Promise<void> {
   const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
@@ -55,13 +54,13 @@ describe('a server that would lose answered writes', () => {
 })
 
 test('a server out of reach is refused in words, without its password', async () => {
-  const opening = openStore('postgres://home:secret@127.0.0.1:1/home', Date.now(), options)
+  const opening = openStore('postgres://home:secret@127.0.0.1:1/home', Date.now(), unbounded)
   await expect(opening).rejects.toThrow(StoreRefused)
   await expect(opening).rejects.toThrow(/^postgres:\/\/127\.0\.0\.1:1\/home cannot be used: /)
   await expect(opening).rejects.not.toThrow(/secret/)
 })
 
 test('a database that does not exist is refused with the server’s own word', async () => {
-  const opening = openStore(database.url.replace(database.name, 'nowhere'), Date.now(), options)
+  const opening = openStore(database.url.replace(database.name, 'nowhere'), Date.now(), unbounded)
   await expect(opening).rejects.toThrow(/cannot be used: .*"nowhere" does not exist/)
 })

@@ -12,6 +12,7 @@ import {
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { inGroups } from '../harness.ts'
 import { exported, NOON, newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
 import { at, cloneDatabase, createTemplate, type Database } from './databases.ts'
 
 /** More than any pooler here has to the server. */
@@ -128,7 +129,7 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
   })
 
   test('agents that live at once notice nothing of each other, and no session is left changed', async () => {
-    const store = await openStore(url, NOON, { feedCapacity: 10 })
+    const store = await openStore(url, NOON, { ...unbounded, feedCapacity: 10 })
     const lives = await inGroups(Array.from({ length: 64 }), (_, place) => live(store, place))
     expect(lives).toEqual(Array(64).fill([3, 1, 'paused', 'rotated']))
     expect(await store.status()).toMatchObject({ agents: 64, memories: 64 })
@@ -138,7 +139,8 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
 
   test('nodes that start at once on an empty database all get the one schema', async () => {
     const empty = await createTemplate(inject('postgresUrl'))
-    const open = () => openStore(at(pooler.url, empty.name), NOON, { feedCapacity: 0 })
+    const open = () =>
+      openStore(at(pooler.url, empty.name), NOON, { ...unbounded, feedCapacity: 0 })
     const stores = await Promise.all(Array.from({ length: 8 }, open))
     for (const store of stores) {
       await store.checkWritable(NOON)

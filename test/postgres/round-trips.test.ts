@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
 import { at, cloneDatabase, type Database } from './databases.ts'
 
 const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
@@ -18,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => database.drop())
 
 async function opened(serverUrl: string): Promise<Store> {
-  const store = await openStore(at(serverUrl, database.name), 0, { feedCapacity: 10 })
+  const store = await openStore(at(serverUrl, database.name), 0, { ...unbounded, feedCapacity: 10 })
   onTestFinished(() => store.close())
   // The first statement on a pool also opens a connection, which asks whether it is a primary.
   await Promise.all([store.status(), store.lastArrival()])

@@ -1,6 +1,7 @@
 /** One PostgreSQL for the whole run: our own, or the one that TEST_DATABASE_URL names. */
 import type { TestProject } from 'vitest/node'
 import { openStore } from '../../src/store/open.ts'
+import { unbounded } from '../unbounded.ts'
 import { createTemplate } from './databases.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 import { type Pooler, startPooler } from './pooler.ts'
@@ -35,7 +36,7 @@ async function startPoolers(serverUrl: string): Promise<Pooler[]> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startServer()
   const template = await createTemplate(url)
-  await (await openStore(template.url, Date.now(), { feedCapacity: 0 })).close()
+  await (await openStore(template.url, Date.now(), unbounded)).close()
   project.provide('postgresUrl', url)
   project.provide('postgresTemplate', template.name)
   const poolers = await startPoolers(url)

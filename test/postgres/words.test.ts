@@ -9,6 +9,7 @@ import {
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { splitAnew } from '../../src/store/postgres/words.ts'
+import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
 /** A busy machine may take its time to fill a table. */
@@ -19,7 +20,7 @@ let store: Store
 let connections: Connections
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  store = await openStore(database.url, Date.now(), { feedCapacity: 0 })
+  store = await openStore(database.url, Date.now(), unbounded)
   connections = openConnections(hostsOf(database.url), 1, 'agent-home test', PATIENCE_MS)
 })
 afterAll(async () => {

@@ -2,43 +2,22 @@
  * Disks that fill up or fail: writes are refused and say so, reads are served, and it passes by
  * itself. What was recorded must still be the history of one register per key.
  */
-import { spawnSync } from 'node:child_process'
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryPath } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth } from './calls.ts'
+import { fill, lacking, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
 import { cleanUp, freshDirectory, type Launch, type Server, serve } from './program.ts'
 
-const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' }
-
-const mounted: string[] = []
+const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', DISK_RESERVE: '0' }
 
 afterEach(async () => {
-  // Lazily: where a test failed, its process still stands on the mount.
-  for (const directory of mounted.splice(0)) spawnSync('umount', ['-l', directory])
+  unmountAll()
   await cleanUp()
 })
-
-/** Why a command cannot be had here; empty where it can. */
-function lacking(command: string, ...args: string[]): string {
-  const { error, status, stderr } = spawnSync(command, args)
-  return error?.message ?? (status === 0 ? '' : `${command}: ${stderr}`.trim())
-}
-
-function lackingMounts(): string {
-  const directory = freshDirectory()
-  const reason = lacking('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory)
-  if (!reason) spawnSync('umount', [directory])
-  return reason
-}
-
-function skipping(what: string, reason: string): boolean {
-  if (reason) process.stdout.write(`skipped: ${what} (${reason})\n`)
-  return reason !== ''
-}
 
 interface Home {
   readonly server: Server
@@ -60,14 +39,17 @@ const refusedWrite = ({ server, token }: Home) =>
   })
 
 /** Everything that must hold while the disk takes nothing, and once it does again. */
-async function outlasts(trouble: { begin: () => void; end: () => void }, at: Home): Promise<void> {
+async function outlasts(
+  trouble: { begin: () => void; end: () => void; code: string },
+  at: Home,
+): Promise<void> {
   const { server, record } = at
   await record.write('plan', 0, 'before')
   trouble.begin()
   const refused = await refusedWrite(at)
   expect(refused.status).toBe(503)
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-  expect(await refused.json()).toMatchObject({ code: 'storage_unavailable' })
+  expect(await refused.json()).toMatchObject({ code: trouble.code })
   expect((await record.write('plan', 1, 'during'.repeat(2_000))).outcome).toEqual({ is: 'refused' })
   expect(await record.read('plan')).toMatchObject({ version: 1, payload: 'before' })
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
@@ -82,32 +64,12 @@ async function outlasts(trouble: { begin: () => void; end: () => void }, at: Hom
   expect((await server.kill('SIGTERM')).code).toBe(0)
 }
 
-/** Takes every byte that is left. */
-function fill(file: string): void {
-  const fd = openSync(file, 'w')
-  try {
-    for (let size = 65_536; size >= 1; size = size / 2) writeUntilFull(fd, Buffer.alloc(size))
-  } finally {
-    closeSync(fd)
-  }
-}
-
-function writeUntilFull(fd: number, block: Buffer): void {
-  try {
-    while (writeSync(fd, block) > 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-  }
-}
-
 describe.skipIf(skipping('a full disk', lackingMounts()))('a full disk', () => {
   test('refuses writes, serves reads, and is over when space returns', async () => {
-    const directory = freshDirectory()
-    mounted.push(directory)
-    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory])
+    const directory = mountSmall(4_194_304)
     const filler = join(directory, 'filler')
     const trouble = { begin: () => fill(filler), end: () => rmSync(filler) }
-    await outlasts(trouble, await home({ directory }))
+    await outlasts({ ...trouble, code: 'storage_full' }, await home({ directory }))
   })
 })
 
@@ -121,7 +83,8 @@ describe.skipIf(skipping('failing writes', lacking('prlimit', '--version')))(
       const limit = (size: string) => () => {
         expect(lacking('prlimit', '--pid', `${at.server.pid}`, `--fsize=${size}`)).toBe('')
       }
-      await outlasts({ begin: limit('1:unlimited'), end: limit('unlimited') }, at)
+      const trouble = { begin: limit('1:unlimited'), end: limit('unlimited') }
+      await outlasts({ ...trouble, code: 'storage_unavailable' }, at)
     })
   },
 )

@@ -12,10 +12,11 @@ import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
+import { unbounded } from '../unbounded.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'agent-home-ways-'))
 const config = loadConfig({ DATABASE_URL: `sqlite:${join(directory, 'home.db')}` })
-const store = await openStore(config.DATABASE_URL, Date.now(), { feedCapacity: 0 })
+const store = await openStore(config.DATABASE_URL, Date.now(), { ...unbounded, diskReserve: 1 })
 const log = pino({ level: 'silent' })
 const app = createApp({ config, store, clock: Date.now, random: randomBytes, log })
 const server = await listen(app, '127.0.0.1', 0)

@@ -52,7 +52,7 @@ export function launch(options: Launch): Program {
   const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    env: { PATH: process.env.PATH, PORT: '0', DISK_RESERVE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   })

@@ -10,6 +10,7 @@ import type {
 } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { Engine } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
 
 export const HOUR_MS = 3_600_000
 
@@ -71,7 +72,7 @@ export interface StoreFixture {
 
 export async function openFixture(engine: Engine): Promise<StoreFixture> {
   const database = await engine.fresh()
-  let store = await openStore(database.url, NOON, { feedCapacity: 0 })
+  let store = await openStore(database.url, NOON, unbounded)
   const identify = async (tokenHash: string) => {
     const identity = await store.identify(tokenHash)
     if (!identity) throw new Error('a token of this birth is not known')
@@ -93,7 +94,7 @@ export async function openFixture(engine: Engine): Promise<StoreFixture> {
       store.writeMemory(identity, newWrite(overrides), max, NOON),
     async restart() {
       await store.close()
-      store = await openStore(database.url, NOON, { feedCapacity: 0 })
+      store = await openStore(database.url, NOON, unbounded)
     },
     async close() {
       await store.close()

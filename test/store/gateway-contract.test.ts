@@ -8,6 +8,7 @@ import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { wordsSought } from '../../src/store/words.ts'
 import { stores, type TestDatabase } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
 import { anyText, engineWords } from './engine-words.ts'
 
 const START = Date.UTC(2026, 10, 21)
@@ -44,13 +45,13 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
   const openFresh = async () => {
     database = await engine.fresh()
     capacity = 0
-    store = await openStore(database.url, START, { feedCapacity: capacity })
+    store = await openStore(database.url, START, unbounded)
   }
   /** As a process that starts again with another capacity. */
   const reopen = async (feedCapacity: number) => {
     capacity = feedCapacity
     await store.close()
-    store = await openStore(database.url, START, { feedCapacity })
+    store = await openStore(database.url, START, { ...unbounded, feedCapacity })
   }
   const keeping = async (feedCapacity: number) => {
     if (feedCapacity !== capacity) await reopen(feedCapacity)

@@ -7,6 +7,7 @@ import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/grou
 import { migrate } from '../../src/store/sqlite/engine/migrations.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { temporaryDirectory } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, newWrite, noLimits } from './fixture.ts'
 
 function openGroups() {
@@ -17,7 +18,7 @@ function openGroups() {
     db.close()
     rmSync(directory, { recursive: true })
   })
-  const writes = prepareWrites(db, { feedCapacity: 0 })
+  const writes = prepareWrites(db, unbounded)
   const beats: number[] = []
   /** The storage fails the heartbeat, and nothing but the heartbeat. */
   const checkWritable = (now: number) => {

@@ -7,6 +7,7 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
 import { engines, type TestDatabase } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, newWrite, noLimits } from './fixture.ts'
 
 let database: TestDatabase
@@ -24,7 +25,7 @@ beforeEach(async () => {
   if (!embedded) throw new Error('no engine')
   database = await embedded.fresh()
   process.once('worker', keepThread)
-  store = await openSqlite(database.url, NOON, { feedCapacity: 0 })
+  store = await openSqlite(database.url, NOON, unbounded)
   const birth = newBirth()
   await store.bear(birth, noLimits, NOON)
   const { agentId } = birth

@@ -9,6 +9,7 @@ import type { Birth, Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
 
 const unlimited = { perAddress: 0, perNetwork: 0, inAll: 0, windowMs: 3_600_000 }
 
@@ -45,7 +46,7 @@ let directory: string
 let store: Store
 let thread: Worker
 
-const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1, { feedCapacity: 0 })
+const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1, unbounded)
 const write = (key: string, expectedVersion = 0) =>
   store.writeMemory(identity, memory(key, expectedVersion), 0, 1)
 

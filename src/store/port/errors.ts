@@ -10,6 +10,11 @@ export class OutcomeUnknown extends StoreUnavailable {
   override name = 'OutcomeUnknown'
 }
 
+/** There is no room for more. Nothing was changed; what is stored can be read. */
+export class StorageFull extends StoreUnavailable {
+  override name = 'StorageFull'
+}
+
 /** More writes wait than the store takes on. Nothing was changed. */
 export class StoreOverloaded extends StoreUnavailable {
   override name = 'StoreOverloaded'

@@ -164,6 +164,8 @@ export interface HomeStore {
    */
   identify(tokenHash: string): Identity | undefined | Promise<Identity | undefined>
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
+  /** Whether there is room for births, and for arrivals in the gateway. True where nobody knows. */
+  hasRoom(): Promise<boolean>
   countBirths(place: Birthplace, since: number): Promise<BirthCount>
   findAccount(email: string): Promise<Account | undefined>
   /** Whether an account was signed in to, or born into with its password, from this address. */

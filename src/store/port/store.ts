@@ -3,7 +3,8 @@
  * Engines live below `store/`; nobody outside names one. One contract suite holds them to this.
  *
  * Times are milliseconds since the epoch. Expected outcomes are values; a store that cannot answer
- * throws `StoreUnavailable`, and nothing was changed unless it is an `OutcomeUnknown`.
+ * throws `StoreUnavailable`, and nothing was changed unless it is an `OutcomeUnknown`. Any write can
+ * throw `StorageFull`.
  */
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
@@ -33,6 +34,12 @@ export type LeasePermits = (
 export interface StoreOptions {
   /** Entries that each feed keeps before its oldest give way; 0: without bound. */
   readonly feedCapacity: number
+  /**
+   * Bytes of the data's file system that are left to the home's writes: with less than that free,
+   * births and arrivals in the gateway throw StorageFull. 0: none. Where the engine cannot see how
+   * much is free, it has no say.
+   */
+  readonly diskReserve: number
 }
 
 /** What is stored, as of the last write that was answered. */

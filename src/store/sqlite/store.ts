@@ -8,6 +8,7 @@ import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
 import { groupReads } from './engine/reader.ts'
+import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { openExport } from './export.ts'
@@ -28,6 +29,10 @@ function openParts(path: string, options: StoreOptions) {
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
+    space: keepReserve(options.diskReserve, {
+      freeBytes: () => freeBytesFor(path),
+      stopwatch: () => performance.now(),
+    }),
     writer: startWriter(path, options),
     closeReader: () => db.close(),
   }
@@ -36,7 +41,7 @@ function openParts(path: string, options: StoreOptions) {
 type Parts = ReturnType<typeof openParts>
 
 function homeVerbs(parts: Parts): HomeStore {
-  const { agents, known, memory, read, writer } = parts
+  const { agents, known, memory, read, space, writer } = parts
   /** For writes that change what a token may do. */
   const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(known.forget)
   const asked = () => parts.asked() + writer.submitted()
@@ -46,7 +51,11 @@ function homeVerbs(parts: Parts): HomeStore {
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
     knowsAddress: (addressHash) => read(() => agents.knowsAddress(addressHash)),
     findAccount: (email) => read(() => agents.findAccount(email)),
-    bear: (...birth) => writer.submit('bear', ...birth),
+    hasRoom: space.hasRoom,
+    async bear(...birth) {
+      await space.takeArrivals()
+      return writer.submit('bear', ...birth)
+    },
     readProfile: (identity) => read(() => agents.readProfile(identity)),
     setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
     readMemory: (identity, key) => read(() => memory(identity, key)),
@@ -79,8 +88,11 @@ const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
     read(() => sessions.readActivity(identity, sinceDay, limit)),
 })
 
-const gatewayVerbs = ({ gateway, read, writer }: Parts): GatewayStore => ({
-  leaveEntry: (entry) => writer.submit('leaveEntry', entry),
+const gatewayVerbs = ({ gateway, read, space, writer }: Parts): GatewayStore => ({
+  async leaveEntry(entry) {
+    await space.takeArrivals()
+    return writer.submit('leaveEntry', entry)
+  },
   readFeed: (query) => read(() => gateway.readFeed(query)),
   findKindred: (phrases, limit) => read(() => gateway.findKindred(phrases, limit)),
   summarizeRooms: (latest) => read(() => gateway.summarizeRooms(latest)),

@@ -1,12 +1,15 @@
 /** What the driver throws, in the port's words. SQLSTATE codes are in the server's appendix A. */
 import pg from 'pg'
-import { OutcomeUnknown, StoreUnavailable } from '../../port/errors.ts'
+import { OutcomeUnknown, StorageFull, StoreUnavailable } from '../../port/errors.ts'
 
 /** Rolled back for the sake of others: the same transaction may succeed at once. */
 const MAY_RETRY = new Set(['40001', '40P01'])
 
 /** The server could not; what was sent is rolled back. */
 const UNABLE = /^(53|58)|^(25006|57014|55P03)$/
+
+/** No room on one of the server's disks. */
+const DISK_FULL = '53100'
 
 /** The session ended, or the server itself does not know whether it committed. */
 const CUT_OFF = /^(08|57P|40003)/
@@ -71,6 +74,7 @@ export function translate(error: unknown, changes: boolean): unknown {
       ? new OutcomeUnknown('the connection broke before the commit was confirmed', { cause: error })
       : new StoreUnavailable('the database does not answer', { cause: error })
   }
+  if (codeOf(error) === DISK_FULL) return new StorageFull('the server is full', { cause: error })
   return UNABLE.test(codeOf(error) ?? '') || mayRetry(error)
     ? new StoreUnavailable('the database cannot do this now', { cause: error })
     : error

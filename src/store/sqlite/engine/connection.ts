@@ -90,17 +90,20 @@ export function transact<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /** Primary result codes that say the storage, not the statement, is at fault. */
-const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 13, 14, 26])
+const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 14, 26])
 
 /** SQLITE_IOERR_FSYNC: written, perhaps not kept. */
 const FSYNC_FAILED = 1034
 
-/** `unknown`: a commit whose outcome a crash may yet decide; `unavailable`: nothing was changed. */
-export type StorageFault = 'unavailable' | 'unknown'
+const DISK_FULL = 13
+
+/** `unknown`: a commit whose outcome a crash may yet decide; with the others nothing was changed. */
+export type StorageFault = 'unavailable' | 'full' | 'unknown'
 
 export function storageFault(error: unknown): StorageFault | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode
   if (code === FSYNC_FAILED) return 'unknown'
+  if (code === DISK_FULL) return 'full'
   return typeof code === 'number' && STORAGE_FAULTS.has(code & 0xff) ? 'unavailable' : undefined
 }
 

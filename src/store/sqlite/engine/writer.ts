@@ -2,8 +2,14 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../port/errors.ts'
+import {
+  OutcomeUnknown,
+  StorageFull,
+  StoreOverloaded,
+  StoreUnavailable,
+} from '../../port/errors.ts'
 import type { StoreOptions, Totals } from '../../port/store.ts'
+import type { StorageFault } from './connection.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
@@ -46,15 +52,17 @@ function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
   else reject(outcome.error)
 }
 
-const portError = (outcome: Outcome): Outcome => {
-  if ('value' in outcome || outcome.fault === undefined) return outcome
-  const cause = outcome.error
-  const error =
-    outcome.fault === 'unknown'
-      ? new OutcomeUnknown('the commit may or may not have reached the disk', { cause })
-      : new StoreUnavailable('the database does not answer', { cause })
-  return { ...outcome, error }
+const portErrors: Readonly<Record<StorageFault, (cause: Error) => StoreUnavailable>> = {
+  unknown: (cause) =>
+    new OutcomeUnknown('the commit may or may not have reached the disk', { cause }),
+  full: (cause) => new StorageFull('the disk is full', { cause }),
+  unavailable: (cause) => new StoreUnavailable('the database does not answer', { cause }),
 }
+
+const portError = (outcome: Outcome): Outcome =>
+  'value' in outcome || outcome.fault === undefined
+    ? outcome
+    : { ...outcome, error: portErrors[outcome.fault](outcome.error) }
 
 /** Writes that were submitted and are not answered, in their order. */
 function openQueue() {
