@@ -44,7 +44,7 @@ describe('a page about an agent', () => {
     const birth = newBirth({ account: { create } })
     await service.store.bear(birth, noLimits, service.now())
     const call = callOf()
-    await beginSession(call, deps(), accountId)
+    await beginSession(call, deps(), create)
     const cookie = call.responseHeaders['Set-Cookie']?.split(';')[0] ?? ''
     const { session: signedIn } = await session.run({ call: callOf({ cookie }) }, deps())
     return { agentId: birth.agentId, cookie, signedIn }

@@ -18,6 +18,8 @@ import { newBirth, noLimits } from '../store/fixture.ts'
 
 export const KEEPER = 'keeper@example.org'
 const STRANGER = 'stranger@example.org'
+/** Comes and goes: an account keeps no more than its newest sessions. */
+const GUEST = 'guest@example.org'
 const PASSWORD = 'correct horse battery'
 const HOUR_MS = 3_600_000
 
@@ -132,7 +134,7 @@ export async function openWorld(
 ): Promise<World> {
   const service = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
   const { store, call, birth } = service
-  for (const email of [KEEPER, STRANGER]) await createAccount(service, email)
+  for (const email of [KEEPER, STRANGER, GUEST]) await createAccount(service, email)
   const mine = await birth({ email: KEEPER, password: PASSWORD })
   const paused = await birth({ email: KEEPER, password: PASSWORD })
   const other = await birth({ email: STRANGER, password: PASSWORD })
@@ -167,7 +169,7 @@ export async function openWorld(
     rotated,
     renewed: String(renewed.body.token),
     visits,
-    signIn: () => signInTo(service, KEEPER),
+    signIn: () => signInTo(service, GUEST),
     state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
     restore,
   }
