@@ -27,7 +27,7 @@ export interface Call extends Incoming {
   readonly params: PathParams
   /** The answer's, gathered on the way. */
   readonly responseHeaders: Record<string, string>
-  /** Facts for the log line: only names that `pipeline/request-log.ts` allows are written. */
+  /** Facts for the log line: only names that `pipeline/log/request-log.ts` allows are written. */
   readonly notes: Record<string, string>
 }
 

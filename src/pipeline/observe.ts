@@ -1,7 +1,7 @@
 /** What is told of every request: its id, its measures, and its line in the log. */
 import type { Logger } from 'pino'
 import type { Call } from '../http/call.ts'
-import { createRequestLog } from './request-log.ts'
+import { createRequestLog } from './log/request-log.ts'
 import type { Hooks } from './routes.ts'
 
 type Measure = (route: string, method: string, status: number, durationMs: number) => void

@@ -1,8 +1,8 @@
 /** The log's lines of requests: from an allow-list of fields, each of them short, and not too many. */
 import { type Logger, stdSerializers } from 'pino'
-import { Problem } from '../errors.ts'
-import type { Call } from '../http/call.ts'
-import { StoreUnavailable } from '../store/port/errors.ts'
+import { Problem } from '../../errors.ts'
+import type { Call } from '../../http/call.ts'
+import { StoreUnavailable } from '../../store/port/errors.ts'
 import { type Kind, type Sample, sampling } from './sample.ts'
 
 /** The only notes of a call that are written. Never headers, bodies, addresses or whole tokens. */
