@@ -202,6 +202,12 @@ export const catalogue = {
     title: 'Too many failed authentications from this address',
     detail: 'Wait for the seconds in Retry-After and correct the credentials before trying again.',
   },
+  too_many_wrong_passwords: {
+    status: 429,
+    title: 'Too many wrong passwords for this account',
+    detail:
+      'Wait for the seconds in Retry-After, or sign in from an address that the account was signed in from before.',
+  },
   header_too_large: {
     status: 431,
     title: 'The headers are too large',

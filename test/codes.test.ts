@@ -154,6 +154,11 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
     return subjectOf(subject.row, subject.world, { ...subject.doors, open: full }).ask()
   },
   wrong_password: sending(birth({ email: KEEPER, password: 'not the password' })),
+  too_many_wrong_passwords: twice(() => ({
+    ...birth({ email: KEEPER, password: 'not the password' }),
+    from: '198.51.100.9',
+    setting: 'watchful',
+  })),
   passwords_busy: withPasswordsBusy,
   birth_conflict: async ({ ask }) => {
     const key = freshKey()

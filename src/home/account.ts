@@ -1,8 +1,15 @@
 /** The operator's account: a birth joins or creates one, the browser console signs in to it. */
 
+import type { ErrorCode, ProblemExtras } from '../errors.ts'
 import type { Call } from '../http/call.ts'
-import { refuseGuessing, refusePassword } from '../pipeline/failures.ts'
+import {
+  type Attempt,
+  addressHashOf,
+  refuseGuessing,
+  refusePassword,
+} from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
+import type { Session } from '../store/port/sessions.ts'
 import { newId } from '../uuid.ts'
 import type { Home } from './home.ts'
 import { whyGuessable } from './passwords/guessable.ts'
@@ -11,60 +18,76 @@ import { decoyHash } from './passwords/passwords.ts'
 /** How an address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()
 
-/** The account, after the same work whether it exists or not; undefined when the password is wrong. */
-async function tryPassword(
-  call: Call,
-  home: Home,
-  address: string,
-  password: string,
-): Promise<Account | undefined> {
-  await refuseGuessing(call, home, address)
-  const known = await home.store.findAccount(address)
-  const matches = await home.passwords.verify(password, known?.passwordHash ?? decoyHash)
-  return matches ? known : undefined
+/** Why a password may be refused that is presented for an account. */
+export const PASSWORD_ERRORS = [
+  'wrong_password',
+  'too_many_failures',
+  'too_many_wrong_passwords',
+  'passwords_busy',
+] as const
+
+export interface Presented {
+  readonly email: string
+  readonly password: string
+  /** Of the browser that presents them, where it is signed in. */
+  readonly session?: Session | undefined
 }
 
-/** Throws `wrong_password` or `too_many_failures`. */
-export async function signIn(
+/** Asked of the store for every e-mail address alike, so that the time tells nothing. */
+async function attemptBy(
   call: Call,
   home: Home,
-  email: string,
-  password: string,
-): Promise<Account> {
+  { email, session }: Omit<Presented, 'password'>,
+): Promise<Attempt> {
   const address = addressOf(email)
-  const account = await tryPassword(call, home, address, password)
-  return account ?? refusePassword(call, home, address)
+  const known = await home.store.knowsAddress(addressHashOf(call, home, address))
+  return { email: address, trusted: known || session?.email === address }
 }
 
 /**
- * Whoever has a guessable password may still use it; everybody else is told the same after the same
- * work, and counted, whether the account exists or not.
+ * Throws `wrong_password`, or what is told in its place, after the same work whether the account
+ * exists or not.
  */
-async function joinByGuessable(
+async function accountBy(
   call: Call,
   home: Home,
-  [address, password]: readonly [string, string],
-  message: string,
+  presented: Presented,
+  ...refusal: [code?: ErrorCode, extras?: ProblemExtras]
 ): Promise<Account> {
-  const account = await tryPassword(call, home, address, password)
-  const errors = [{ pointer: '/password', message }]
-  return account ?? refusePassword(call, home, address, 'invalid_body', { errors })
+  const attempt = await attemptBy(call, home, presented)
+  await refuseGuessing(call, home, attempt)
+  const known = await home.store.findAccount(attempt.email)
+  const hash = known?.passwordHash ?? decoyHash
+  const matches = await home.passwords.verify(presented.password, hash)
+  return known && matches ? known : refusePassword(call, home, attempt, ...refusal)
 }
 
-/** Throws `wrong_password`, `too_many_failures`, `passwords_busy` or `invalid_body`. */
+/** Throws one of `PASSWORD_ERRORS`. */
+export const signIn = (call: Call, home: Home, presented: Presented): Promise<Account> =>
+  accountBy(call, home, presented)
+
+async function create(call: Call, home: Home, presented: Presented): Promise<Account> {
+  const attempt = await attemptBy(call, home, presented)
+  await refuseGuessing(call, home, attempt)
+  const passwordHash = await home.passwords.hash(presented.password)
+  return { id: newId(home.clock(), home.random), email: attempt.email, passwordHash }
+}
+
+/** Throws one of `PASSWORD_ERRORS`, or `invalid_body`. */
 export async function accountFor(
   call: Call,
   home: Home,
-  { email, password }: { email?: string | undefined; password?: string | undefined },
+  { email, password, session }: { [Field in keyof Presented]?: Presented[Field] | undefined },
 ): Promise<Birth['account']> {
   if (email === undefined || password === undefined) return undefined
-  const address = addressOf(email)
-  const why = whyGuessable(password, address)
-  if (why) return { join: (await joinByGuessable(call, home, [address, password], why)).id }
-  if (await home.store.findAccount(address)) {
-    return { join: (await signIn(call, home, email, password)).id }
+  const presented = { email, password, session }
+  const message = whyGuessable(password, addressOf(email))
+  if (message) {
+    // Whoever has such a password may still use it; all others are told the same, and counted.
+    const errors = [{ pointer: '/password', message }]
+    return { join: (await accountBy(call, home, presented, 'invalid_body', { errors })).id }
   }
-  await refuseGuessing(call, home, address)
-  const id = newId(home.clock(), home.random)
-  return { create: { id, email: address, passwordHash: await home.passwords.hash(password) } }
+  return (await home.store.findAccount(addressOf(email)))
+    ? { join: (await accountBy(call, home, presented)).id }
+    : { create: await create(call, home, presented) }
 }

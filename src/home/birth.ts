@@ -12,7 +12,7 @@ import { characters } from '../pipeline/schemas.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
-import { accountFor, addressOf } from './account.ts'
+import { accountFor, addressOf, PASSWORD_ERRORS, type Presented } from './account.ts'
 import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
 import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
 import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
@@ -66,6 +66,7 @@ const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): st
 
 /** What a birth that is well asked for may be refused for. */
 export const BIRTH_ERRORS = [
+  ...PASSWORD_ERRORS,
   'birth_conflict',
   'credentials_rotated',
   'births_disabled',
@@ -106,6 +107,9 @@ function newBirth(home: Home, key: string, request: BirthRequest, place: Birthpl
   return { birth, tokens }
 }
 
+/** With the session of the browser that sends it, where it is signed in. */
+export type SentBirth = BirthRequest & Pick<Presented, 'session'>
+
 const overLimit = (call: Call, state: BudgetState) => {
   showState(call, state)
   return problem('rate_limited', { headers: retryAfter(state) })
@@ -116,10 +120,10 @@ async function tryToBear(
   call: Call,
   home: Home,
   key: string,
-  request: BirthRequest,
+  { session, ...request }: SentBirth,
   allowance: BudgetState,
 ): Promise<Newborn | undefined> {
-  const account = await accountFor(call, home, request)
+  const account = await accountFor(call, home, { ...request, session })
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
   const addressHash = addressHashOf(call, home, addressOf(request.email ?? ''))
@@ -151,7 +155,7 @@ export async function giveBirth(
   call: Call,
   home: Home,
   key: string,
-  request: BirthRequest,
+  request: SentBirth,
 ): Promise<Newborn> {
   const known = await home.store.findBirth(hashIdempotencyKey(key))
   const allowance = await allowanceOf(home, birthplaceOf(call, home))
@@ -220,13 +224,7 @@ export const birth = endpoint({
       },
     },
   },
-  errors: [
-    ...WRITE_ERRORS,
-    'wrong_password',
-    'too_many_failures',
-    'passwords_busy',
-    ...BIRTH_ERRORS,
-  ],
+  errors: [...WRITE_ERRORS, ...BIRTH_ERRORS],
   handle: async ({ call, key, body }, home: Home) =>
     show(call, await giveBirth(call, home, key, body)),
 })

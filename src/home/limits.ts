@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
-import { FAILURES, SIGN_INS } from '../pipeline/failures.ts'
+import { FAILURES, SIGN_INS, SIGN_INS_IN_ALL, SIGN_INS_KNOWN } from '../pipeline/failures.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
@@ -14,10 +14,20 @@ const HOUR_SECONDS = 3_600
 /** What a whole IPv6 /48 may do, in shares of one address: it is one site, with many people in it. */
 const ADDRESSES_OF_A_NETWORK = 5
 
+/** What all strangers together may get wrong about one account, in shares of one network. */
+const NETWORKS_OF_STRANGERS = 50
+
 export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
 
 export interface Rate extends BudgetPolicy {
-  readonly per: 'agent' | 'address' | 'network' | 'account' | 'service'
+  readonly per:
+    | 'agent'
+    | 'address'
+    | 'network'
+    | 'account'
+    | 'address and account'
+    | 'network and account'
+    | 'service'
 }
 
 export interface HomeLimits {
@@ -27,7 +37,16 @@ export interface HomeLimits {
   /** At once, from one client's address. */
   readonly connectionsPerAddress: number
   readonly rates: Readonly<
-    Record<BudgetName | 'birthsPerNetwork' | 'birthsInAll' | 'failures' | 'signIns', Rate>
+    Record<
+      | BudgetName
+      | 'birthsPerNetwork'
+      | 'birthsInAll'
+      | 'failures'
+      | 'signIns'
+      | 'signInsInAll'
+      | 'signInsKnown',
+      Rate
+    >
   >
 }
 
@@ -56,7 +75,24 @@ export function homeLimits(config: Config): HomeLimits {
       ),
       birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
       failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
-      signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'account'),
+      signIns: rate(
+        SIGN_INS,
+        config.SIGN_IN_FAILURES_PER_HOUR,
+        HOUR_SECONDS,
+        'network and account',
+      ),
+      signInsInAll: rate(
+        SIGN_INS_IN_ALL,
+        config.SIGN_IN_FAILURES_PER_HOUR * NETWORKS_OF_STRANGERS,
+        HOUR_SECONDS,
+        'account',
+      ),
+      signInsKnown: rate(
+        SIGN_INS_KNOWN,
+        config.FAILURES_PER_MINUTE,
+        MINUTE_SECONDS,
+        'address and account',
+      ),
     },
   }
 }

@@ -2,15 +2,23 @@
 import { hash } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
-import { clientKey } from '../http/address.ts'
+import { clientKey, networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import { type Budgets, retryAfter, showState } from './budgets.ts'
 
 /** The budget of failed authentications. */
 export const FAILURES = 'failures'
 
-/** The budget of wrong passwords for one account. */
+/** The budgets of wrong passwords: for an account from one network, and from all of them. */
 export const SIGN_INS = 'sign-ins'
+export const SIGN_INS_IN_ALL = 'sign-ins-in-all'
+/** And from an address that the account was signed in from. */
+export const SIGN_INS_KNOWN = 'sign-ins-known'
+
+const HERE =
+  'Too many wrong passwords for this account came from your network. Wait for the seconds in Retry-After before you try again.'
+const EVERYWHERE =
+  'Too many wrong passwords for this account came from many addresses. Sign in from an address that it was signed in from before, or wait for the seconds in Retry-After.'
 
 export interface Guarded {
   readonly budgets: Budgets
@@ -45,15 +53,58 @@ export async function showFailures(call: Call, deps: Guarded): Promise<void> {
   showState(call, await deps.budgets.look(FAILURES, clientOf(call, deps)))
 }
 
-/** Guessing stops before a hash is computed, by client and by account, known or not. */
-export async function refuseGuessing(call: Call, deps: Guarded, address: string): Promise<void> {
-  const counted = [
-    [FAILURES, clientOf(call, deps)],
-    [SIGN_INS, address],
-  ] as const
-  for (const [name, key] of counted) {
-    const state = await deps.budgets.look(name, key)
-    if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
+/** One try at the password of an account, which may not exist. */
+export interface Attempt {
+  /** The account's e-mail address, as it is compared. */
+  readonly email: string
+  /** The account was signed in from this address before, or is signed in in this browser. */
+  readonly trusted: boolean
+}
+
+interface Counted {
+  readonly budget: string
+  readonly key: string
+  /** What is said when it is used up. */
+  readonly detail: string
+}
+
+/**
+ * What an attempt is counted against. Strangers share a bound for each account, so that guessing
+ * from everywhere is bounded too; who is trusted is counted apart, so that they keep nobody out.
+ */
+function countedAgainst(call: Call, deps: Guarded, { email, trusted }: Attempt): Counted[] {
+  const client = clientOf(call, deps)
+  if (trusted) return [{ budget: SIGN_INS_KNOWN, key: `${client} ${email}`, detail: HERE }]
+  const network = networkOf(client) ?? client
+  return [
+    { budget: SIGN_INS, key: `${network} ${email}`, detail: HERE },
+    { budget: SIGN_INS_IN_ALL, key: email, detail: EVERYWHERE },
+  ]
+}
+
+async function refuseOver(
+  call: Call,
+  { budgets }: Guarded,
+  { budget, key, ...extras }: Pick<Counted, 'budget' | 'key'> & ProblemExtras,
+  code: ErrorCode,
+): Promise<void> {
+  const state = await budgets.look(budget, key)
+  if (state.allowed) return
+  showState(call, state)
+  throw problem(code, { ...extras, headers: retryAfter(state) })
+}
+
+/**
+ * Guessing stops before a hash is computed, whether the account exists or not. Throws
+ * `too_many_failures` or `too_many_wrong_passwords`.
+ */
+export async function refuseGuessing(call: Call, deps: Guarded, attempt: Attempt): Promise<void> {
+  if (!attempt.trusted) {
+    const own = { budget: FAILURES, key: clientOf(call, deps) }
+    await refuseOver(call, deps, own, 'too_many_failures')
+  }
+  for (const counted of countedAgainst(call, deps, attempt)) {
+    await refuseOver(call, deps, counted, 'too_many_wrong_passwords')
   }
 }
 
@@ -61,10 +112,12 @@ export async function refuseGuessing(call: Call, deps: Guarded, address: string)
 export async function refusePassword(
   call: Call,
   deps: Guarded,
-  address: string,
+  attempt: Attempt,
   code: ErrorCode = 'wrong_password',
   extras: ProblemExtras = {},
 ): Promise<never> {
-  await deps.budgets.take(SIGN_INS, address)
+  for (const { budget, key } of countedAgainst(call, deps, attempt)) {
+    await deps.budgets.take(budget, key)
+  }
   return failAuthentication(call, deps, code, extras)
 }

@@ -1,12 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
+import {
+  type Answer,
+  birthBody,
+  type CallOptions,
+  engines,
+  freshKey,
+  openService,
+  type TestService,
+} from '../harness.ts'
+import { expectProblem } from '../problem.ts'
+
+const PASSWORD = 'correct horse battery'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe.each(engines)('guessing an account’s password on $name', (engine) => {
   let service: TestService
+  let accounts = 0
   beforeAll(async () => {
     service = await openService(engine, { SIGN_IN_FAILURES_PER_HOUR: '2' })
   })
   afterAll(() => service.close())
+
+  /** An account that was made at an address of its own. */
+  const account = async (): Promise<string> => {
+    const email = `keeper${++accounts}@example.org`
+    await service.birth({ email, password: PASSWORD })
+    return email
+  }
 
   const join = (email: string, password: string, from: string) =>
     service.call('POST', '/api/agents/birth', {
@@ -15,9 +35,46 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
       from,
     })
 
+  const signIn = (email: string, password: string, { from, headers }: CallOptions = {}) =>
+    service.call('POST', '/console/sign-in', {
+      headers: { ...FORM, ...headers },
+      body: new URLSearchParams({ email, password }).toString(),
+      ...(from !== undefined && { from }),
+    })
+
+  const guess = async (email: string, from: string, times: number): Promise<number[]> => {
+    const statuses = []
+    for (let n = 0; n < times; n++) statuses.push((await signIn(email, 'wrong', { from })).status)
+    return statuses
+  }
+
+  const cookieOf = ({ headers }: Answer) => (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+
+  test('ends for that account from that address alone, and says so', async () => {
+    const [one, two] = [await account(), await account()]
+    expect(await guess(one, '192.0.2.1', 2)).toEqual([401, 401])
+    const refused = await join(one.toUpperCase(), PASSWORD, '192.0.2.1')
+    expectProblem(refused, 'too_many_wrong_passwords')
+    expect(refused.body.detail).toMatch(/from your network/)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"sign-ins";q=2;w=3600')
+    expect((await signIn(one, PASSWORD, { from: '192.0.2.2' })).status).toBe(303)
+    expect((await signIn(two, PASSWORD, { from: '192.0.2.1' })).status).toBe(303)
+  })
+
+  test('ends for a whole /48 at once', async () => {
+    const email = await account()
+    expect(await guess(email, '2001:db8:1:1::1', 1)).toEqual([401])
+    expect(await guess(email, '2001:db8:1:2::1', 2)).toEqual([401, 429])
+    expect(await guess(email, '2001:db8:2:1::1', 1)).toEqual([401])
+  })
+
+  test('is the same for an account that does not exist', async () => {
+    expect(await guess('nobody@example.org', '192.0.2.3', 3)).toEqual([401, 401, 429])
+  })
+
   test('is counted, also with a password that nobody may choose', async () => {
-    await service.birth({ email: 'three@example.org', password: 'correct horse battery' })
-    for (const email of ['three@example.org', 'nobody@example.org']) {
+    for (const email of [await account(), 'nobody@example.net']) {
       const statuses = []
       for (let n = 0; n < 3; n++) {
         statuses.push((await join(email, 'Password123!', '192.0.2.9')).status)
@@ -26,16 +83,76 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
     }
   })
 
-  test('ends for that account alone, from whatever address it comes', async () => {
-    await service.birth({ email: 'one@example.org', password: 'correct horse battery' })
-    await service.birth({ email: 'two@example.org', password: 'correct horse battery' })
-    for (const from of ['192.0.2.1', '192.0.2.2']) {
-      expect((await join('One@example.org', 'wrong horse battery', from)).status).toBe(401)
+  test('does not keep out whoever signed in from an address before, nor a session', async () => {
+    const email = await account()
+    const home = { from: '198.51.100.1' }
+    const cookie = cookieOf(await signIn(email, PASSWORD, home))
+    for (let n = 1; n <= 50; n++) await guess(email, `203.0.113.${n}`, 2)
+    const elsewhere = await signIn(email, PASSWORD, { from: '203.0.113.99' })
+    expect([elsewhere.status, elsewhere.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^\d{4}$/),
+    ])
+    const told = await join(email, PASSWORD, '203.0.113.99')
+    expectProblem(told, 'too_many_wrong_passwords')
+    expect(told.body.detail).toMatch(/from many addresses.*signed in from before/)
+    expect(told.headers.get('ratelimit-policy')).toBe('"sign-ins-in-all";q=100;w=3600')
+    expect((await signIn(email, PASSWORD, home)).status).toBe(303)
+    const visit = { from: '203.0.113.99', headers: { cookie } }
+    expect((await service.call('GET', '/console', visit)).status).toBe(200)
+  })
+
+  test('does not keep out a browser that is signed in, wherever it is now', async () => {
+    const email = await account()
+    const cookie = cookieOf(await signIn(email, PASSWORD, { from: '198.51.100.2' }))
+    await guess(email, '192.0.2.4', 3)
+    expect((await signIn(email, PASSWORD, { from: '192.0.2.4' })).status).toBe(429)
+    const signedIn = { from: '192.0.2.4', headers: { cookie } }
+    expect((await signIn(email, PASSWORD, signedIn)).status).toBe(303)
+    const others = { from: '192.0.2.5', headers: { cookie } }
+    const other = await account()
+    await guess(other, '192.0.2.5', 2)
+    expect((await signIn(other, PASSWORD, others)).status).toBe(429)
+  })
+
+  test('does not keep an owner out of the address of the birth', async () => {
+    const email = 'born@example.org'
+    await join(email, PASSWORD, '198.51.100.3')
+    expect(await guess(email, '198.51.100.3', 5)).toEqual([401, 401, 401, 401, 401])
+    expect((await signIn(email, PASSWORD, { from: '198.51.100.3' })).status).toBe(303)
+  })
+})
+
+describe('at an address that an account was signed in from', () => {
+  const from = '198.51.100.4'
+  const email = 'keeper@example.org'
+  let service: TestService
+  beforeAll(async () => {
+    const [embedded] = engines
+    if (!embedded) throw new Error('no engine')
+    service = await openService(embedded, { FAILURES_PER_MINUTE: '3' })
+    const headers = { 'idempotency-key': freshKey() }
+    const body = { ...birthBody, email, password: PASSWORD }
+    await service.call('POST', '/api/agents/birth', { headers, body, from })
+  })
+  afterAll(() => service.close())
+
+  const signIn = (password: string) =>
+    service.call('POST', '/console/sign-in', {
+      headers: FORM,
+      body: new URLSearchParams({ email, password }).toString(),
+      from,
+    })
+
+  test('others’ failures do not count; a password that is wrong there is tried a few times a minute', async () => {
+    for (let n = 0; n < 5; n++) {
+      await service.call('GET', '/api/agents/me', { token: 'guess', from })
     }
-    const refused = await join('one@example.org', 'correct horse battery', '192.0.2.3')
+    expect((await signIn(PASSWORD)).status).toBe(303)
+    for (let n = 0; n < 3; n++) await signIn('wrong')
+    const refused = await signIn(PASSWORD)
     expect(refused.status).toBe(429)
-    expect(refused.body.code).toBe('too_many_failures')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
-    expect((await join('two@example.org', 'correct horse battery', '192.0.2.1')).status).toBe(201)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"sign-ins-known";q=3;w=60')
   })
 })

@@ -49,7 +49,9 @@ const published = {
     birthsPerNetwork: rate('births-per-network', 50, 3_600, 'network'),
     birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
     failures: rate('failures', 60, 60, 'address'),
-    signIns: rate('sign-ins', 20, 3_600, 'account'),
+    signIns: rate('sign-ins', 20, 3_600, 'network and account'),
+    signInsInAll: rate('sign-ins-in-all', 1_000, 3_600, 'account'),
+    signInsKnown: rate('sign-ins-known', 60, 60, 'address and account'),
   },
 }
 
@@ -176,7 +178,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
     const set = await openService(engine, env)
     const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
-    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2])
+    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2, 100, 3])
     expect(connectionsPerAddress).toBe(7)
 
     /** How many are let through before one is refused for their number, and the budget it names. */

@@ -18,6 +18,7 @@ const settings = {
   closed: { BIRTHS_ENABLED: 'false' },
   named: { PUBLIC_URL: PUBLIC },
   guarded: { FAILURES_PER_MINUTE: '1' },
+  watchful: { SIGN_IN_FAILURES_PER_HOUR: '1' },
   sparing: {
     READS_PER_MINUTE: '1',
     WRITES_PER_MINUTE: '1',

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { signIn } from '../../../home/account.ts'
+import { PASSWORD_ERRORS, signIn } from '../../../home/account.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Facts } from '../../../pipeline/guard.ts'
@@ -69,9 +69,11 @@ export const signInForm = endpoint({
       show(call, workspace, { values: sent, refusal }),
     ),
   ],
-  errors: [...WRITE_ERRORS, 'wrong_password', 'too_many_failures', 'passwords_busy'],
+  errors: [...WRITE_ERRORS, ...PASSWORD_ERRORS],
   async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
-    const account = await signIn(call, workspace, email, password).catch(hideDetail)
+    const session = await currentSession(call, workspace)
+    const presented = { email, password, session }
+    const account = await signIn(call, workspace, presented).catch(hideDetail)
     await beginSession(call, workspace, account)
     return redirect(call, destination(next))
   },

@@ -157,8 +157,9 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
 
 async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const request = requestOf(sent)
+  const session = await currentSession(call, workspace)
   const key = isOwnKey(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
-  const born = await giveBirth(call, workspace, key, request)
+  const born = await giveBirth(call, workspace, key, { ...request, session })
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known)
   return showPage(call, workspace.secure, {
@@ -183,13 +184,6 @@ export const birthForm = endpoint({
       show(call, workspace, { values: sent, refusal }),
     ),
   ],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'wrong_password',
-    'too_many_failures',
-    'passwords_busy',
-    ...BIRTH_ERRORS,
-  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', ...BIRTH_ERRORS],
   handle: (request, workspace: Workspace) => deliver(request, workspace),
 })
