@@ -6,11 +6,14 @@ export interface Difference {
   readonly text: string
 }
 
-/** Texts that have little in common are compared by lines, and at worst not at all. */
-const TIMEOUT_MS = 100
+/**
+ * Words or lines that differ. Texts that have less in common are compared by lines, and at worst
+ * not at all: the time grows with the square of this, and nobody else is answered meanwhile.
+ */
+const MOST_EDITS = 250
 
 export function differences(stored: string, yours: string): Difference[] {
-  const options = { timeout: TIMEOUT_MS }
+  const options = { maxEditLength: MOST_EDITS }
   const changes = diffWordsWithSpace(stored, yours, options) ?? diffLines(stored, yours, options)
   if (!changes) return [...whole('stored', stored), ...whole('yours', yours)]
   return changes.map(({ added, removed, value }) => ({
