@@ -1,12 +1,12 @@
 /** Every limit of the agent home, in the one list that preview prints and the code enforces. */
 import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
-import { MAX_DEPTH } from '../http/json.ts'
+import { MAX_DEPTH, MAX_MEMBERS } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
 import { FAILURES, SIGN_INS, SIGN_INS_IN_ALL, SIGN_INS_KNOWN } from '../pipeline/failures.ts'
 
 /** What a request's body may be, before its fields are looked at. */
-export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH } as const
+export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH, maxMembers: MAX_MEMBERS } as const
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600

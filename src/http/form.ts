@@ -13,6 +13,9 @@ export const FORM_ERRORS: readonly ErrorCode[] = [
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
+/** No form of ours has half as many. */
+const MOST_FIELDS = 64
+
 export type Fields = Readonly<Record<string, string>>
 
 const malformed = (detail: string) => problem('malformed_form', { detail })
@@ -38,8 +41,9 @@ export async function readForm(call: Call, capBytes: number): Promise<Fields> {
   }
   const fields: Record<string, string> = Object.create(null)
   const bytes = await readBytes(call, capBytes)
-  const source = decoded(() => utf8.decode(bytes))
-  for (const pair of source.split('&').filter(Boolean)) {
+  const pairs = decoded(() => utf8.decode(bytes)).split('&', MOST_FIELDS + 1)
+  if (pairs.length > MOST_FIELDS) throw malformed('The form has more fields than any page.')
+  for (const pair of pairs.filter(Boolean)) {
     const [name = '', value = ''] = pair.split(/=(.*)/s).map(textOf)
     if (name.includes('\0')) throw malformed('The name of a field holds NUL. Remove it.')
     if (name in fields) throw malformed(`The field "${name}" was sent twice. Send it once.`)

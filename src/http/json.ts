@@ -12,6 +12,9 @@ import { faultsIn } from './json-faults.ts'
 /** Levels of objects and arrays. */
 export const MAX_DEPTH = 32
 
+/** Keys of all objects together. Metadata of 4 KiB has room for 700 of them. */
+export const MAX_MEMBERS = 4_096
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** What is wrong with the body as a whole. */
@@ -124,6 +127,7 @@ function unsound(source: string) {
 export function parseStrictJson(source: string): unknown {
   const parsed = parse(source)
   const { members, escapedKey, longNumber } = scan(source, source.includes('\\'))
+  if (members > MAX_MEMBERS) throw malformed(`The body has more than ${MAX_MEMBERS} keys.`)
   const asWritten = escapedKey || longNumber
   const value = asWritten ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
   const count: Count = { members: 0 }

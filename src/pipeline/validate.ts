@@ -1,35 +1,47 @@
 /** Zod's issues -> JSON pointers (RFC 6901), for bodies and queries. */
 import type { z } from 'zod'
-import { type Fault, problem } from '../errors.ts'
+import { catalogue, type Fault, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
-function faults(error: z.ZodError): Fault[] {
-  return error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({
-          pointer: pointerOf([...issue.path, key]),
-          message: 'is not a known property; leave it out',
-        }))
-      : [{ pointer: pointerOf(issue.path), message: issue.message }],
-  )
+/** Nobody reads more, and a list of all would be many times what was sent. */
+const MOST_FAULTS = 50
+
+function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ pointer: pointerOf(issue.path), message: issue.message }]
+  }
+  return issue.keys.slice(0, MOST_FAULTS).map((key) => ({
+    pointer: pointerOf([...issue.path, key]),
+    message: 'is not a known property; leave it out',
+  }))
+}
+
+const countOf = (issue: z.core.$ZodIssue): number =>
+  issue.code === 'unrecognized_keys' ? issue.keys.length : 1
+
+/** The first faults, and a sentence where there are more. */
+function faults({ issues }: z.ZodError, code: 'invalid_body' | 'invalid_query'): ProblemExtras {
+  const errors = issues.slice(0, MOST_FAULTS).flatMap(faultsOf).slice(0, MOST_FAULTS)
+  const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
+  if (count <= MOST_FAULTS) return { errors }
+  const { detail } = catalogue[code]
+  return { errors, detail: `${detail} There are ${count}; the first ${MOST_FAULTS} are named.` }
 }
 
 /** Throws `invalid_body`, each fault with its pointer. */
 export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw problem('invalid_body', { errors: faults(parsed.error) })
+  throw problem('invalid_body', faults(parsed.error, 'invalid_body'))
 }
 
 /** Throws `invalid_query`: a parameter that is wrong, unknown or sent twice. */
 export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.output<S> {
   const parsed = schema.safeParse(queryOf(call.search))
   if (parsed.success) return parsed.data
-  const errors = faults(parsed.error).map(({ pointer: at, message }) => ({
-    pointer: `?${at.slice(1)}`,
-    message,
-  }))
-  throw problem('invalid_query', { errors })
+  const { errors = [], ...said } = faults(parsed.error, 'invalid_query')
+  const named = errors.map(({ pointer: at, message }) => ({ pointer: `?${at.slice(1)}`, message }))
+  throw problem('invalid_query', { errors: named, ...said })
 }

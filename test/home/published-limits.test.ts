@@ -36,7 +36,7 @@ const published = {
     text: { minLength: 1, maxBytes: 16_384 },
     metadata: { maxBytes: 4_096 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
-    body: { maxBytes: 131_072, maxDepth: 32 },
+    body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096 },
   },
   memoriesPerAgent: 1_000,
   connectionsPerAddress: 256,
@@ -150,7 +150,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
   })
 
   test('of the body are enforced', async () => {
-    const { maxBytes, maxDepth } = limits.fields.body
+    const { maxBytes, maxDepth, maxMembers } = limits.fields.body
     const text = JSON.stringify({ key: 'absent', text: 'x', expectedVersion: 1 })
     const post = (body: string) => service.call('POST', memoryPath, { token, body })
     passes(await post(text.padEnd(maxBytes)))
@@ -160,6 +160,11 @@ describe.each(engines)('the published limits on $name', (engine) => {
       JSON.parse(`${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`)
     passes(await save({ metadata: { m: nested(maxDepth) } }))
     expectProblem(await save({ metadata: { m: nested(maxDepth + 1) } }), 'malformed_json')
+    // Beside the four of the body itself.
+    const keys = (count: number) =>
+      Object.fromEntries(Array.from({ length: count - 4 }, (_, n) => [n.toString(36), 1]))
+    expectProblem(await save({ metadata: keys(maxMembers) }), 'metadata_too_large')
+    expectProblem(await save({ metadata: keys(maxMembers + 1) }), 'malformed_json')
   })
 
   test('follow what was set, and so does what is enforced', proves('limits.preview'), async () => {

@@ -39,6 +39,13 @@ function spell(sent: unknown, chosen: (key: string) => boolean): string {
   return `{${members.join(' , ')}}`
 }
 
+const keysOf = (count: number): string =>
+  `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`
+
+test('as many keys as a body may have are read', () => {
+  expect(parse(`[${keysOf(4_000)},${keysOf(96)}]`)).toHaveLength(2)
+})
+
 describe('strict JSON', () => {
   test('reads what JSON.parse reads, however it is spaced', () => {
     fc.assert(
@@ -149,6 +156,8 @@ describe('strict JSON', () => {
     [`${'['.repeat(33)}${']'.repeat(33)}`, '32 levels'],
     [`${'['.repeat(32)}{"\\u0061":1}${']'.repeat(32)}`, '32 levels'],
     [`${'{"\\u0061":'.repeat(33)}1${'}'.repeat(33)}`, '32 levels'],
+    [`[${keysOf(4_000)},${keysOf(97)}]`, '4096 keys'],
+    [`[${keysOf(4_000)},${keysOf(95)},{"\\u0061":{"b":1}}]`, '4096 keys'],
   ])('says what is wrong with %j', (source, sentence) => {
     expect(() => parse(source)).toThrow(sentence)
   })

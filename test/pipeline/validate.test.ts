@@ -1,7 +1,10 @@
 /** Where a fault of a body is, as a JSON pointer. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { validateBody } from '../../src/pipeline/validate.ts'
+import type { Problem } from '../../src/errors.ts'
+import { beginCall } from '../../src/http/call.ts'
+import { validateBody, validateQuery } from '../../src/pipeline/validate.ts'
+import { incomingOf } from '../harness.ts'
 
 const schema = z.strictObject({
   'a/b': z.strictObject({ '~': z.array(z.int('must be an integer')).optional() }).optional(),
@@ -23,4 +26,35 @@ test.each([
   ['the whole body', [], ''],
 ])('the pointer of %s is that of RFC 6901', (_, value, pointer) => {
   expect(faultsOf(value)).toMatchObject({ code: 'invalid_body', extras: { errors: [{ pointer }] } })
+})
+
+describe('where there are many faults', () => {
+  const manyKeys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]))
+
+  const refusalOf = (value: unknown) => faultsOf(value) as Problem
+
+  test('the first fifty are named, and how many there are', () => {
+    const { extras } = refusalOf(manyKeys(12_000))
+    expect(extras.errors).toHaveLength(50)
+    expect(extras.errors?.[49]).toMatchObject({ pointer: '/k49' })
+    expect(extras.detail).toMatch(/ There are 12000; the first 50 are named\.$/)
+  })
+
+  test('of several kinds, all count', () => {
+    const { extras } = refusalOf({ ...manyKeys(3), 'a/b': { '~': Array(60).fill('x') } })
+    expect(extras.errors).toHaveLength(50)
+    expect(extras.detail).toMatch(/ There are 63; the first 50 are named\.$/)
+  })
+
+  test('fifty are all named, and nothing is said of more', () => {
+    const { extras } = refusalOf(manyKeys(50))
+    expect([extras.errors?.length, extras.detail]).toEqual([50, undefined])
+  })
+
+  test('of a query it is the same', () => {
+    const search = Array.from({ length: 200 }, (_, n) => `k${n}=1`).join('&')
+    const call = beginCall('r1', incomingOf('GET', `/?${search}`, {}), {})
+    expect(() => validateQuery(schema, call)).toThrow(/There are 200; the first 50 are named\.$/)
+  })
 })

@@ -10,6 +10,8 @@ export interface Operator {
   readonly born: Born
   /** Where the agent's pages begin. */
   readonly agent: string
+  /** The header that their browser sends. */
+  readonly cookie: string
   readonly get: (path: string) => Promise<Answer>
   readonly post: (path: string, fields: Fields) => Promise<Answer>
   /** What is stored under a key, as the agent reads it. */
@@ -33,6 +35,7 @@ export async function openConsole(service: TestService, about = {}): Promise<Ope
   return {
     email,
     born,
+    cookie: `Cookie: ${cookie}`,
     agent: `/console/agents/${born.agentId}`,
     get: (path) => service.call('GET', path, { headers: { accept: 'text/html', cookie } }),
     post: (path, fields) => sendForm(service, path, fields, { cookie }),
