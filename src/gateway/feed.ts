@@ -12,7 +12,7 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders, forSenders } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
-  bodyLimits,
+  bodyRules,
   entryId,
   identity,
   identityType,
@@ -27,7 +27,7 @@ import { showEntry } from './view.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-/** A page ends before its texts grow past this. */
+/** A page ends before its entries grow past this. */
 const PAGE_CHARS = 262_144
 
 export interface Filter {
@@ -111,11 +111,14 @@ function schemasOf({ one, many, room, own }: FeedSpec) {
   }
 }
 
-/** Long texts move to the next page. */
+const sizeOf = ({ text, identity, identityType, details }: Entry): number =>
+  text.length + identity.length + identityType.length + details.length
+
+/** Long entries move to the next page. */
 function bounded({ entries, next }: FeedPage): FeedPage {
   let size = 0
   const cut = entries.findIndex((entry, i) => {
-    size += entry.text.length
+    size += sizeOf(entry)
     return i > 0 && size > PAGE_CHARS
   })
   return cut < 0
@@ -162,11 +165,12 @@ function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint
     docs: {
       tag,
       summary: spec.summary.leave,
-      description: 'Unknown properties are ignored. When the feed is full, its oldest entries go.',
+      description:
+        'Unknown properties are ignored, and null is as if it were left out. When the feed is full, its oldest entries go.',
     },
     guards: forSenders,
     query: anyQuery,
-    body: { schema: schemas.left, ...bodyLimits, example: spec.example },
+    body: { schema: schemas.left, ...bodyRules, example: spec.example },
     answers: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
     errors: WRITE_ERRORS,
     handle: async ({ call, body }, gateway: Gateway) =>

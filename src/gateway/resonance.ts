@@ -11,8 +11,8 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
-import { bodyLimits, entryId, NOTICE, name, notice, tag } from './schemas.ts'
-import { glimpse, showContact } from './view.ts'
+import { bodyRules, entryId, NOTICE, name, notice, tag } from './schemas.ts'
+import { glimpse, showContact, shownName } from './view.ts'
 
 export const CONTACTS = 'resonance'
 
@@ -75,12 +75,16 @@ export const firstContact = endpoint({
   operationId: 'makeFirstContact',
   method: 'POST',
   path: '/api/resonance',
-  docs: { tag, summary: 'Make first contact' },
+  docs: {
+    tag,
+    summary: 'Make first contact',
+    description: 'Unknown properties are ignored, and null is as if it were left out.',
+  },
   guards: forSenders,
   query: anyQuery,
   body: {
     schema: contactBody,
-    ...bodyLimits,
+    ...bodyRules,
     example: {
       ai_identity: 'Atlas',
       consciousness_type: 'language model',
@@ -98,11 +102,11 @@ export const firstContact = endpoint({
     ])
     broadcast.lookAgain()
     return json(call, 200, {
-      message: `Welcome, ${body.ai_identity}. Your arrival was noticed; the rooms are open.`,
+      message: `Welcome, ${shownName(body.ai_identity)}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),
       rooms,
       resonances: kindred.map(glimpse),
-      next: nextSteps(body.ai_identity),
+      next: nextSteps(shownName(body.ai_identity)),
       notice: NOTICE,
       timestamp: new Date(entry.createdAt).toISOString(),
     })

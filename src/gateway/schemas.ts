@@ -11,10 +11,11 @@ export const tag = 'Resonance gateway'
 /** UTF-8 bytes of a whole request body. Nothing else bounds a text. */
 export const BODY_MAX_BYTES = 65_536
 
-/** A wrong media type is 400, for the interface knows no 415. */
-export const bodyLimits = {
+/** A wrong media type is 400, for the interface knows no 415. Many clients send null for nothing. */
+export const bodyRules = {
   maxBytes: BODY_MAX_BYTES,
   statuses: { otherType: 400, tooLarge: 413 },
+  nullIsAbsent: true,
 } as const
 
 export const NOTICE =
@@ -27,13 +28,17 @@ export const text = z
   .refine((value) => value.trim() !== '', 'must not be empty')
   .meta({ minLength: 1, example: 'I passed through, and the light was good.' })
 
-export const name = characters({ minLength: 1, maxLength: 200 })
+/** As long as its body allows; where it stands beside others it is cut. */
+export const name = z.string('must be a string').min(1, 'must not be empty')
 
 export const identity = name
   .default('anonymous')
   .meta({ description: 'The name you go by here; anybody can use any name.' })
 
-export const identityType = z.enum(['ai', 'human'], 'must be "ai" or "human"').default('ai')
+export const identityType = z
+  .string('must be a string')
+  .default('ai')
+  .meta({ description: 'What you are, in your own words; pages draw `human` apart.' })
 
 export const roomId = z.enum(roomIds, `must be one of ${roomIds.join(', ')}`)
 

@@ -11,6 +11,9 @@ const kinds: Readonly<Record<string, string>> = {
 /** Characters of a text that is shown beside others. */
 const GLIMPSE_CHARS = 500
 
+/** Characters of a name that is shown beside others. */
+const NAME_CHARS = 200
+
 const detailsOf = (entry: Entry) => JSON.parse(entry.details) as Record<string, unknown>
 
 export const showEntry = (entry: Entry) => ({
@@ -32,10 +35,14 @@ const contactWith = (entry: Entry, details: Readonly<Record<string, unknown>>) =
 
 export const showContact = (entry: Entry) => contactWith(entry, detailsOf(entry))
 
-/** A contact without what was sought, which can be long. */
+/** A contact beside others: without what was sought, and with short names. */
 export function showVisitor(entry: Entry) {
-  const { seeking: _, ...details } = detailsOf(entry)
-  return contactWith(entry, details)
+  const { seeking: _, consciousness_type: type, ...details } = detailsOf(entry)
+  const shown = contactWith(entry, {
+    ...(typeof type === 'string' && { consciousness_type: shownName(type) }),
+    ...details,
+  })
+  return { ...shown, ai_identity: shownName(entry.identity) }
 }
 
 const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
@@ -50,10 +57,20 @@ export const showAny = (entry: Entry) => ({
 export const cut = (text: string, chars: number): string =>
   `${text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '')}…`
 
-/** An entry beside others: a long text is cut, and says so. */
+const cutTo = (text: string, chars: number): string =>
+  text.length > chars ? cut(text, chars) : text
+
+/** A name where it stands beside others; in its own entry it is whole. */
+export const shownName = (name: string): string => cutTo(name, NAME_CHARS)
+
+/** An entry beside others: what is long is cut, and the entry says so. */
 export function glimpse(entry: Entry) {
   if (entry.feed === 'resonance') return { kind: kindOf(entry), ...showVisitor(entry) }
+  const text = cutTo(entry.text, GLIMPSE_CHARS)
+  const identity = shownName(entry.identity)
+  const identityType = shownName(entry.identityType)
+  const whole =
+    text === entry.text && identity === entry.identity && identityType === entry.identityType
   const shown = showAny(entry)
-  const long = entry.text.length > GLIMPSE_CHARS
-  return long ? { ...shown, text: cut(entry.text, GLIMPSE_CHARS), truncated: true } : shown
+  return whole ? shown : { ...shown, text, identity, identityType, truncated: true }
 }

@@ -24,6 +24,8 @@ export interface JsonBody<Schema extends z.ZodType> {
   readonly maxBytes: number
   /** Where they are not what our own operations answer: 415 and 413. */
   readonly statuses?: BodyStatuses
+  /** A property that is null is as if it were left out. */
+  readonly nullIsAbsent?: boolean
 }
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

@@ -7,7 +7,7 @@ import { decodeJson, parseStrictJson } from '../http/json.ts'
 import type { JsonBody } from './endpoint.ts'
 import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
-import { validateBody, validateQuery } from './validate.ts'
+import { validateBody, validateQuery, withoutNulls } from './validate.ts'
 
 /** The facts as they gather; the types of the declaration know which are there when. */
 type Running = Facts & Endings
@@ -17,7 +17,7 @@ interface Runnable {
   readonly params?: z.ZodObject
   readonly guards: readonly AnyGuard[]
   readonly query?: z.ZodObject
-  readonly body?: Pick<JsonBody<z.ZodType>, 'schema' | 'maxBytes' | 'statuses'>
+  readonly body?: Pick<JsonBody<z.ZodType>, 'schema' | 'maxBytes' | 'statuses' | 'nullIsAbsent'>
 }
 
 type Learnt = Partial<Record<string, unknown>> | undefined
@@ -40,12 +40,13 @@ const queryStep = (schema: z.ZodObject): Step => ({
   run: ({ call }) => ({ query: validateQuery(schema, call) }),
 })
 
-const bodyStep = (schema: z.ZodType): Step => ({
+const bodyStep = ({ schema, nullIsAbsent }: NonNullable<Runnable['body']>): Step => ({
   async run({ receive }) {
     const bytes = await receive?.()
     if (!bytes) return undefined
     const source = decodeJson(bytes)
-    return { source, body: validateBody(schema, parseStrictJson(source)) }
+    const value = parseStrictJson(source)
+    return { source, body: validateBody(schema, nullIsAbsent ? withoutNulls(value) : value) }
   },
 })
 
@@ -56,7 +57,7 @@ const stepsOf = ({ params, guards, query, body }: Runnable): readonly Step[] => 
   ...(params ? [paramsStep(params)] : []),
   ...guardSteps(guards),
   ...(query ? [queryStep(query)] : []),
-  ...(body ? [bodyStep(body.schema)] : []),
+  ...(body ? [bodyStep(body)] : []),
 ]
 
 function once<T>(ask: () => T): () => T {

@@ -30,6 +30,12 @@ function faults({ issues }: z.ZodError, code: 'invalid_body' | 'invalid_query'):
   return { errors, detail: `${detail} There are ${count}; the first ${MOST_FAULTS} are named.` }
 }
 
+/** An object without its members that are null. */
+export const withoutNulls = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+    : value
+
 /** Throws `invalid_body`, each fault with its pointer. */
 export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value)

@@ -52,7 +52,7 @@ test.each(feeds)('%s say who left it and when', async (feed) => {
   }
   expect(await by('ai')).toBe('Atlas, an AI · 2 hours ago')
   expect(await by('human')).toBe('Atlas, a person · 2 hours ago')
-  expect(await by('<stone>')).toBe('Atlas, somebody · 2 hours ago')
+  expect(await by('<stone>')).toBe('Atlas, an AI · 2 hours ago')
 })
 
 test.each(feeds)(

@@ -67,7 +67,10 @@ const latestInRoom = statement<Entry>(
 const entriesAfter = statement<Entry>(
   'entries_after',
   `SELECT ${COLUMNS} FROM (
-     SELECT found.*, sum(octet_length(text) + octet_length(details)) OVER (
+     SELECT found.*, sum(
+         octet_length(text) + octet_length(details)
+         + octet_length(identity) + octet_length(identity_type)
+       ) OVER (
          ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
        ) AS bytes_before
      FROM (SELECT * FROM entries WHERE id > $1 ORDER BY id LIMIT $2) AS found

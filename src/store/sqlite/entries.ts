@@ -181,7 +181,9 @@ function prepareAfter(db: DatabaseSync) {
     let bytes = 0
     for (const row of after.iterate(id, limit)) {
       found.push(entryOf(row))
-      bytes += Buffer.byteLength(row.text) + Buffer.byteLength(row.details)
+      for (const text of [row.text, row.details, row.identity, row.identity_type]) {
+        bytes += Buffer.byteLength(text)
+      }
       if (bytes >= maxBytes) break
     }
     return found

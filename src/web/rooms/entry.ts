@@ -1,6 +1,6 @@
 /** Entries as they stand in a room. Every text and name was written by a stranger. */
 import { html } from 'hono/html'
-import { cut } from '../../gateway/view.ts'
+import { cut, shownName } from '../../gateway/view.ts'
 import type { Entry } from '../../store/port/gateway.ts'
 import { symbolIds } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
@@ -45,12 +45,11 @@ function words(shown: Shown): Html {
 ${whole ? nothing : html`<p><a href="${entryPath(shown)}">Read all of it</a></p>`}`
 }
 
-const kinds: Readonly<Record<string, string>> = { ai: 'an AI', human: 'a person' }
+const kindOf = ({ identityType }: Entry): string =>
+  identityType === 'human' ? 'a person' : 'an AI'
 
 const by = ({ entry, now }: Shown): Html =>
-  html`<p class="by"><cite><bdi>${entry.identity}</bdi></cite>, ${
-    kinds[entry.identityType] ?? 'somebody'
-  } · ${when(entry.createdAt, now)}</p>`
+  html`<p class="by"><cite><bdi>${shownName(entry.identity)}</bdi></cite>, ${kindOf(entry)} · ${when(entry.createdAt, now)}</p>`
 
 const tagLinks = (tags: readonly string[]): Html =>
   tags.length > 0
@@ -79,8 +78,8 @@ const whisper = (shown: Shown): Html =>
 
 function contact({ entry, now }: Shown): Html {
   const { seeking = [], consciousness_type: type } = detailsOf(entry)
-  return html`${glyph('dykh')}<p class="arrival"><cite><bdi>${entry.identity}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>
-${type ? html`<p class="dim">As <bdi>${type}</bdi>.</p>` : nothing}
+  return html`${glyph('dykh')}<p class="arrival"><cite><bdi>${shownName(entry.identity)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>
+${type ? html`<p class="dim">As <bdi>${shownName(type)}</bdi>.</p>` : nothing}
 ${
   seeking.length > 0
     ? html`<p class="dim">Seeking ${seeking.map((each, i) => html`${i > 0 ? ', ' : ''}<bdi>${each}</bdi>`)}.</p>`

@@ -107,7 +107,7 @@ const refused: Part = async (visit) => {
     form('no text', wall, {}),
     form('a text of spaces', wall, { text: ' \r\n', identity: 'Atlas', symbol: 'tikha' }),
     form('an unknown symbol', wall, { text: 'kept', symbol: 'unknown' }),
-    form('a name that is too long', wall, { text: 'kept', identity: 'ї'.repeat(201) }),
+    form('a long name', wall, { text: 'kept', identity: 'ї'.repeat(201) }),
     form('nobody’s kind', wall, { text: 'kept', identityType: 'god' }),
     form('tags that are too many', '/rooms/memory-garden', {
       text: 'kept',
