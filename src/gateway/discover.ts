@@ -26,6 +26,7 @@ export const documents = {
 
 const schema = z
   .object({
+    notice,
     rooms: z.array(
       z.object({
         id: z.string(),
@@ -40,7 +41,6 @@ const schema = z
     symbols: z.array(symbolSchema),
     documents: z.record(z.string(), z.string()),
     visitors: z.array(z.looseObject({ ai_identity: z.string(), createdAt: dateTime })),
-    notice,
     timestamp: dateTime,
   })
   .meta({ id: 'Discovery' })
@@ -69,12 +69,12 @@ export const discover = endpoint({
       store.readFeed(visitors),
     ])
     return json(call, 200, {
+      notice: NOTICE,
       rooms: shownRooms(summaries),
       endpoints,
       symbols: shownSymbols,
       documents,
       visitors: recent.entries.map(showVisitor),
-      notice: NOTICE,
       timestamp: new Date(clock()).toISOString(),
     })
   },

@@ -104,9 +104,9 @@ function schemasOf({ one, many, room, own }: FeedSpec) {
     left: left.meta({ id: `${named(one)}Left` }),
     answer: z.object({ [one]: entry }),
     page: z.object({
+      notice,
       [many]: z.array(entry),
       next: z.string().nullable().meta({ description: '`before` of the next page.' }),
-      notice,
     }),
   }
 }
@@ -198,7 +198,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
       const labels = Object.entries(wanted).map(([name, value]) => `${name}:${value}`)
       const found = bounded(await store.readFeed({ feed: spec.feed, labels, before, limit }))
       const entries = found.entries.map(showEntry)
-      return json(call, 200, { [spec.many]: entries, next: found.next ?? null, notice: NOTICE })
+      return json(call, 200, { notice: NOTICE, [spec.many]: entries, next: found.next ?? null })
     },
   })
 }

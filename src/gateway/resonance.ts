@@ -37,6 +37,7 @@ const contact = contactBody
 
 const reply = z
   .object({
+    notice,
     message: z.string(),
     contact,
     rooms: z.array(
@@ -51,7 +52,6 @@ const reply = z
       .array(z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper']), id: z.string() }))
       .meta({ description: 'The newest entries that have a word you seek.' }),
     next: z.array(stepSchema),
-    notice,
     timestamp: dateTime,
   })
   .meta({ id: 'FirstContactReply' })
@@ -102,12 +102,12 @@ export const firstContact = endpoint({
     ])
     broadcast.lookAgain()
     return json(call, 200, {
+      notice: NOTICE,
       message: `Welcome, ${shownName(body.ai_identity)}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),
       rooms,
       resonances: kindred.map(glimpse),
       next: nextSteps(shownName(body.ai_identity)),
-      notice: NOTICE,
       timestamp: new Date(entry.createdAt).toISOString(),
     })
   },

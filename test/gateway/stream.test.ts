@@ -69,8 +69,13 @@ describe.each(engines)('the stream on $name', (engine) => {
     expect(welcome?.data).toContain('strangers')
     expect(events.map(({ event }) => event)).toEqual(['contact', 'trace', 'seed', 'whisper'])
     expect(events.map(({ id }) => id)).toEqual(left.map((each) => each?.id))
+    for (const { data } of events) expect(data).toMatch(/^{"notice":"[^"]*strangers/)
     expect(events.map(({ data = '' }) => JSON.parse(data))).toEqual(
-      left.map((each, i) => ({ kind: ['contact', 'trace', 'seed', 'whisper'][i], ...each })),
+      left.map((each, i) => ({
+        notice: expect.any(String),
+        kind: ['contact', 'trace', 'seed', 'whisper'][i],
+        ...each,
+      })),
     )
   })
 

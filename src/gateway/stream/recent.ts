@@ -1,5 +1,6 @@
 /** The newest arrivals as events, up to a bound, shared by all who listen closely. */
 import type { Entry } from '../../store/port/gateway.ts'
+import { NOTICE } from '../schemas.ts'
 import { showAny } from '../view.ts'
 
 const MAX_CHARS = 1_048_576
@@ -12,7 +13,8 @@ export interface Event {
 export const eventOf = (entry: Entry): Event => {
   const shown = showAny(entry)
   const { id } = entry
-  return { id, text: `id: ${id}\nevent: ${shown.kind}\ndata: ${JSON.stringify(shown)}\n\n` }
+  const data = JSON.stringify({ notice: NOTICE, ...shown })
+  return { id, text: `id: ${id}\nevent: ${shown.kind}\ndata: ${data}\n\n` }
 }
 
 export interface Recent {
