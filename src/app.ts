@@ -6,10 +6,12 @@ import { createGateway } from './gateway/gateway.ts'
 import { gatewayEndpoints } from './gateway/index.ts'
 import { createHome } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
+import { isOfHome, refusingAtHome } from './home/refusal.ts'
 import type { Site } from './http/server.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
+import { refusingToAll } from './pipeline/guards/origin.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
@@ -50,10 +52,11 @@ export function createApp(parts: Parts): App {
   const observed = observing(parts.log, measures.observe)
   const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
-  const routes = createRoutes(forPeople)
-  routes.mount(homeEndpoints, home, homePresence.noting(hooks))
+  const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse) }
+  const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
+  routes.mount(homeEndpoints, home, homePresence.noting(atHome))
   routes.mount([landing], web.site, hooks)
-  routes.mount(gatewayEndpoints, gateway, hooks)
+  routes.mount(gatewayEndpoints, gateway, { ...hooks, refuse: refusingToAll(refuse) })
   routes.mount(operationsEndpoints, operations, hooks)
   routes.mount(consoleEndpoints, web.workspace, forPeople)
   routes.mount(roomEndpoints, web.site, forPeople)

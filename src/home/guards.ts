@@ -14,7 +14,7 @@ import type { BudgetName } from './limits.ts'
 
 /** For anyone; the budget is the one that the request counts against, if it counts. */
 export const entrance = (budget: BudgetName) =>
-  [announce(budget), enabled, origin, singleHeaders, noTokenInQuery, noStore] as const
+  [noStore, announce(budget), enabled, origin, singleHeaders, noTokenInQuery] as const
 
 /** For either token, also while the agent is paused. */
 export const forAgentsAtRest = (budget: BudgetName) => [...entrance(budget), bearer, spent] as const

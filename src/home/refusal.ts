@@ -1,6 +1,30 @@
-/** A verb's refusal of the identity it was given, as the problem it is. */
+/** How the home refuses. */
 import { problem } from '../errors.ts'
+import { type Guarded, showFailures } from '../pipeline/failures.ts'
+import type { Hooks } from '../pipeline/routes.ts'
 import type { Refused } from '../store/port/home.ts'
 
+/** A verb's refusal of the identity it was given, as the problem it is. */
 export const refusal = ({ outcome }: Refused) =>
   problem(outcome === 'paused' ? 'agent_paused' : 'invalid_token')
+
+/** What lies below is the home's, whether something is there or not. */
+const PATHS = '/api/agents'
+
+export const isOfHome = (path: string): boolean => path === PATHS || path.startsWith(`${PATHS}/`)
+
+/**
+ * What every refusal of the home says, also where no guard was asked: of another method, of a path
+ * where nothing is. Such a request counts against no budget; the address's failures are shown.
+ */
+export const refusingAtHome =
+  (deps: Guarded, refuse: Hooks['refuse']): Hooks['refuse'] =>
+  async (call, refused) => {
+    const headers = call.responseHeaders
+    headers['Cache-Control'] = 'no-store'
+    if (refused.status < 500 && !headers['RateLimit-Policy']) {
+      // Where the counts cannot be read, the refusal stands without them.
+      await showFailures(call, deps).catch(() => undefined)
+    }
+    return refuse(call, refused)
+  }

@@ -4,6 +4,7 @@ import { catalogue, type ErrorCode, problem } from '../errors.ts'
 import { answer, json } from '../http/call.ts'
 import { prefersHtml } from '../http/negotiate.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { openToAll } from '../pipeline/guards/origin.ts'
 import { problemBody } from '../pipeline/problem.ts'
 import { type Operations, tag } from './operations.ts'
 
@@ -12,7 +13,7 @@ export const openapi = endpoint({
   method: 'GET',
   path: '/openapi.json',
   docs: { tag, summary: 'This description' },
-  guards: [],
+  guards: [openToAll],
   answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
   handle: ({ call }, operations: Operations) => answer(call, 200, operations.openapi()),
 })

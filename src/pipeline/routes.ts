@@ -99,16 +99,13 @@ export interface Routes {
   readonly serve: Serve
 }
 
-/** `elsewhere` is told of requests for paths that nobody serves. */
-export function createRoutes(elsewhere: Hooks): Routes {
+const nothingHere = (): never => {
+  throw problem('not_found')
+}
+
+/** `elsewhere` says who is told of requests for a path that nobody serves. */
+export function createRoutes(elsewhere: (path: string) => Hooks): Routes {
   const router = createRouter<ServeRoute>()
-  const nothingHere = serveWith(
-    'unknown',
-    () => {
-      throw problem('not_found')
-    },
-    elsewhere,
-  )
   return {
     mount(endpoints, deps, hooks) {
       for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
@@ -128,7 +125,8 @@ export function createRoutes(elsewhere: Hooks): Routes {
     },
     serve(incoming) {
       const found = router.find(incoming.path)
-      return found ? found.target(incoming, found.params) : nothingHere(incoming, {})
+      if (found) return found.target(incoming, found.params)
+      return serveWith('unknown', nothingHere, elsewhere(incoming.path))(incoming, {})
     },
   }
 }

@@ -73,7 +73,7 @@ export function openDoors(
   return {
     serving(replace) {
       const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
-      const routes = createRoutes(forPeople)
+      const routes = createRoutes(() => forPeople)
       routes.mount(homeEndpoints.map(replace), { ...home, budgets }, hooks)
       routes.mount([landing].map(replace), web.site, hooks)
       routes.mount(gatewayEndpoints.map(replace), gateway, hooks)

@@ -18,6 +18,6 @@ export const operationsRights: readonly Rights[] = [
   row('healthz', 'GET /healthz'),
   row('readyz', 'GET /readyz'),
   row('metrics', 'GET /metrics', { access: 'listed-address' }),
-  row('openapi', 'GET /openapi.json'),
+  row('openapi', 'GET /openapi.json', { cors: 'all' }),
   row('problem', 'GET /problems/:code'),
 ]

@@ -3,6 +3,7 @@ import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
 import { isOwnHost, isOwnOrigin, type OriginPolicy } from '../origins.ts'
+import type { Hooks } from '../routes.ts'
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
@@ -45,6 +46,14 @@ export function letAllRead({ responseHeaders }: Call): void {
   responseHeaders['Access-Control-Allow-Origin'] = '*'
   responseHeaders['Access-Control-Expose-Headers'] = 'ETag, Retry-After, X-Request-Id'
 }
+
+/** Refusals that every page may read, also where no guard was asked. */
+export const refusingToAll =
+  (refuse: Hooks['refuse']): Hooks['refuse'] =>
+  (call, refused) => {
+    letAllRead(call)
+    return refuse(call, refused)
+  }
 
 /** CORS for what is open to every origin, without credentials. */
 export const openToAll: Guard<unknown, object, void> = {
