@@ -1,12 +1,20 @@
 #!/usr/bin/env node
 /** The process: starts the service, and drains it on SIGTERM. Only this file exits it. */
 import { randomBytes } from 'node:crypto'
-import { enableCompileCache, flushCompileCache } from 'node:module'
+// Whole: an older Node.js lacks some of its names, and would say only that.
+import nodeModule from 'node:module'
 import { join } from 'node:path'
 import { pooled } from './random.ts'
+import { tooOld } from './runtime.ts'
+
+const refusal = tooOld(process.versions.node)
+if (refusal) {
+  process.stderr.write(`${refusal}\n`)
+  process.exit(1)
+}
 
 // Before the rest is imported, so that Node keeps its compiled code and the next start is quick.
-enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
+nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 const { advice, serve } = await import('./serve.ts')
 
 /** What the process writes is for its own user alone. */
@@ -32,7 +40,7 @@ async function start(): Promise<void> {
   process.on('SIGINT', drain)
   announce()
   // Now rather than at the exit, which a crash never reaches.
-  flushCompileCache()
+  nodeModule.flushCompileCache()
 }
 
 start().catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
-import { cleanUp, freshDirectory, launch, serve } from './program.ts'
+import { cleanUp, freshDirectory, launch, pinnedNode, root, serve } from './program.ts'
 
 afterEach(cleanUp)
 
@@ -37,6 +37,17 @@ test('after a clean stop all data is in the one database file', async () => {
   await birth(server.url)
   await server.kill('SIGTERM')
   expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
+})
+
+test('a Node.js that is too old is told so, before anything else is asked of it', async () => {
+  const older =
+    "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.1.0'})"
+  const command = [pinnedNode, '--import', older, join(root, 'src/main.ts')]
+  const { code, output } = await launch({ directory: freshDirectory(), command }).ended
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: expect.stringMatching(/^This is Node\.js 20\.1\.0, and .* 24\.7 or newer\. .*\n$/),
+  })
 })
 
 test('a wrong setting stops the start, and each is named with what it must be', async () => {
