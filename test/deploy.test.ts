@@ -24,7 +24,12 @@ test('the unit and the image set settings that exist', () => {
 interface Compose {
   readonly services: Record<
     string,
-    { readonly environment?: Record<string, string>; readonly depends_on?: object }
+    {
+      readonly image?: string
+      readonly build?: { readonly args: Record<string, string> }
+      readonly environment?: Record<string, string>
+      readonly depends_on?: object
+    }
   >
 }
 
@@ -37,6 +42,22 @@ test('the nodes of the compose file set settings that exist, and wait for servic
     const names: unknown[] = Array.isArray(needed) ? needed : Object.keys(needed)
     expect(Object.keys(services)).toEqual(expect.arrayContaining(names))
   }
+})
+
+test('each image can be pinned by its digest, and is named by a tag where it is not', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose
+  const [, , pinning = ''] = read('docs/operating.md').split(/(\*\*Pin the images\*\*)/)
+  const images = Object.values(services).flatMap(({ image, build }) => [
+    ...(build ? [build.args.NODE_IMAGE] : [image]),
+  ])
+  expect(images.length).toBe(4)
+  for (const image of images) {
+    const [, name] = /^\$\{([A-Z]+_IMAGE):-[a-z]+:[\w.-]+\}$/.exec(image ?? '') ?? []
+    expect(pinning, image).toContain(name)
+  }
+  const bases = read('deploy/Dockerfile').match(/^FROM .*$/gm) ?? []
+  expect(bases.filter((base) => /^FROM \$\{NODE_IMAGE\}/.test(base))).toEqual(bases)
+  expect(bases.length).toBe(2)
 })
 
 test('the image copies what is there, and is given nothing else', () => {
