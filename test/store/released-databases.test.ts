@@ -6,6 +6,10 @@ import { type Answer, memoryPath, openService, type TestService, write } from '.
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
+/** A feed of 1.0.0 said at its end who wrote it; all else is as it was, to the byte. */
+const noticeFirst = (text: string): string =>
+  text.replace(/^\{(.*),("notice":"[^"]*")\}$/s, '{$2,$1}')
+
 /** What an answer says of the moment at which it was asked for. */
 const timeless = (text: string): string => text.replace(/"exportedAt":"[^"]*"/, '')
 
@@ -46,7 +50,7 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
     expect(asked.length).toBeGreaterThan(20)
     for (const { path, token, text } of asked) {
       const answer = await service.call('GET', path, token ? { token } : {})
-      expect([path, timeless(answer.text)]).toEqual([path, timeless(text)])
+      expect([path, timeless(answer.text)]).toEqual([path, noticeFirst(timeless(text))])
     }
   })
 
