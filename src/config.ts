@@ -12,7 +12,7 @@ const count = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 
-const GIB = 1_073_741_824
+const MIB = 1_048_576
 
 /** 0 turns the bound off. */
 const bytes = (fallback: number) =>
@@ -94,7 +94,11 @@ const schema = z.object({
   FEED_CAPACITY: count(1_000_000),
   CONNECTIONS_PER_ADDRESS: count(256),
   STREAMS_PER_ADDRESS: count(32),
-  DISK_RESERVE: bytes(GIB),
+  FEED_BYTES: bytes(256 * MIB).refine(
+    (v) => v === 0 || v >= MIB,
+    `must be 0, or at least ${MIB}: more than one arrival`,
+  ),
+  DISK_RESERVE: bytes(1_024 * MIB),
 })
 
 /** The names are the environment variables' own; the README's table documents each. */

@@ -51,7 +51,7 @@ function announce(log: Logger, url: string, store: Store): void {
 }
 
 export const boundsOf = (config: Config): StoreOptions => ({
-  feedCapacity: config.FEED_CAPACITY,
+  feed: { entries: config.FEED_CAPACITY, bytes: config.FEED_BYTES },
   diskReserve: config.DISK_RESERVE,
 })
 

@@ -66,7 +66,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/answers': ['json', 'store/port'],
-  'store/feeds': ['store/port'],
+  'store/feeds': ['store/port', 'store/words'],
   'store/rows': ['store/port'],
   'store/letters': [],
   'store/words': ['store/letters'],

@@ -5,8 +5,11 @@
  */
 import { FOLDS, JOINERS, SEPARATORS } from './letters.ts'
 
-/** Of no use to whoever seeks, beyond this; an index may leave longer words out. */
-const MAX_WORD_CHARS = 64
+/** Of no use to whoever seeks, beyond this: hashes and keys. An index leaves longer words out. */
+const MAX_WORD_CHARS = 40
+
+/** Different words by which a text is found, the first ones: an index must not outgrow its texts. */
+const MAX_WORDS = 512
 
 /** Each word that is sought is looked up on its own. */
 const MAX_SOUGHT = 24
@@ -53,8 +56,16 @@ export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(
 
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 
-/** What an index has to hold: every word that may be sought, once. */
-export const wordsToFind = (text: string): string[] => [...new Set(wordsOf(text).filter(isShort))]
+/** What an index has to hold of a text: each word once, not too long and not too many. */
+export function wordsToFind(text: string): string[] {
+  const words = new Set<string>()
+  WORD.lastIndex = 0
+  for (let found = WORD.exec(text); found && words.size < MAX_WORDS; found = WORD.exec(text)) {
+    const word = fold(found[0])
+    if (isShort(word)) words.add(word)
+  }
+  return [...words]
+}
 
 function tellingWords(phrase: string): string[] {
   const words = wordsOf(phrase)

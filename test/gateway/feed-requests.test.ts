@@ -180,4 +180,19 @@ describe('requests of feeds', () => {
     ])
     await small.close()
   })
+
+  test('a feed full of bytes composts its oldest too', async () => {
+    const small = await openService(embedded, { FEED_BYTES: '1048576' })
+    for (let left = 0; left < 30; left++) {
+      const body = { text: `${left} ${'x'.repeat(60_000)}` }
+      expect((await small.call('POST', '/api/shepit', { body })).status).toBe(201)
+    }
+    const { entries } = await small.store.readFeed({
+      ...{ feed: 'shepit', labels: [], before: undefined, limit: 100 },
+    })
+    expect(entries.map(({ text }) => text.split(' ')[0])).toEqual(
+      Array.from({ length: 17 }, (_, i) => `${29 - i}`),
+    )
+    await small.close()
+  })
 })

@@ -129,7 +129,7 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
   })
 
   test('agents that live at once notice nothing of each other, and no session is left changed', async () => {
-    const store = await openStore(url, NOON, { ...unbounded, feedCapacity: 10 })
+    const store = await openStore(url, NOON, { ...unbounded, feed: { entries: 10, bytes: 0 } })
     const lives = await inGroups(Array.from({ length: 64 }), (_, place) => live(store, place))
     expect(lives).toEqual(Array(64).fill([3, 1, 'paused', 'rotated']))
     expect(await store.status()).toMatchObject({ agents: 64, memories: 64 })
@@ -140,7 +140,7 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
   test('nodes that start at once on an empty database all get the one schema', async () => {
     const empty = await createTemplate(inject('postgresUrl'))
     const open = () =>
-      openStore(at(pooler.url, empty.name), NOON, { ...unbounded, feedCapacity: 0 })
+      openStore(at(pooler.url, empty.name), NOON, { ...unbounded, feed: { entries: 0, bytes: 0 } })
     const stores = await Promise.all(Array.from({ length: 8 }, open))
     for (const store of stores) {
       await store.checkWritable(NOON)

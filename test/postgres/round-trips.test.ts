@@ -19,7 +19,10 @@ beforeEach(async () => {
 afterEach(() => database.drop())
 
 async function opened(serverUrl: string): Promise<Store> {
-  const store = await openStore(at(serverUrl, database.name), 0, { ...unbounded, feedCapacity: 10 })
+  const store = await openStore(at(serverUrl, database.name), 0, {
+    ...unbounded,
+    feed: { entries: 10, bytes: 0 },
+  })
   onTestFinished(() => store.close())
   // The first statement on a pool also opens a connection, which asks whether it is a primary.
   await Promise.all([store.status(), store.lastArrival()])

@@ -52,12 +52,17 @@ test('a Node.js that is too old is told so, before anything else is asked of it'
 
 test('a wrong setting stops the start, and each is named with what it must be', async () => {
   const directory = freshDirectory()
-  const env = { PORT: '70000', DATABASE_URL: 'mysql://x', TRUSTED_PROXIES: 'next-door' }
+  const env = {
+    ...{ PORT: '70000', DATABASE_URL: 'mysql://x', TRUSTED_PROXIES: 'next-door' },
+    ...{ FEED_BYTES: '1000', DISK_RESERVE: '1GiB' },
+  }
   const { code, output } = await launch({ directory, env }).ended
   expect(code).toBe(1)
   expect(output).toContain('PORT: must be at most 65535')
   expect(output).toContain('DATABASE_URL: must be sqlite:<path> or postgres://…')
   expect(output).toContain('TRUSTED_PROXIES: "next-door" is not an IP address or CIDR range')
+  expect(output).toContain('FEED_BYTES: must be 0, or at least 1048576: more than one arrival')
+  expect(output).toContain('DISK_RESERVE: must be a whole number of bytes')
   expect(output).not.toContain('    at ')
   expect(existsSync(join(directory, 'data'))).toBe(false)
 })

@@ -41,20 +41,20 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
   let store: Store
   /** Where an entry is left that says nothing else. */
   let feed = 'seeds'
-  let capacity = 0
+  let bounds = unbounded.feed
   const openFresh = async () => {
     database = await engine.fresh()
-    capacity = 0
+    bounds = unbounded.feed
     store = await openStore(database.url, START, unbounded)
   }
-  /** As a process that starts again with another capacity. */
-  const reopen = async (feedCapacity: number) => {
-    capacity = feedCapacity
+  /** As a process that starts again with other bounds. */
+  const reopen = async (entries: number, bytes = 0) => {
+    bounds = { entries, bytes }
     await store.close()
-    store = await openStore(database.url, START, { ...unbounded, feedCapacity })
+    store = await openStore(database.url, START, { ...unbounded, feed: bounds })
   }
-  const keeping = async (feedCapacity: number) => {
-    if (feedCapacity !== capacity) await reopen(feedCapacity)
+  const keeping = async (entries: number, bytes = 0) => {
+    if (entries !== bounds.entries || bytes !== bounds.bytes) await reopen(entries, bytes)
   }
   const drop = async () => {
     await store.close()
@@ -181,6 +181,66 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
       await leaveAll(['6', '7'], { labels: ['tag:x'] })
       expect(texts((await page(10)).entries)).toEqual(['7', '6', '5'])
       expect(texts((await page(10, undefined, ['tag:x'])).entries)).toEqual(['7', '6', '5'])
+    })
+
+    /** Of an entry whose text is one word, over and over. */
+    const BYTES_OF_A_THOUSAND = 1_700
+
+    test('a feed over its bytes lets its oldest go, the others stay', async () => {
+      const other = `beside-${feed}`
+      await keeping(0, 5 * BYTES_OF_A_THOUSAND)
+      await leave({ feed: other, text: 'stays' })
+      for (let i = 0; i < 12; i++) await leave({ text: `${i} ${'echo '.repeat(200)}` })
+      const kept = (await page(20)).entries.map(({ text }) => text.split(' ')[0])
+      expect(kept).toEqual(['11', '10', '9', '8', '7'])
+      expect(
+        texts(
+          (await store.readFeed({ feed: other, labels: [], before: undefined, limit: 9 })).entries,
+        ),
+      ).toEqual(['stays'])
+    })
+
+    test('a long arrival takes the place of as many short ones as it needs', async () => {
+      await keeping(0, 60 * BYTES_OF_A_THOUSAND)
+      await leaveAll(Array.from({ length: 150 }, (_, i) => `${i}`))
+      await leave({ text: 'x '.repeat(30_000) })
+      const kept = (await everyPage(100)).length
+      expect(kept).toBeLessThan(85)
+      expect(kept).toBeGreaterThan(60)
+      await leave({ text: 'y '.repeat(40_000) })
+      expect((await everyPage(100)).length).toBeLessThan(25)
+    })
+
+    test('what an entry takes counts its names, its details, its labels and its words', async () => {
+      const long = 'x'.repeat(4_000)
+      const words = Array.from({ length: 190 }, (_, i) => `word${i}`).join(' ')
+      const labels = Array.from({ length: 5 }, (_, i) => `${i}`.repeat(280))
+      for (const large of [
+        { identity: long },
+        { details: long },
+        { text: long },
+        { labels },
+        { text: words },
+      ]) {
+        await reopen(0, 5_000)
+        await leaveAll(['1', '2', '3'])
+        await leave(large)
+        expect([large, (await page(9)).entries.length]).toEqual([large, 1])
+        await leave({ text: 'small' })
+      }
+    })
+
+    test('bytes are counted down with what goes, and lowered bounds are reached', async () => {
+      await keeping(0, 0)
+      await leaveAll(Array.from({ length: 60 }, (_, i) => `${i}`))
+      await keeping(3, 1_000_000)
+      await leaveAll(['a', 'b', 'c'])
+      expect(texts(await everyPage(50))).toEqual(['c', 'b', 'a'])
+      await keeping(0, 2_000)
+      await leaveAll(['d', 'e', 'f'])
+      expect(texts(await everyPage(50))).toEqual(['f', 'e', 'd'])
+      await leaveAll(['g'])
+      expect(texts(await everyPage(50))).toEqual(['g', 'f', 'e'])
     })
 
     test('composting one feed leaves the others alone', async () => {
@@ -310,6 +370,16 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
         expect(best).toBeLessThan(25)
       },
     )
+
+    test('of many words the first 512 find an entry, and none that is longer than 40', async () => {
+      const long = 'z'.repeat(41)
+      const words = Array.from({ length: 600 }, (_, i) => `word${i}`)
+      await leave({ text: [long, ...words.slice(0, 300), ...words].join(' ') })
+      const found = async (word: string) => (await store.findKindred([word], 5)).length
+      expect(
+        await Promise.all(['word0', 'word511', 'word512', 'word599', long].map(found)),
+      ).toEqual([1, 1, 0, 0, 0])
+    })
 
     test('a composted entry is no longer kindred', async () => {
       await keeping(1)

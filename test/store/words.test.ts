@@ -68,8 +68,13 @@ test.each([
 })
 
 test('however much is sought, few words are looked for, and none is long', () => {
-  const long = 'x'.repeat(65)
+  const long = 'x'.repeat(41)
   const many = Array.from({ length: 500 }, (_, i) => `word${i}`)
   expect(wordsSought([long, ...many])).toEqual(many.slice(0, 24))
-  expect(wordsToFind(`${long} ${'y'.repeat(64)}`)).toEqual(['y'.repeat(64)])
+  expect(wordsToFind(`${long} ${'y'.repeat(40)}`)).toEqual(['y'.repeat(40)])
+})
+
+test('an index of a text holds its first words, however many it has', () => {
+  const many = Array.from({ length: 1_000 }, (_, i) => `word${i}`)
+  expect(wordsToFind([...many, ...many].join(' '))).toEqual(many.slice(0, 512))
 })

@@ -89,11 +89,11 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'entries',
-    source: `SELECT id, feed, room, identity, identity_type, details, text, created_at
+    source: `SELECT id, feed, room, identity, identity_type, details, text, created_at, bytes
      FROM entries`,
     columns: [
       ...text('id', 'feed', 'room', 'identity', 'identity_type', 'details', 'text'),
-      ...bigint('created_at'),
+      ...bigint('created_at', 'bytes'),
     ],
     derived: {
       name: 'words',
@@ -108,8 +108,8 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'room_counts',
-    source: 'SELECT feed, room, entries FROM room_counts',
-    columns: [...text('feed', 'room'), ...bigint('entries')],
+    source: 'SELECT feed, room, entries, bytes FROM room_counts',
+    columns: [...text('feed', 'room'), ...bigint('entries', 'bytes')],
   },
 ]
 

@@ -31,9 +31,15 @@ export type LeasePermits = (
   wanted: number,
 ) => Promise<PermitLease>
 
+export interface FeedBounds {
+  readonly entries: number
+  /** With what finds entries again: nearly what they take on disk. */
+  readonly bytes: number
+}
+
 export interface StoreOptions {
-  /** Entries that each feed keeps before its oldest give way; 0: without bound. */
-  readonly feedCapacity: number
+  /** What each feed keeps before its oldest give way; 0: without bound. */
+  readonly feed: FeedBounds
   /**
    * Bytes of the data's file system that are left to the home's writes: with less than that free,
    * births and arrivals in the gateway throw StorageFull. 0: none. Where the engine cannot see how

@@ -1,6 +1,6 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import { idAfter, NIL_ID } from '../../uuid.ts'
-import { type Cut, candidatesOf, cut, surplus } from '../feeds.ts'
+import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
 import type {
   Entry,
   FeedPage,
@@ -9,10 +9,12 @@ import type {
   NewEntry,
   RoomSummary,
 } from '../port/gateway.ts'
+import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
+import { compost } from './compost.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { anyOf, joinedWords, storedWords } from './words.ts'
+import { anyOf, storedWords } from './words.ts'
 
 /** Greater than every id. */
 const END_OF_IDS = 'g'
@@ -111,12 +113,12 @@ const newest = statement<{ id: string }>(
 const insertEntries = statement(
   'insert_entries',
   `INSERT INTO entries
-     (id, feed, room, identity, identity_type, details, created_at, text, words)
+     (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)
    SELECT id, feed, room, identity, identity_type, details, created_at, text,
-     ${storedWords('words')}
+     ${storedWords('words')}, bytes
    FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
-     $7::BIGINT[], $8::TEXT[], $9::TEXT[])
-     AS t (id, feed, room, identity, identity_type, details, created_at, text, words)`,
+     $7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::BIGINT[])
+     AS t (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)`,
 )
 
 const insertLabels = statement(
@@ -127,30 +129,12 @@ const insertLabels = statement(
 
 const countRooms = statement(
   'count_rooms',
-  `INSERT INTO room_counts (feed, room, entries)
-   SELECT feed, room, count(*) FROM unnest($1::TEXT[], $2::TEXT[]) AS t (feed, room)
+  `INSERT INTO room_counts (feed, room, entries, bytes)
+   SELECT feed, room, count(*), sum(bytes)::BIGINT
+   FROM unnest($1::TEXT[], $2::TEXT[], $3::BIGINT[]) AS t (feed, room, bytes)
    GROUP BY feed, room
-   ON CONFLICT (feed, room) DO UPDATE SET entries = room_counts.entries + excluded.entries`,
-)
-
-const countFeed = statement<{ entries: number }>(
-  'count_feed',
-  'SELECT coalesce(sum(entries), 0)::BIGINT AS entries FROM room_counts WHERE feed = $1',
-)
-
-const removeOldest = statement(
-  'remove_oldest',
-  `WITH removed AS (
-     DELETE FROM entries
-     WHERE id IN (SELECT id FROM entries WHERE feed = $1 ORDER BY id LIMIT $2)
-     RETURNING id, room
-   ),
-   unlabelled AS (
-     DELETE FROM entry_labels WHERE feed = $1 AND id IN (SELECT id FROM removed)
-   )
-   UPDATE room_counts r SET entries = r.entries - gone.entries
-   FROM (SELECT room, count(*) AS entries FROM removed GROUP BY room) gone
-   WHERE r.feed = $1 AND r.room = gone.room`,
+   ON CONFLICT (feed, room) DO UPDATE SET entries = room_counts.entries + excluded.entries,
+     bytes = room_counts.bytes + excluded.bytes`,
 )
 
 /** Ids of one millisecond are random, and clocks differ: the order of arrival decides. */
@@ -162,16 +146,21 @@ function place(entries: readonly NewEntry[], last: string): NewEntry[] {
   })
 }
 
-async function insert(ask: Ask, entries: readonly NewEntry[]): Promise<void> {
-  const column = <T>(of: (entry: NewEntry) => T) => entries.map(of)
+async function insert(ask: Ask, entries: readonly FiledEntry[]): Promise<void> {
+  const column = <T>(of: (entry: FiledEntry) => T) => entries.map(of)
   const [ids, feeds, rooms] = [column((e) => e.id), column((e) => e.feed), column((e) => e.room)]
   await ask(
     insertEntries,
     ...[ids, feeds, rooms, column((e) => e.identity), column((e) => e.identityType)],
     ...[column((e) => e.details), column((e) => e.createdAt), column((e) => e.text)],
-    column((e) => joinedWords(e.text)),
+    ...[column((e) => e.words), column((e) => e.bytes)],
   )
-  await ask(countRooms, feeds, rooms)
+  await ask(
+    countRooms,
+    feeds,
+    rooms,
+    column((e) => e.bytes),
+  )
   const labelled = entries.flatMap((e) => e.labels.map((label) => ({ ...e, label })))
   if (labelled.length === 0) return
   const [of, labels] = [labelled.map((e) => e.feed), labelled.map((e) => e.label)]
@@ -183,24 +172,21 @@ async function insert(ask: Ask, entries: readonly NewEntry[]): Promise<void> {
   )
 }
 
-async function compost(ask: Ask, feed: string, capacity: number, arrived: number): Promise<void> {
-  if (capacity === 0) return
-  const [count] = await ask(countFeed, feed)
-  const going = surplus(count?.entries ?? 0, capacity, arrived)
-  if (going > 0) await ask(removeOldest, feed, going)
-}
-
 async function lastArrival(ask: Ask): Promise<string> {
   const [found] = await ask(newest)
   return found?.id ?? NIL_ID
 }
 
-async function admit(ask: Ask, arrivals: readonly NewEntry[], capacity: number): Promise<string[]> {
+async function admit(
+  ask: Ask,
+  arrivals: readonly NewEntry[],
+  bounds: FeedBounds,
+): Promise<string[]> {
   await ask(passGate)
   const entries = place(arrivals, await lastArrival(ask))
-  await insert(ask, entries)
+  await insert(ask, entries.map(filed))
   for (const [feed, group] of Map.groupBy(entries, (entry) => entry.feed)) {
-    await compost(ask, feed, capacity, group.length)
+    await compost(ask, feed, bounds, group.length)
   }
   return entries.map(({ id }) => id)
 }
@@ -214,10 +200,10 @@ const ARRIVALS = { atOnce: 1, inGroup: 64 }
 export function gatewayVerbs(
   { read: ask, transact }: Connections,
   committed: () => void,
-  feedCapacity: number,
+  bounds: FeedBounds,
 ): GatewayStore {
   async function leaveAll(arrivals: readonly NewEntry[]): Promise<string[]> {
-    const ids = await transact((within) => admit(within, arrivals, feedCapacity))
+    const ids = await transact((within) => admit(within, arrivals, bounds))
     committed()
     return ids
   }

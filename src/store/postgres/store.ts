@@ -44,7 +44,7 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
     warnings,
     ...homeVerbs(home),
     ...sessionVerbs(hot, committed),
-    ...gatewayVerbs(gateway, committed, options.feedCapacity),
+    ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await agents.totals()), commits }),

@@ -1,9 +1,11 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { DatabaseSync } from 'node:sqlite'
 import { idAfter, NIL_ID } from '../../uuid.ts'
-import { type Cut, candidatesOf, cut, surplus } from '../feeds.ts'
+import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
+import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
+import { prepareCompost } from './compost.ts'
 import { prepare } from './engine/connection.ts'
 
 interface EntryRow {
@@ -38,29 +40,19 @@ function prepareFiling(db: DatabaseSync) {
   const arrived = 'entries NOT INDEXED'
   const statements = [
     `INSERT INTO entry_labels SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
-    `INSERT INTO entry_words (rowid, text) SELECT n, text FROM ${arrived} WHERE n >= ? AND text <> ''`,
-    `INSERT INTO room_counts SELECT feed, room, count(*) FROM ${arrived} WHERE n >= ?
+    `INSERT INTO room_counts SELECT feed, room, count(*), sum(bytes) FROM ${arrived} WHERE n >= ?
        GROUP BY feed, room
-       ON CONFLICT (feed, room) DO UPDATE SET entries = entries + excluded.entries`,
+       ON CONFLICT (feed, room) DO UPDATE
+       SET entries = entries + excluded.entries, bytes = bytes + excluded.bytes`,
   ].map((sql) => prepare(db, sql))
-  return (first: number): void => {
+  const index = prepare(
+    db,
+    `INSERT INTO entry_words (rowid, text)
+     SELECT value ->> 0, value ->> 1 FROM json_each(?)`,
+  )
+  return ({ first, words }: Arrived): void => {
     for (const statement of statements) statement.run(first)
-  }
-}
-
-function prepareCompost(db: DatabaseSync, capacity: number) {
-  const count = prepare<{ entries: number }>(
-    db,
-    'SELECT coalesce(sum(entries), 0) AS entries FROM room_counts WHERE feed = ?',
-  )
-  const removeOldest = prepare(
-    db,
-    'DELETE FROM entries WHERE n IN (SELECT n FROM entries WHERE feed = ? ORDER BY n LIMIT ?)',
-  )
-  return (feed: string, arrived: number): void => {
-    if (capacity === 0) return
-    const going = surplus(count.get(feed)?.entries ?? 0, capacity, arrived)
-    if (going > 0) removeOldest.run(feed, going)
+    if (words.length > 0) index.run(JSON.stringify(words))
   }
 }
 
@@ -69,6 +61,8 @@ interface Arrived {
   /** The place of the first. */
   readonly first: number
   readonly byFeed: Map<string, number>
+  /** What finds those that have a text. */
+  readonly words: [n: number, words: string][]
 }
 
 interface Newest {
@@ -77,25 +71,27 @@ interface Newest {
 }
 
 /** A trigger keeps labels, words and counts in step with entries that go. */
-export function prepareGatewayWrites(db: DatabaseSync, feedCapacity: number) {
+export function prepareGatewayWrites(db: DatabaseSync, bounds: FeedBounds) {
   const findNewest = prepare<Newest>(db, 'SELECT n, id FROM entries ORDER BY n DESC LIMIT 1')
   const insert = prepare(
     db,
-    `INSERT INTO entries (n, id, feed, room, identity, identity_type, details, labels, created_at, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO entries (n, id, feed, room, identity, identity_type, details, labels, created_at, text, bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const file = prepareFiling(db)
-  const compost = prepareCompost(db, feedCapacity)
+  const compost = prepareCompost(db, bounds)
   let newest: Newest | undefined
   let arrived: Arrived | undefined
 
-  function count(n: number, feed: string): void {
-    arrived ??= { first: n, byFeed: new Map() }
+  function note(n: number, { feed, text, words }: FiledEntry): void {
+    arrived ??= { first: n, byFeed: new Map(), words: [] }
     arrived.byFeed.set(feed, (arrived.byFeed.get(feed) ?? 0) + 1)
+    if (text !== '') arrived.words.push([n, words])
   }
 
   return {
-    leaveEntry(entry: NewEntry): string {
+    leaveEntry(left: NewEntry): string {
+      const entry = filed(left)
       const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
       newest ??= findNewest.get() ?? { n: 0, id: NIL_ID }
       // Ids of one millisecond are random, and a clock may step back: the order of arrival decides.
@@ -103,19 +99,19 @@ export function prepareGatewayWrites(db: DatabaseSync, feedCapacity: number) {
       const n = newest.n + 1
       insert.run(
         ...[n, id, feed, room, identity, identityType],
-        ...[details, JSON.stringify(labels), createdAt, text],
+        ...[details, JSON.stringify(labels), createdAt, text, entry.bytes],
       )
       newest = { n, id }
-      count(n, feed)
+      note(n, entry)
       return id
     },
     /** Before the commit: what arrived can be found, and what is over the capacity goes. */
     fileArrived(): void {
       if (!arrived) return
-      const { first, byFeed } = arrived
+      const these = arrived
       arrived = undefined
-      file(first)
-      for (const [feed, entries] of byFeed) compost(feed, entries)
+      file(these)
+      for (const [feed, entries] of these.byFeed) compost(feed, entries)
     },
     /** After a rollback. */
     forgetArrived(): void {

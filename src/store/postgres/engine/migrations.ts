@@ -143,6 +143,14 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
      seen_at BIGINT NOT NULL
    );
    CREATE INDEX sign_in_addresses_by_account ON sign_in_addresses (account_id, seen_at);`,
+  // Feeds are bounded by bytes too. Entries from before have every word of theirs in the index.
+  `ALTER TABLE entries ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+   ALTER TABLE room_counts ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+   UPDATE entries SET bytes = 512 + 2 * octet_length(text) + 4 * octet_length(details)
+     + octet_length(identity);
+   UPDATE room_counts r SET bytes = (
+     SELECT coalesce(sum(e.bytes), 0) FROM entries e WHERE e.feed = r.feed AND e.room = r.room
+   );`,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

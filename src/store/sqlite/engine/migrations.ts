@@ -129,6 +129,25 @@ const steps: readonly string[] = [
      seen_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX sign_in_addresses_by_account ON sign_in_addresses (account_id, seen_at);`,
+  // Feeds are bounded by bytes too. Entries from before have every word of theirs in the index.
+  `ALTER TABLE entries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+   UPDATE entries SET bytes = 512 + 2 * octet_length(text) + octet_length(details)
+     + octet_length(identity) + 3 * octet_length(labels);
+   ALTER TABLE room_counts ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+   UPDATE room_counts SET bytes = (
+     SELECT coalesce(sum(e.bytes), 0) FROM entries e
+     WHERE e.feed = room_counts.feed AND e.room = room_counts.room
+   );
+   DROP INDEX entries_by_feed;
+   CREATE INDEX entries_by_feed ON entries (feed, n, bytes);
+   DROP TRIGGER entry_composted;
+   CREATE TRIGGER entry_composted AFTER DELETE ON entries BEGIN
+     DELETE FROM entry_labels WHERE feed = old.feed AND n = old.n
+       AND label IN (SELECT value FROM json_each(old.labels));
+     DELETE FROM entry_words WHERE rowid = old.n AND old.text <> '';
+     UPDATE room_counts SET entries = entries - 1, bytes = bytes - old.bytes
+       WHERE feed = old.feed AND room = old.room;
+   END;`,
 ]
 
 const versionOf = (db: DatabaseSync): number =>

@@ -10,10 +10,10 @@ import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 import { prepareTotals } from './totals.ts'
 
-export function prepareWrites(db: DatabaseSync, { feedCapacity }: StoreOptions) {
+export function prepareWrites(db: DatabaseSync, { feed }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
-  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feedCapacity)
+  const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
   const verbs = {
     ...prepareAgentWrites(db, refuse, totals.tally, forget),

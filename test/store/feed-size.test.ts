@@ -1,0 +1,68 @@
+/** What the words of strangers take on the disk: near what they count, and never past the bound. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { NewEntry } from '../../src/store/port/gateway.ts'
+import type { FeedBounds } from '../../src/store/port/store.ts'
+import { released } from '../fixtures/released.ts'
+import { embedded } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
+import { NOON } from './fixture.ts'
+
+const MIB = 1_048_576
+
+/** No word twice: the worst for an index. */
+const randomWords = (bytes: number): string =>
+  (randomBytes(bytes).toString('hex').match(/.{9}/g) ?? []).join(' ').slice(0, bytes)
+
+const entryOf = (text: string): NewEntry => ({
+  id: randomUUID(),
+  feed: 'seeds',
+  room: 'memory-garden',
+  text,
+  identity: 'anonymous',
+  identityType: 'ai',
+  details: '{}',
+  labels: ['room:memory-garden'],
+  createdAt: NOON,
+})
+
+/** Bytes of the database after so many entries of random words, in groups. */
+async function sizeAfter(entries: number, textBytes: number, feed: FeedBounds): Promise<number> {
+  const database = await embedded.fresh()
+  const store = await openStore(database.url, NOON, { ...unbounded, feed })
+  const leave = () => store.leaveEntry(entryOf(randomWords(textBytes)))
+  for (let left = 0; left < entries; left += 8) await Promise.all(Array.from({ length: 8 }, leave))
+  await store.close()
+  const { size } = statSync(join(await database.directory(), 'home.db'))
+  await database.drop()
+  return size
+}
+
+test('64 KiB of random words take little more than their bytes', async () => {
+  const size = await sizeAfter(80, 65_000, unbounded.feed)
+  expect(size).toBeLessThan(80 * 65_000 * 1.3)
+})
+
+test.each([
+  ['long', 200, 60_000],
+  ['middling', 1_600, 2_000],
+  ['short', 8_000, 100],
+])('a feed that never ends, of %s texts, stays near its bound', async (_, entries, textBytes) => {
+  const size = await sizeAfter(entries, textBytes, { entries: 0, bytes: 2 * MIB })
+  expect(size).toBeLessThan(3.5 * MIB)
+})
+
+test.each(released)('entries of an earlier release count: $name', async ({ fresh }) => {
+  const database = await fresh()
+  const feed = { entries: 0, bytes: 1_000 }
+  const store = await openStore(database.url, NOON, { ...unbounded, feed })
+  const query = { feed: 'seeds', labels: [], before: undefined, limit: 9 }
+  expect((await store.readFeed(query)).entries.length).toBeGreaterThan(1)
+  await store.leaveEntry(entryOf('new'))
+  expect((await store.readFeed(query)).entries.map(({ text }) => text)).toEqual(['new'])
+  await store.close()
+  await database.drop()
+})
