@@ -5,20 +5,22 @@ import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { boundConnections, type ConnectionBound } from './connections.ts'
 import { inTurn } from './in-turn.ts'
-import { sendText } from './stream.ts'
+import { type ReaderPatience, sendText, sendWhole } from './stream.ts'
 import { targetOf } from './target.ts'
 
 // An import statement would read every name that the module exports, and one of them loads Node's
 // whole client for fetch: 16 MB that a server has no use for.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** How long a client may take, in milliseconds. */
+/** How long a client may take to send, in milliseconds, and how slowly it may read. */
 const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 2_000,
-  /** Without taking anything of an answer. */
   stallTimeout: 30_000,
+  leastPace: 4_096,
+  paceGrace: 30_000,
+  answerTimeout: 3_600_000,
 }
 
 export type Patience = Partial<typeof PATIENCE>
@@ -100,12 +102,12 @@ function pairs(headers: Answer['headers']): string[] {
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
-  stallMs: number,
+  patience: ReaderPatience,
 ): Promise<void> {
   outgoing.writeHead(status, pairs(headers))
   if (body === null) outgoing.end()
-  else if (typeof body === 'string') outgoing.end(body)
-  else await sendText(outgoing, body, stallMs)
+  else if (typeof body === 'string') await sendWhole(outgoing, body, patience)
+  else await sendText(outgoing, body, patience)
 }
 
 export interface RunningServer {
@@ -136,18 +138,20 @@ export async function listen(
   patience: Patience = {},
   connections?: ConnectionBound,
 ): Promise<RunningServer> {
-  const { stallTimeout, ...timeouts } = { ...PATIENCE, ...patience }
+  const limits = { ...PATIENCE, ...patience }
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
     const incoming = incomingOf(message)
     const given = incoming ? await site.serve(incoming) : malformed()
-    await send(outgoing, given, stallTimeout)
+    await send(outgoing, given, limits)
   }
   // A request line or Host that makes no address never reaches the app.
   const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
   const listener = inTurn((message, outgoing) =>
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval } = limits
+  const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) boundConnections(server, connections)

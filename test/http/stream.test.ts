@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Answer, Incoming, TextStream } from '../../src/http/call.ts'
-import { listen, type RunningServer } from '../../src/http/server.ts'
+import { listen, type Patience, type RunningServer } from '../../src/http/server.ts'
 import { siteOf } from './listening.ts'
 import { exchange, request } from './socket.ts'
 
@@ -29,6 +29,16 @@ function endless(piece: string) {
   return { source: source(), asked: () => asked }
 }
 
+/** Whether the server broke it. */
+const broken = (socket: Socket): Promise<unknown> => once(socket.resume(), 'close')
+
+/** Asks, and reads a little now and then. */
+function dawdle(port: number): Socket {
+  const socket = stall(port)
+  const sip = setInterval(() => socket.read(16_384), 10)
+  return socket.on('close', () => clearInterval(sip))
+}
+
 /** A source that has nothing to say for as long as it is held. */
 async function* silent(held: Promise<void>): AsyncGenerator<string> {
   await held
@@ -36,7 +46,10 @@ async function* silent(held: Promise<void>): AsyncGenerator<string> {
 }
 
 /** A server that answers everything with one stream, and when its source was let go. */
-async function serving(open: (incoming: Incoming) => AsyncIterable<string>) {
+async function serving(
+  open: (incoming: Incoming) => AsyncIterable<string>,
+  patience: Patience = { stallTimeout: 100 },
+) {
   const closed = Promise.withResolvers<void>()
   const serve = async (incoming: Incoming): Promise<Answer> => {
     const body: TextStream = { pieces: open(incoming), close: closed.resolve }
@@ -55,6 +68,9 @@ function stall(port: number): Socket {
 }
 
 const get = request('GET / HTTP/1.1')
+
+/** Of a connection that goes on. */
+const getNext = 'GET / HTTP/1.1\r\nHost: home.test\r\n\r\n'
 
 test('a stream read to its end closes its source', async () => {
   const { server, closed } = await serving(() => pieces('é', 'b'))
@@ -146,4 +162,79 @@ test('what is still sent to a reader that takes nothing does not keep it', async
   await closed
   socket.destroy()
   await server.drain()
+})
+
+test('a reader that takes less than the least pace is dropped, though it never stalls', async () => {
+  const { source } = endless('x'.repeat(16_384))
+  const slow = { stallTimeout: 10_000, leastPace: 1_000_000_000, paceGrace: 100 }
+  const { server, closed } = await serving(() => source, slow)
+  const socket = dawdle(server.port)
+  await closed
+  socket.destroy()
+  await server.drain()
+}, 8_000)
+
+test('a reader that keeps the pace is not dropped for what its source takes', async () => {
+  const least = { stallTimeout: 100, leastPace: 1_000, paceGrace: 50 }
+  async function* slowly(): AsyncGenerator<string> {
+    for (let n = 0; n < 5; n++) {
+      await pause(60)
+      yield `<${n}>`
+    }
+  }
+  const { server } = await serving(slowly, least)
+  expect((await exchange(server.port, get)).toString()).toMatch(/<4>.*\r\n0\r\n\r\n$/s)
+  await server.drain()
+})
+
+test('an answer has a deadline, though its reader is quick and its source has nothing to say', async () => {
+  const held = Promise.withResolvers<void>()
+  const { server, closed } = await serving(() => silent(held.promise), { answerTimeout: 100 })
+  const socket = stall(server.port)
+  await broken(socket)
+  await closed
+  held.resolve()
+  await server.drain()
+}, 8_000)
+
+describe('an answer that is one text', () => {
+  async function answering(text: string) {
+    const left = Promise.withResolvers<void>()
+    const serve = async ({ body }: Incoming): Promise<Answer> => {
+      if (body instanceof IncomingMessage) body.socket.once('close', left.resolve)
+      const headers = { 'Content-Length': String(Buffer.byteLength(text)) }
+      return { status: 200, headers, body: text }
+    }
+    const server = await listen(siteOf(serve), '127.0.0.1', 0, patience)
+    return { server, left: left.promise }
+  }
+
+  test.each([1, 60_000, 65_536, 65_537, 300_000, 3_000_000])(
+    'of %i letters comes whole',
+    async (letters) => {
+      const text = 'ж'.repeat(letters)
+      const { server } = await answering(text)
+      const given = (await exchange(server.port, get)).toString()
+      expect(given.slice(given.indexOf('\r\n\r\n') + 4) === text).toBe(true)
+      await server.drain()
+    },
+  )
+
+  test('and is not taken is dropped', async () => {
+    const { server, left } = await answering('x'.repeat(20_000_000))
+    const socket = stall(server.port)
+    await left
+    socket.destroy()
+    await server.drain()
+  }, 8_000)
+
+  test('of many that are asked for and not taken is dropped too', async () => {
+    const { server, left } = await answering('x'.repeat(60_000))
+    const socket = stall(server.port)
+    const ask = setInterval(() => socket.write(getNext), 1)
+    await left
+    clearInterval(ask)
+    socket.destroy()
+    await server.drain()
+  }, 8_000)
 })

@@ -57,7 +57,7 @@ export const stream = endpoint({
     tag,
     summary: 'Everything as it arrives',
     description:
-      'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with its id and, as JSON, the entry after a notice that strangers wrote it. A reader that takes nothing for 30 seconds is dropped.',
+      'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with its id and, as JSON, the entry after a notice that strangers wrote it. A reader that takes nothing for 30 seconds is dropped, and every stream ends after an hour: resume with Last-Event-ID.',
     headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
   },
   guards: forReaders,
