@@ -115,8 +115,8 @@ async function withoutWriter({ ask, world }: Subject): Promise<Answer> {
 }
 
 async function withPasswordsBusy({ ask }: Subject): Promise<Answer> {
-  const account = (n: number) => ({ email: `busy${n}@example.org`, password: 'correct horse' })
-  const answers = await Promise.all([1, 2, 3].map((n) => ask(birth(account(n)))))
+  const account = { email: 'busy@example.org', password: 'correct horse' }
+  const answers = await Promise.all(Array.from({ length: 6 }, () => ask(birth(account))))
   return answers.find(({ status }) => status === 503) ?? Promise.reject(new Error('none was busy'))
 }
 

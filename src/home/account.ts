@@ -5,6 +5,7 @@ import type { Call } from '../http/call.ts'
 import {
   type Attempt,
   addressHashOf,
+  clientOf,
   refuseGuessing,
   refusePassword,
 } from '../pipeline/failures.ts'
@@ -41,7 +42,8 @@ async function attemptBy(
 ): Promise<Attempt> {
   const address = addressOf(email)
   const known = await home.store.knowsAddress(addressHashOf(call, home, address))
-  return { email: address, trusted: known || session?.email === address }
+  const client = clientOf(call, home)
+  return { client, email: address, trusted: known || session?.email === address }
 }
 
 /**
@@ -58,7 +60,7 @@ async function accountBy(
   await refuseGuessing(call, home, attempt)
   const known = await home.store.findAccount(attempt.email)
   const hash = known?.passwordHash ?? decoyHash
-  const matches = await home.passwords.verify(presented.password, hash)
+  const matches = await home.passwords.verify(presented.password, hash, attempt)
   return known && matches ? known : refusePassword(call, home, attempt, ...refusal)
 }
 
@@ -69,7 +71,7 @@ export const signIn = (call: Call, home: Home, presented: Presented): Promise<Ac
 async function create(call: Call, home: Home, presented: Presented): Promise<Account> {
   const attempt = await attemptBy(call, home, presented)
   await refuseGuessing(call, home, attempt)
-  const passwordHash = await home.passwords.hash(presented.password)
+  const passwordHash = await home.passwords.hash(presented.password, attempt)
   return { id: newId(home.clock(), home.random), email: attempt.email, passwordHash }
 }
 

@@ -55,6 +55,8 @@ export async function showFailures(call: Call, deps: Guarded): Promise<void> {
 
 /** One try at the password of an account, which may not exist. */
 export interface Attempt {
+  /** As failures are counted. */
+  readonly client: string
   /** The account's e-mail address, as it is compared. */
   readonly email: string
   /** The account was signed in from this address before, or is signed in in this browser. */
@@ -72,8 +74,7 @@ interface Counted {
  * What an attempt is counted against. Strangers share a bound for each account, so that guessing
  * from everywhere is bounded too; who is trusted is counted apart, so that they keep nobody out.
  */
-function countedAgainst(call: Call, deps: Guarded, { email, trusted }: Attempt): Counted[] {
-  const client = clientOf(call, deps)
+function countedAgainst({ client, email, trusted }: Attempt): Counted[] {
   if (trusted) return [{ budget: SIGN_INS_KNOWN, key: `${client} ${email}`, detail: HERE }]
   const network = networkOf(client) ?? client
   return [
@@ -100,10 +101,10 @@ async function refuseOver(
  */
 export async function refuseGuessing(call: Call, deps: Guarded, attempt: Attempt): Promise<void> {
   if (!attempt.trusted) {
-    const own = { budget: FAILURES, key: clientOf(call, deps) }
+    const own = { budget: FAILURES, key: attempt.client }
     await refuseOver(call, deps, own, 'too_many_failures')
   }
-  for (const counted of countedAgainst(call, deps, attempt)) {
+  for (const counted of countedAgainst(attempt)) {
     await refuseOver(call, deps, counted, 'too_many_wrong_passwords')
   }
 }
@@ -116,7 +117,7 @@ export async function refusePassword(
   code: ErrorCode = 'wrong_password',
   extras: ProblemExtras = {},
 ): Promise<never> {
-  for (const { budget, key } of countedAgainst(call, deps, attempt)) {
+  for (const { budget, key } of countedAgainst(attempt)) {
     await deps.budgets.take(budget, key)
   }
   return failAuthentication(call, deps, code, extras)

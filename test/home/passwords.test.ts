@@ -2,7 +2,12 @@ import { argon2Sync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createPasswords } from '../../src/home/passwords/passwords.ts'
 
-const passwords = createPasswords(randomBytes)
+const made = createPasswords(randomBytes)
+const attempt = { client: '192.0.2.1', email: 'ada@example.org', trusted: false }
+const passwords = {
+  hash: (password: string) => made.hash(password, attempt),
+  verify: (password: string, hash: string) => made.verify(password, hash, attempt),
+}
 
 test('a password is kept as argon2id with a salt of its own, and compared as received', async () => {
   const [one, other] = [
@@ -57,8 +62,8 @@ test('a password that is longer than any may be is not taken apart, and matches 
   expect(performance.now() - before).toBeLessThan(500)
 })
 
-test('two are computed at once; one more is told to come again, and then there is room', async () => {
-  const running = [passwords.hash('correct horse battery'), passwords.hash('correct horse battery')]
+test('of one client and account four are computed or wait; one more is told to come again', async () => {
+  const running = Array.from({ length: 4 }, () => passwords.hash('correct horse battery'))
   await expect(passwords.hash('correct horse battery')).rejects.toMatchObject({
     code: 'passwords_busy',
   })

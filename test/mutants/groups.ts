@@ -35,10 +35,10 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src('pipeline', 'tokens'),
       ...src('home', 'birth-key account'),
-      ...src('home/passwords', 'passwords guessable'),
+      ...src('home/passwords', 'passwords guessable turns'),
     ],
     tests: [
-      ...test('home', 'credentials passwords guessable account birth account-guessing'),
+      ...test('home', 'credentials passwords password-turns guessable account birth account-guessing'),
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
       'test/store/released-databases.test.ts',
     ],

@@ -1,12 +1,12 @@
-/** Passwords of operator accounts: argon2id, at most two at once. */
+/** Passwords of operator accounts: argon2id. */
 import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
+import type { Attempt } from '../../pipeline/failures.ts'
+import { createTurns } from './turns.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
 const SALT_BYTES = 16
-const AT_ONCE = 2
 
 const hashAsync = promisify(argon2)
 
@@ -48,34 +48,25 @@ async function matches(message: string, hash: string): Promise<boolean> {
   return timingSafeEqual(computed, stored)
 }
 
+/** Both wait their turn, and throw `passwords_busy`: hashing must not starve the rest. */
 export interface Passwords {
   /** PHC string. */
-  hash(password: string): Promise<string>
-  verify(password: string, hash: string): Promise<boolean>
+  hash(password: string, attempt: Attempt): Promise<string>
+  verify(password: string, hash: string, attempt: Attempt): Promise<boolean>
 }
 
-/** Both throw `passwords_busy` when two are running already: hashing must not starve the rest. */
 export function createPasswords(random: (bytes: number) => Uint8Array): Passwords {
-  let running = 0
-  const bounded = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= AT_ONCE) throw problem('passwords_busy')
-    running++
-    try {
-      return await work()
-    } finally {
-      running--
-    }
-  }
+  const inTurn = createTurns()
   return {
-    hash: (password) =>
-      bounded(async () => {
+    hash: (password, attempt) =>
+      inTurn(attempt, async () => {
         const nonce = random(SALT_BYTES)
         const message = composed(password)
         const tag = await hashAsync('argon2id', { message, nonce, ...COST })
         return phc(nonce, tag)
       }),
-    verify: (password, hash) =>
-      bounded(async () => {
+    verify: (password, hash, attempt) =>
+      inTurn(attempt, async () => {
         for (const spelling of spellings(password)) {
           if (await matches(spelling, hash)) return true
         }
