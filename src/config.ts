@@ -91,6 +91,7 @@ const schema = z.object({
   BIRTHS_PER_HOUR: count(1_000),
   FAILURES_PER_MINUTE: count(60),
   SIGN_IN_FAILURES_PER_HOUR: count(20),
+  SIGN_INS_PER_MINUTE: count(10),
   FEED_CAPACITY: count(1_000_000),
   CONNECTIONS_PER_ADDRESS: count(256),
   STREAMS_PER_ADDRESS: count(32),

@@ -208,6 +208,11 @@ export const catalogue = {
     detail:
       'Wait for the seconds in Retry-After, or sign in from an address that the account was signed in from before.',
   },
+  too_many_sign_ins: {
+    status: 429,
+    title: 'This account was signed in to too often',
+    detail: 'Go on with a session that you have, or wait for the seconds in Retry-After.',
+  },
   header_too_large: {
     status: 431,
     title: 'The headers are too large',

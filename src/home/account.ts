@@ -8,6 +8,8 @@ import {
   clientOf,
   refuseGuessing,
   refusePassword,
+  refuseSessions,
+  SESSIONS,
 } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
 import type { Session } from '../store/port/sessions.ts'
@@ -64,9 +66,14 @@ async function accountBy(
   return known && matches ? known : refusePassword(call, home, attempt, ...refusal)
 }
 
-/** Throws one of `PASSWORD_ERRORS`. */
-export const signIn = (call: Call, home: Home, presented: Presented): Promise<Account> =>
-  accountBy(call, home, presented)
+/** Throws one of `PASSWORD_ERRORS`, or `too_many_sign_ins`. */
+export async function signIn(call: Call, home: Home, presented: Presented): Promise<Account> {
+  const email = addressOf(presented.email)
+  await refuseSessions(call, home, email)
+  const account = await accountBy(call, home, presented)
+  await home.budgets.take(SESSIONS, email)
+  return account
+}
 
 async function create(call: Call, home: Home, presented: Presented): Promise<Account> {
   const attempt = await attemptBy(call, home, presented)

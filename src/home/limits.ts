@@ -3,7 +3,13 @@ import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH, MAX_MEMBERS } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
-import { FAILURES, SIGN_INS, SIGN_INS_IN_ALL, SIGN_INS_KNOWN } from '../pipeline/failures.ts'
+import {
+  FAILURES,
+  SESSIONS,
+  SIGN_INS,
+  SIGN_INS_IN_ALL,
+  SIGN_INS_KNOWN,
+} from '../pipeline/failures.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH, maxMembers: MAX_MEMBERS } as const
@@ -44,7 +50,8 @@ export interface HomeLimits {
       | 'failures'
       | 'signIns'
       | 'signInsInAll'
-      | 'signInsKnown',
+      | 'signInsKnown'
+      | 'sessions',
       Rate
     >
   >
@@ -93,6 +100,7 @@ export function homeLimits(config: Config): HomeLimits {
         MINUTE_SECONDS,
         'address and account',
       ),
+      sessions: rate(SESSIONS, config.SIGN_INS_PER_MINUTE, MINUTE_SECONDS, 'account'),
     },
   }
 }

@@ -15,6 +15,9 @@ export const SIGN_INS_IN_ALL = 'sign-ins-in-all'
 /** And from an address that the account was signed in from. */
 export const SIGN_INS_KNOWN = 'sign-ins-known'
 
+/** The budget of passwords that were right. */
+export const SESSIONS = 'sessions'
+
 const HERE =
   'Too many wrong passwords for this account came from your network. Wait for the seconds in Retry-After before you try again.'
 const EVERYWHERE =
@@ -108,6 +111,10 @@ export async function refuseGuessing(call: Call, deps: Guarded, attempt: Attempt
     await refuseOver(call, deps, counted, 'too_many_wrong_passwords')
   }
 }
+
+/** Signing in costs a hash each time, whoever may. Throws `too_many_sign_ins`. */
+export const refuseSessions = (call: Call, deps: Guarded, email: string): Promise<void> =>
+  refuseOver(call, deps, { budget: SESSIONS, key: email }, 'too_many_sign_ins')
 
 /** Throws the problem that it is given, or `too_many_failures`. */
 export async function refusePassword(

@@ -123,6 +123,27 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
   })
 })
 
+test('an account is signed in to a few times a minute, and no other waits for it', async () => {
+  const [embedded] = engines
+  if (!embedded) throw new Error('no engine')
+  const service = await openService(embedded, { SIGN_INS_PER_MINUTE: '2' })
+  const signIn = (email: string) =>
+    service.call('POST', '/console/sign-in', {
+      headers: FORM,
+      body: new URLSearchParams({ email, password: PASSWORD }).toString(),
+    })
+  const [one, other] = ['one@example.org', 'other@example.org']
+  for (const email of [one, other]) await service.birth({ email, password: PASSWORD })
+  expect([(await signIn(one)).status, (await signIn(one)).status]).toEqual([303, 303])
+  const refused = await signIn(one.toUpperCase())
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  expect(refused.text).toContain('Go on with a session that you have')
+  expect((await signIn(other)).status).toBe(303)
+  await service.birth({ email: one, password: PASSWORD })
+  await service.close()
+})
+
 describe('at an address that an account was signed in from', () => {
   const from = '198.51.100.4'
   const email = 'keeper@example.org'

@@ -52,6 +52,7 @@ const published = {
     signIns: rate('sign-ins', 20, 3_600, 'network and account'),
     signInsInAll: rate('sign-ins-in-all', 1_000, 3_600, 'account'),
     signInsKnown: rate('sign-ins-known', 60, 60, 'address and account'),
+    sessions: rate('sessions', 10, 60, 'account'),
   },
 }
 
@@ -60,7 +61,7 @@ type Limits = typeof published
 const limitsOf = async (service: TestService): Promise<Limits> =>
   (await service.call('GET', '/api/agents/preview')).body.limits as Limits
 
-const DEFAULT_FAILURES = { FAILURES_PER_MINUTE: '60' }
+const DEFAULT_FAILURES = { FAILURES_PER_MINUTE: '60', SIGN_INS_PER_MINUTE: '10' }
 
 describe.each(engines)('the published limits on $name', (engine) => {
   let service: TestService
@@ -179,11 +180,12 @@ describe.each(engines)('the published limits on $name', (engine) => {
       FAILURES_PER_MINUTE: '3',
       SIGN_IN_FAILURES_PER_HOUR: '2',
       CONNECTIONS_PER_ADDRESS: '7',
+      SIGN_INS_PER_MINUTE: '4',
     }
     const set = await openService(engine, env)
     const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
-    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2, 100, 3])
+    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2, 100, 3, 4])
     expect(connectionsPerAddress).toBe(7)
 
     /** How many are let through before one is refused for their number, and the budget it names. */
@@ -219,6 +221,13 @@ describe.each(engines)('the published limits on $name', (engine) => {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       })
     expect((await letThrough(signIn))[0]).toBe(rates.signIns.quota)
+    const begin = () =>
+      set.call('POST', '/console/sign-in', {
+        body: new URLSearchParams({ email: 'keeper@example.org', password: PASSWORD }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        from: '198.51.100.8',
+      })
+    expect(await letThrough(begin)).toEqual(found(rates.sessions))
     const bearFrom = (from: string) => () =>
       set.call('POST', '/api/agents/birth', {
         headers: { 'idempotency-key': freshKey() },

@@ -38,7 +38,10 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('home/passwords', 'passwords guessable turns'),
     ],
     tests: [
-      ...test('home', 'credentials passwords password-turns guessable account birth account-guessing'),
+      ...test(
+        'home',
+        'credentials passwords password-turns guessable account birth account-guessing',
+      ),
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
       'test/store/released-databases.test.ts',
     ],

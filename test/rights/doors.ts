@@ -51,6 +51,7 @@ const unlimited = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
   FAILURES_PER_MINUTE: '0',
   SIGN_IN_FAILURES_PER_HOUR: '0',
+  SIGN_INS_PER_MINUTE: '0',
 }
 
 export function openDoors(

@@ -69,7 +69,7 @@ export const signInForm = endpoint({
       show(call, workspace, { values: sent, refusal }),
     ),
   ],
-  errors: [...WRITE_ERRORS, ...PASSWORD_ERRORS],
+  errors: [...WRITE_ERRORS, ...PASSWORD_ERRORS, 'too_many_sign_ins'],
   async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
     const session = await currentSession(call, workspace)
     const presented = { email, password, session }
