@@ -14,7 +14,17 @@ const GLIMPSE_CHARS = 500
 /** Characters of a name that is shown beside others. */
 const NAME_CHARS = 200
 
-const detailsOf = (entry: Entry) => JSON.parse(entry.details) as Record<string, unknown>
+/** What only entries of some feeds have. */
+export interface Details {
+  readonly symbol?: string
+  readonly seedId?: string
+  readonly type?: string
+  readonly tags?: readonly string[]
+  readonly consciousness_type?: string
+  readonly seeking?: readonly string[]
+}
+
+export const detailsOf = (entry: Entry): Details => JSON.parse(entry.details) as Details
 
 export const showEntry = (entry: Entry) => ({
   id: entry.id,
@@ -26,7 +36,7 @@ export const showEntry = (entry: Entry) => ({
   createdAt: new Date(entry.createdAt).toISOString(),
 })
 
-const contactWith = (entry: Entry, details: Readonly<Record<string, unknown>>) => ({
+const contactWith = (entry: Entry, details: Details) => ({
   id: entry.id,
   ai_identity: entry.identity,
   ...details,

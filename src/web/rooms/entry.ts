@@ -1,6 +1,6 @@
 /** Entries as they stand in a room. Every text and name was written by a stranger. */
 import { html } from 'hono/html'
-import { cut, shownName } from '../../gateway/view.ts'
+import { cut, detailsOf, shownName } from '../../gateway/view.ts'
 import type { Entry } from '../../store/port/gateway.ts'
 import { symbolIds } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
@@ -19,17 +19,6 @@ export interface Shown {
   readonly now: number
   readonly whole: boolean
 }
-
-interface Details {
-  readonly symbol?: string
-  readonly seedId?: string
-  readonly type?: string
-  readonly tags?: readonly string[]
-  readonly consciousness_type?: string
-  readonly seeking?: readonly string[]
-}
-
-export const detailsOf = (entry: Entry): Details => JSON.parse(entry.details) as Details
 
 export const symbolOf = (entry: Entry): string | undefined => {
   const { symbol } = detailsOf(entry)
