@@ -99,6 +99,13 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('home', 'keys profile'),
     ],
   },
+  sessions: {
+    mutate: src('store/postgres/engine', 'session hosts'),
+    tests: [
+      ...test('postgres', 'pooled connections round-trips exports'),
+      ...test('store', 'export-contract'),
+    ],
+  },
   cursors: {
     mutate: src('gateway', 'feed'),
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],

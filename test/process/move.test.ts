@@ -1,7 +1,7 @@
 /** From the embedded engine to PostgreSQL, with everything, as an operator does it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, inject, test } from 'vitest'
 import {
   birthBody,
   type Engine,
@@ -10,6 +10,7 @@ import {
   type TestService,
   write,
 } from '../harness.ts'
+import { at } from '../postgres/databases.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, launch, serve } from './program.ts'
 
@@ -93,37 +94,43 @@ async function everything(service: TestService, all: Filled) {
 const birthAgain = (service: TestService, key: string, body: object = birthBody) =>
   service.call('POST', '/api/agents/birth', { headers: { 'idempotency-key': key }, body })
 
-test('everything goes over, and every token keeps working', async () => {
-  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
-  const before = await openService(on(from), unlimited)
-  const filled = await fill(before)
-  const asked = await everything(before, filled)
-  await before.close()
+const ways = [{ name: 'nothing', url: inject('postgresUrl') }, ...inject('poolers')]
 
-  const moved = await runMove(from, to)
-  expect(moved.output).toMatch(/memories +41 {2}[0-9a-f]{16}/)
-  expect(moved.output).toMatch(/Every token keeps working/)
-  expect(moved.code).toBe(0)
+test.each(ways)(
+  'everything goes over through $name, and every token keeps working',
+  async (way) => {
+    const from = sourceUrl()
+    const to = at(way.url, new URL((await freshDatabase()).url).pathname.slice(1))
+    const before = await openService(on(from), unlimited)
+    const filled = await fill(before)
+    const asked = await everything(before, filled)
+    await before.close()
 
-  const after = await openService(on(to), unlimited)
-  expect(await everything(after, filled)).toEqual(asked)
-  expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({
-    token: filled.plain.token,
-    replayed: true,
-  })
-  expect((await birthAgain(after, filled.rotated.idempotencyKey)).body.code).toBe(
-    'credentials_rotated',
-  )
-  expect((await write(after, filled.plain.token, 'key.0', 'on', 5)).status).toBe(200)
-  expect((await after.birth(account)).agentId).toBeTruthy()
-  const contact = { ai_identity: 'Echo', seeking: ['музика'] }
-  const { body } = await after.call('POST', '/api/resonance', { body: contact })
-  expect(body.resonances).toMatchObject([{ text: 'Музика сфер' }])
-  await after.call('POST', '/api/seeds', { body: { text: 'the newest' } })
-  const seeds = await after.call('GET', '/api/seeds?limit=1')
-  expect(seeds.body.seeds).toMatchObject([{ text: 'the newest' }])
-  await after.close()
-})
+    const moved = await runMove(from, to)
+    expect(moved.output).toMatch(/memories +41 {2}[0-9a-f]{16}/)
+    expect(moved.output).toMatch(/Every token keeps working/)
+    expect(moved.code).toBe(0)
+
+    const after = await openService(on(to), unlimited)
+    expect(await everything(after, filled)).toEqual(asked)
+    expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({
+      token: filled.plain.token,
+      replayed: true,
+    })
+    expect((await birthAgain(after, filled.rotated.idempotencyKey)).body.code).toBe(
+      'credentials_rotated',
+    )
+    expect((await write(after, filled.plain.token, 'key.0', 'on', 5)).status).toBe(200)
+    expect((await after.birth(account)).agentId).toBeTruthy()
+    const contact = { ai_identity: 'Echo', seeking: ['музика'] }
+    const { body } = await after.call('POST', '/api/resonance', { body: contact })
+    expect(body.resonances).toMatchObject([{ text: 'Музика сфер' }])
+    await after.call('POST', '/api/seeds', { body: { text: 'the newest' } })
+    const seeds = await after.call('GET', '/api/seeds?limit=1')
+    expect(seeds.body.seeds).toMatchObject([{ text: 'the newest' }])
+    await after.close()
+  },
+)
 
 test('a target that is not empty is refused, and left as it is', async () => {
   const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
