@@ -11,6 +11,9 @@ const MAX_WORD_CHARS = 40
 /** Different words by which a text is found, the first ones: an index must not outgrow its texts. */
 const MAX_WORDS = 512
 
+/** A text that has not had so many different words by then repeats itself. */
+const MAX_LOOKED_AT = 4_096
+
 /** Each word that is sought is looked up on its own. */
 const MAX_SOUGHT = 24
 
@@ -60,8 +63,10 @@ const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 export function wordsToFind(text: string): string[] {
   const words = new Set<string>()
   WORD.lastIndex = 0
-  for (let found = WORD.exec(text); found && words.size < MAX_WORDS; found = WORD.exec(text)) {
-    const word = fold(found[0])
+  for (let looked = 0; looked < MAX_LOOKED_AT && words.size < MAX_WORDS; looked++) {
+    const [run] = WORD.exec(text) ?? []
+    if (run === undefined) break
+    const word = fold(run)
     if (isShort(word)) words.add(word)
   }
   return [...words]

@@ -106,6 +106,10 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('store', 'export-contract'),
     ],
   },
+  room: {
+    mutate: src('store', 'feeds words sqlite/compost postgres/compost sqlite/engine/space'),
+    tests: test('store', 'space words feed-size gateway-contract'),
+  },
   cursors: {
     mutate: src('gateway', 'feed'),
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],

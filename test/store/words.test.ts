@@ -78,3 +78,19 @@ test('an index of a text holds its first words, however many it has', () => {
   const many = Array.from({ length: 1_000 }, (_, i) => `word${i}`)
   expect(wordsToFind([...many, ...many].join(' '))).toEqual(many.slice(0, 512))
 })
+
+test.each([
+  ['letters', 'x '],
+  ['letters to be folded', 'É '],
+  ['letters that are joined', 'a\u0e31'],
+  ['words too long', `${'z'.repeat(41)} `],
+])('%s over and over keep nobody from writing', (_, part) => {
+  const text = part.repeat(65_536 / Buffer.byteLength(part))
+  let best = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 10; tries++) {
+    const from = performance.now()
+    wordsToFind(text)
+    best = Math.min(best, performance.now() - from)
+  }
+  expect(best).toBeLessThan(5)
+})

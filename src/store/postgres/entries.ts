@@ -1,14 +1,7 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import { idAfter, NIL_ID } from '../../uuid.ts'
 import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
-import type {
-  Entry,
-  FeedPage,
-  FeedQuery,
-  GatewayStore,
-  NewEntry,
-  RoomSummary,
-} from '../port/gateway.ts'
+import type { Entry, FeedPage, FeedQuery, GatewayStore, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
 import { compost } from './compost.ts'
@@ -138,7 +131,7 @@ const countRooms = statement(
 )
 
 /** Ids of one millisecond are random, and clocks differ: the order of arrival decides. */
-function place(entries: readonly NewEntry[], last: string): NewEntry[] {
+function place(entries: readonly FiledEntry[], last: string): FiledEntry[] {
   let before = last
   return entries.map((entry) => {
     before = idAfter(before, entry.id)
@@ -179,12 +172,12 @@ async function lastArrival(ask: Ask): Promise<string> {
 
 async function admit(
   ask: Ask,
-  arrivals: readonly NewEntry[],
+  arrivals: readonly FiledEntry[],
   bounds: FeedBounds,
 ): Promise<string[]> {
   await ask(passGate)
   const entries = place(arrivals, await lastArrival(ask))
-  await insert(ask, entries.map(filed))
+  await insert(ask, entries)
   for (const [feed, group] of Map.groupBy(entries, (entry) => entry.feed)) {
     await compost(ask, feed, bounds, group.length)
   }
@@ -202,14 +195,17 @@ export function gatewayVerbs(
   committed: () => void,
   bounds: FeedBounds,
 ): GatewayStore {
-  async function leaveAll(arrivals: readonly NewEntry[]): Promise<string[]> {
+  async function leaveAll(arrivals: readonly FiledEntry[]): Promise<string[]> {
     const ids = await transact((within) => admit(within, arrivals, bounds))
     committed()
     return ids
   }
 
+  const leave = together(ARRIVALS, leaveAll)
+
   return {
-    leaveEntry: together(ARRIVALS, leaveAll),
+    // Each is filed in its own time: those of a group together would hold everybody up.
+    leaveEntry: (entry) => leave(filed(entry)),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
       const words = wordsSought(phrases)
