@@ -94,6 +94,7 @@ describe('a store under its reserve', () => {
     await expect(store.leaveEntry(entry)).rejects.toThrow(StorageFull)
     await expect(store.bear(newBirth(), noLimits, NOON)).rejects.toThrow(StorageFull)
     expect(await store.hasRoom()).toBe(false)
+    expect(store.warnings).toEqual([expect.stringContaining('Less than DISK_RESERVE is free')])
     expect(await store.lastArrival()).toMatch(/^0{8}/)
   })
 

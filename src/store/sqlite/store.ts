@@ -16,6 +16,9 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
 
+const NO_ROOM =
+  'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
+
 function openParts(path: string, options: StoreOptions) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
@@ -109,10 +112,10 @@ export async function openSqlite(
   const path = databaseFile(pathOf(databaseUrl))
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
-  const { closeReader, writer } = parts
+  const { closeReader, space, writer } = parts
   return {
     location: path,
-    warnings: exposures(path),
+    warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
     leasePermits: undefined,
     ...homeVerbs(parts),
     ...sessionVerbs(parts),

@@ -37,7 +37,7 @@ export function lockDatabase(path: string, now: number): ProcessLock {
     )
   }
   const owner = { pid: process.pid, since: new Date(now).toISOString() }
-  writeFileSync(ownerFile(path), JSON.stringify(owner))
+  writeFileSync(ownerFile(path), JSON.stringify(owner), { mode: 0o600 })
   return {
     release() {
       rmSync(ownerFile(path), { force: true })
