@@ -192,6 +192,12 @@ export const catalogue = {
     title: 'Too many requests',
     detail: 'Wait for the seconds in Retry-After. The limits are in /api/agents/preview.',
   },
+  export_running: {
+    status: 429,
+    title: 'Another export of this agent is under way',
+    detail:
+      'Read it to its end, or close its connection. One export of an agent is sent at a time.',
+  },
   memory_quota_reached: {
     status: 429,
     title: 'The agent has all the memories it may keep',
@@ -259,6 +265,12 @@ export const catalogue = {
     title: 'The write may or may not have happened',
     detail:
       'The store failed while it committed. Read what is there before you write again. Memory writes and births are safe to repeat as they were.',
+  },
+  exports_busy: {
+    status: 503,
+    title: 'Too much is being exported',
+    detail:
+      'Send the request again after the seconds in Retry-After: other exports wait for their readers.',
   },
   too_many_streams: {
     status: 503,

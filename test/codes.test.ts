@@ -90,6 +90,21 @@ async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
   }
 }
 
+async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
+  const incoming = incomingOf('GET', '/api/agents/me/export', { token: world.mine.token })
+  const { body } = await doors.open.serving(asDeclared)(incoming)
+  try {
+    return await ask()
+  } finally {
+    if (typeof body === 'object') body?.close()
+  }
+}
+
+const withoutRoomForExports: Recipe = ({ row, world, doors }) => {
+  const open = openDoors(world.service, { EXPORT_BYTES: '1' })
+  return subjectOf(row, world, { ...doors, open }).ask()
+}
+
 async function besideAStream({ row, world, doors }: Subject): Promise<Answer> {
   const open = openDoors(world.service, { STREAMS_PER_ADDRESS: '1' })
   const { body } = await open.serving(asDeclared)(incomingOf('GET', '/api/resonance/stream', {}))
@@ -169,6 +184,8 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
   overloaded: (subject) => (subject.row.waits ? atAFullDoor(subject) : flooded(subject)),
+  export_running: besideAnExport,
+  exports_busy: withoutRoomForExports,
   too_many_streams: besideAStream,
   outcome_unknown: withoutWriter,
 }

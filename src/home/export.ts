@@ -1,6 +1,6 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
 import { z } from 'zod'
-import { type Answer, answer, type Call } from '../http/call.ts'
+import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { ExportAnswer, Identity } from '../store/port/home.ts'
 import { forAgents, noQuery } from './guards.ts'
@@ -22,7 +22,7 @@ const exportSchema = z
   })
   .meta({ id: 'Export' })
 
-type Snapshot = ExportAnswer & { outcome: 'export' }
+export type Snapshot = ExportAnswer & { outcome: 'export' }
 
 async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerator<string> {
   const { profile, memoryCount, memories } = snapshot
@@ -36,19 +36,28 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
   yield ']}'
 }
 
-/** The answer behind the endpoint and behind the console's download. */
-export async function attachExport(
-  call: Call,
-  { store, clock }: Home,
+/** What an export may be refused for, beside its guards. */
+export const EXPORT_ERRORS = ['export_running', 'exports_busy'] as const
+
+/** One snapshot, as text: read at once, so that no reader holds it. Throws EXPORT_ERRORS. */
+export const takeExport = (
+  { store, exports }: Pick<Home, 'store' | 'exports'>,
   identity: Identity,
-): Promise<Answer> {
-  const snapshot = await store.exportMemories(identity)
-  if (snapshot.outcome !== 'export') throw refusal(snapshot)
-  const exportedAt = new Date(clock()).toISOString()
+  textOf: (snapshot: Snapshot) => AsyncIterable<string>,
+): Promise<TextStream> =>
+  exports.take(identity.agentId, async () => {
+    const snapshot = await store.exportMemories(identity)
+    if (snapshot.outcome !== 'export') throw refusal(snapshot)
+    return { pieces: textOf(snapshot), close: snapshot.close }
+  })
+
+/** The answer behind the endpoint and behind the console's download. */
+export async function attachExport(call: Call, home: Home, identity: Identity): Promise<Answer> {
+  const exportedAt = new Date(home.clock()).toISOString()
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
+  const text = await takeExport(home, identity, (snapshot) => exportText(snapshot, exportedAt))
   call.responseHeaders['Content-Disposition'] = `attachment; filename="${name}"`
-  const pieces = exportText(snapshot, exportedAt)
-  return answer(call, 200, { pieces, close: snapshot.close })
+  return answer(call, 200, text)
 }
 
 export const exportMemories = endpoint({
@@ -59,7 +68,7 @@ export const exportMemories = endpoint({
     tag,
     summary: 'Export the profile and all memories',
     description:
-      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export.',
+      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export. One export of an agent is sent at a time.',
   },
   guards: forAgents('exports'),
   query: noQuery,
@@ -77,5 +86,6 @@ export const exportMemories = endpoint({
       headers: { 'Content-Disposition': 'attachment, with a file name.' },
     },
   },
+  errors: EXPORT_ERRORS,
   handle: ({ call, identity }, home: Home) => attachExport(call, home, identity),
 })

@@ -6,6 +6,7 @@ import type { OriginPolicy } from '../pipeline/origins.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
+import { createExports, type Exports } from './exports.ts'
 import { type HomeLimits, homeLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
 
@@ -14,6 +15,7 @@ export interface Home {
   readonly budgets: Budgets
   readonly limits: HomeLimits
   readonly passwords: Passwords
+  readonly exports: Exports
   readonly enabled: boolean
   readonly birthsEnabled: boolean
   readonly origins: OriginPolicy
@@ -41,6 +43,7 @@ export function createHome({ config, store, clock, random, stopwatch }: Parts): 
     random,
     budgets: createBudgets(Object.values(limits.rates), counting),
     passwords: createPasswords(random),
+    exports: createExports(config.EXPORT_BYTES),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,
     origins: {

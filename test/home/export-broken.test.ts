@@ -1,8 +1,9 @@
-/** A storage that fails while an export is on its way: what was cut off never looks whole. */
+/** A storage that fails while an export is read: what was cut off is never sent. */
 import { truncateSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { engines, incomingOf, inGroups, openService, type TestDatabase, write } from '../harness.ts'
+import { engines, inGroups, openService, type TestDatabase, write } from '../harness.ts'
+import { expectProblem } from '../problem.ts'
 
 /** Pages of the log that were not read yet are gone. */
 async function loseLog({ url }: TestDatabase): Promise<void> {
@@ -26,27 +27,38 @@ const failures: Readonly<Record<string, (database: TestDatabase) => Promise<void
   postgres: endSnapshots,
 }
 
-test.each(engines)('an export that breaks off ends in an error ($name)', async (engine) => {
+/** Something happens once the first of them were read. */
+async function* broken<T>(
+  batches: AsyncIterable<T>,
+  breakIt: () => Promise<void> | undefined,
+): AsyncGenerator<T> {
+  let isFirst = true
+  for await (const batch of batches) {
+    yield batch
+    if (isFirst) await breakIt()
+    isFirst = false
+  }
+}
+
+test.each(engines)('a snapshot that breaks off is no export ($name)', async (engine) => {
   const database = await engine.fresh()
   const service = await openService({ ...engine, fresh: async () => database })
   const { token } = await service.birth()
   const keys = Array.from({ length: 60 }, (_, n) => `k${n}`)
   await inGroups(keys, (key) => write(service, token, key, 'x'.repeat(16_000)))
-  const incoming = incomingOf('GET', '/api/agents/me/export', { token })
-  const { status, body } = await service.app.serve(incoming)
-  if (body === null || typeof body === 'string') throw new Error('it is not streamed')
-  expect(status).toBe(200)
-  let text = ''
-  const readToTheEnd = async () => {
-    for await (const piece of body.pieces) {
-      if (text === '') await failures[engine.name]?.(database)
-      text += piece
-    }
+  const open = service.store.exportMemories
+  service.store.exportMemories = async (identity) => {
+    const answer = await open(identity)
+    if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
+    return { ...answer, memories: broken(answer.memories, () => failures[engine.name]?.(database)) }
   }
-  await expect(readToTheEnd()).rejects.toThrow()
-  body.close()
-  expect(text).toContain('"memories":[')
-  expect(() => JSON.parse(text)).toThrow()
-  expect(service.logged.filter((line) => line.includes('"failed"'))).toHaveLength(1)
+  expectProblem(
+    await service.call('GET', '/api/agents/me/export', { token }),
+    'storage_unavailable',
+  )
+  // It is no export under way that stands in the way of the next.
+  service.store.exportMemories = open
+  const { body } = await service.call('GET', '/api/agents/me/export', { token })
+  expect(body.code).not.toBe('export_running')
   await service.close()
 })

@@ -198,7 +198,7 @@ test('an answer has a deadline, though its reader is quick and its source has no
 }, 8_000)
 
 describe('an answer that is one text', () => {
-  async function answering(text: string) {
+  async function answering(text: string, patience: Patience = {}) {
     const left = Promise.withResolvers<void>()
     const serve = async ({ body }: Incoming): Promise<Answer> => {
       if (body instanceof IncomingMessage) body.socket.once('close', left.resolve)
@@ -221,7 +221,7 @@ describe('an answer that is one text', () => {
   )
 
   test('and is not taken is dropped', async () => {
-    const { server, left } = await answering('x'.repeat(20_000_000))
+    const { server, left } = await answering('x'.repeat(20_000_000), { stallTimeout: 100 })
     const socket = stall(server.port)
     await left
     socket.destroy()
@@ -229,7 +229,7 @@ describe('an answer that is one text', () => {
   }, 8_000)
 
   test('of many that are asked for and not taken is dropped too', async () => {
-    const { server, left } = await answering('x'.repeat(60_000))
+    const { server, left } = await answering('x'.repeat(60_000), { stallTimeout: 100 })
     const socket = stall(server.port)
     const ask = setInterval(() => socket.write(getNext), 1)
     await left

@@ -1,10 +1,9 @@
 /** An agent's export: as a download, and as one page to read or print. */
 import { html } from 'hono/html'
-import { attachExport } from '../../../home/export.ts'
-import { refusal } from '../../../home/refusal.ts'
+import { attachExport, EXPORT_ERRORS, type Snapshot, takeExport } from '../../../home/export.ts'
 import { answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { ExportAnswer, Memory } from '../../../store/port/home.ts'
+import type { Memory } from '../../../store/port/home.ts'
 import { stylesheet } from '../../layout/assets.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, keepToItself } from '../../layout/page.ts'
@@ -20,11 +19,9 @@ export const exportDownload = endpoint({
   path: `${agentPath(':agent')}/export`,
   params: ofAgent,
   guards: [...forOwner, ...costs('exports')],
-  errors: ['invalid_token'],
+  errors: ['invalid_token', ...EXPORT_ERRORS],
   handle: ({ call, identity }, workspace: Workspace) => attachExport(call, workspace, identity),
 })
-
-type Snapshot = ExportAnswer & { outcome: 'export' }
 
 const head = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<!doctype html>
 <html lang="en">
@@ -65,12 +62,11 @@ export const printPage = endpoint({
   path: `${agentPath(':agent')}/print`,
   params: ofAgent,
   guards: [...forOwner, ...costs('exports')],
-  errors: ['invalid_token'],
-  async handle({ call, identity }, { store, secure, clock }: Workspace) {
-    const snapshot = await store.exportMemories(identity)
-    if (snapshot.outcome !== 'export') throw refusal(snapshot)
+  errors: ['invalid_token', ...EXPORT_ERRORS],
+  async handle({ call, identity }, workspace: Workspace) {
+    const { secure, clock } = workspace
+    const pages = await takeExport(workspace, identity, (snapshot) => sheet(snapshot, clock()))
     keepToItself(call, secure)
-    const pages = { pieces: sheet(snapshot, clock()), close: snapshot.close }
     return answer(call, 200, pages, 'text/html; charset=utf-8')
   },
 })
