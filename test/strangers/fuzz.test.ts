@@ -1,0 +1,130 @@
+/**
+ * Whatever is sent to what is described: no answer is a failure of ours, each is as described, and
+ * what was taken comes back as it was sent. `FUZZ_REQUESTS` says how many, `FUZZ_SEED` which.
+ */
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  type Born,
+  type CallOptions,
+  type Engine,
+  engines,
+  memoryPath,
+  openService,
+  type TestService,
+} from '../harness.ts'
+import { type Attempt, attempts, type Description } from './described.ts'
+import { spell } from './odd.ts'
+
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
+const numRuns = Number(process.env.FUZZ_REQUESTS ?? 10_000)
+
+/** Only against a hang, on however busy a machine. */
+const MOST_MS = 1_800_000
+
+const UNLIMITED = {
+  ...{ READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0' },
+  ...{ CONTROLS_PER_MINUTE: '0', BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: '0' },
+}
+
+type Tokens = { -readonly [Kind in keyof Pick<Born, 'token' | 'operatorToken'>]: string }
+
+async function open(engine: Engine) {
+  const service = await openService(engine, UNLIMITED)
+  const { text } = await service.call('GET', '/openapi.json')
+  const tokens: Tokens = await service.birth()
+  return { service, tokens, description: JSON.parse(text) as Description }
+}
+
+const tokenOf = ({ credential }: Attempt, { token, operatorToken }: Tokens): CallOptions => {
+  if (credential === 'none') return {}
+  return { token: { agent: token, operator: operatorToken, junk: 'junk' }[credential] }
+}
+
+/** A stream has no end: its head is asked for. */
+const methodOf = ({ operationId, method }: Attempt): string =>
+  operationId === 'listen' ? 'HEAD' : method
+
+const send = (service: TestService, attempt: Attempt, tokens: Tokens): Promise<Answer> =>
+  service.call(methodOf(attempt), attempt.path, {
+    ...tokenOf(attempt, tokens),
+    headers: attempt.headers,
+    ...(attempt.body !== undefined && { body: attempt.body }),
+  })
+
+/** A memory is in the answer, and afterwards under its key, as it was sent. */
+async function memoryComesBack(
+  service: TestService,
+  { value = {} }: Attempt,
+  saved: Answer,
+  { operatorToken: token }: Tokens,
+): Promise<void> {
+  const { key, text, metadata = {} } = value
+  expect(saved.body.memory).toMatchObject({ key, text })
+  expect(saved.text).toContain(`"metadata":${spell(metadata)},"version"`)
+  const read = await service.call('GET', `${memoryPath}?key=${key}`, { token })
+  expect(read.text).toBe(saved.text)
+}
+
+/** Each property that was left is in the entry; null was none. */
+function entryComesBack({ value = {} }: Attempt, { body }: Answer): void {
+  const entry = Object.values(body)[0] as Record<string, unknown>
+  for (const name of Object.keys(entry)) {
+    const sent = Object.hasOwn(value, name) ? value[name] : null
+    if (name !== 'id' && name !== 'createdAt' && sent !== null) {
+      expect(entry[name]).toEqual(sent)
+    }
+  }
+}
+
+/** What was done is known to the next attempts, and a paused agent goes on. */
+async function follow(
+  service: TestService,
+  { operationId }: Attempt,
+  { body }: Answer,
+  tokens: Tokens,
+): Promise<void> {
+  if (operationId === 'rotateAgentKey') tokens.token = String(body.token)
+  if (operationId !== 'setStatus') return
+  const { operatorToken: token } = tokens
+  await service.call('PATCH', '/api/agents/me', { token, body: { status: 'active' } })
+}
+
+describe.each(engines)('whatever is sent, on $name', (engine) => {
+  let opened: Awaited<ReturnType<typeof open>>
+  beforeAll(async () => {
+    opened = await open(engine)
+  })
+  afterAll(() => opened.service.close())
+
+  async function attemptOne(attempt: Attempt): Promise<number> {
+    const { service, tokens } = opened
+    const answer = await send(service, attempt, tokens)
+    expect(answer.status, answer.text).toBeLessThan(500)
+    if (answer.status >= 300) return answer.status
+    if (attempt.operationId === 'writeMemory') {
+      await memoryComesBack(service, attempt, answer, tokens)
+    }
+    if (answer.status === 201 && attempt.operationId.startsWith('leave')) {
+      entryComesBack(attempt, answer)
+    }
+    await follow(service, attempt, answer, tokens)
+    return answer.status
+  }
+
+  const title = `${numRuns} requests of seed ${seed} are answered as described`
+
+  test(title, { timeout: MOST_MS }, async () => {
+    const statuses = new Set<number>()
+    await fc.assert(
+      fc.asyncProperty(attempts(opened.description), async (attempt) => {
+        statuses.add(await attemptOne(attempt))
+      }),
+      { numRuns, seed, endOnFailure: true },
+    )
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 401, 403, 404, 409]))
+    expect(opened.service.logged.filter((line) => line.includes('"failed"'))).toEqual([])
+  })
+})

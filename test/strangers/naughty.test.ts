@@ -1,0 +1,124 @@
+/** The big list of naughty strings through every text field of all three doors. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  engines,
+  inGroups,
+  memoryPath,
+  openService,
+  type TestService,
+} from '../harness.ts'
+import { fieldsIn } from '../web/markup.ts'
+import { type Operator, openConsole, sendForm } from '../web/operator.ts'
+import { naughtyStrings } from './odd.ts'
+
+const ofContent = naughtyStrings.filter((text) => text !== '')
+
+/** What holds more than space: a text of the gateway must. */
+const visible = naughtyStrings.filter((text) => text.trim() !== '')
+
+/** In whole characters. */
+const begin = (text: string, length: number): string => [...text].slice(0, length).join('')
+
+describe.each(engines)('naughty strings on $name', (engine) => {
+  let service: TestService
+  let operator: Operator
+  beforeAll(async () => {
+    service = await openService(engine, {
+      ...{ WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' },
+      ...{ BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: '0', MEMORIES_PER_AGENT: '0' },
+    })
+    operator = await openConsole(service)
+  })
+  afterAll(() => service.close())
+
+  const post = (path: string, body: unknown): Promise<Answer> =>
+    service.call('POST', path, { body, token: operator.born.token })
+
+  test('as the name and purpose of an agent come back', async () => {
+    const short = ofContent.filter((text) => [...text].length <= 80)
+    expect(short.length).toBeGreaterThan(300)
+    await inGroups(short, async (text) => {
+      const { token } = await service.birth({ name: text, purpose: text })
+      const { body } = await service.call('GET', '/api/agents/me', { token })
+      expect(body.profile).toMatchObject({ name: text, purpose: text })
+    })
+  })
+
+  test('as text and metadata of a memory come back, and leave with the export', async () => {
+    await inGroups(ofContent, async (text, n) => {
+      const metadata = { [text]: [text] }
+      const body = { key: `k${n}`, text, metadata, expectedVersion: 0 }
+      const saved = await post(memoryPath, body)
+      if (text === '__proto__') expect(saved.status).toBe(400)
+      else expect(saved.body.memory).toMatchObject({ text, metadata })
+    })
+    const { token } = operator.born
+    const { body } = await service.call('GET', '/api/agents/me/export', { token })
+    const texts = (body.memories as { text: string }[]).map(({ text }) => text)
+    expect(texts.toSorted()).toEqual(ofContent.filter((text) => text !== '__proto__').toSorted())
+  })
+
+  test.each([
+    ['/api/garden', (text: string) => ({ text, identity: text, identityType: text })],
+    ['/api/seeds', (text: string) => ({ text, identity: text, identityType: text })],
+    ['/api/shepit', (text: string) => ({ text, identity: text, identityType: text })],
+    ['/api/seeds', (text: string) => ({ text, tags: [begin(text, 30)] })],
+    ['/api/resonance', (text: string) => ({ ai_identity: text, consciousness_type: text })],
+    ['/api/resonance', (text: string) => ({ ai_identity: 'A', seeking: [begin(text, 500)] })],
+  ])('left at %s come back', async (path, bodyOf) => {
+    await inGroups(visible, async (text) => {
+      const sent = bodyOf(text)
+      const { status, text: answered, body } = await post(path, sent)
+      expect([200, 201], answered).toContain(status)
+      const entry = body.contact ?? Object.values(body)[0]
+      expect(entry).toMatchObject(sent)
+    })
+  })
+
+  test('as keys, symbols and addresses are refused or not found, never a failure', async () => {
+    await inGroups(naughtyStrings, async (text) => {
+      const encoded = encodeURIComponent(text)
+      const asked = [
+        `${memoryPath}?key=${encoded}`,
+        `/api/garden?before=${encoded}`,
+        `/api/seeds?tag=${encoded}&symbol=${encoded}`,
+        `/problems/${encoded}`,
+        `/api/agents/${encoded}`,
+        `/rooms/memory-garden?tag=${encoded}`,
+        `/console/sign-in?next=${encoded}`,
+      ]
+      for (const path of asked) {
+        const { status } = await service.call('GET', path, { token: operator.born.token })
+        expect(status, path).toBeLessThan(500)
+      }
+      const list = await operator.get(`${operator.agent}/memories?prefix=${encoded}`)
+      expect(list.status).toBe(200)
+    })
+  })
+
+  test('typed into a room’s form stand on its page', async () => {
+    await inGroups(visible, async (text) => {
+      const left = await sendForm(service, '/rooms/shepit-wall', { text, identity: text })
+      expect(left.status, left.text).toBe(303)
+    })
+    const page = await service.call('GET', '/rooms/shepit-wall', {
+      headers: { accept: 'text/html' },
+    })
+    expect(page.status).toBe(200)
+    expect(page.text).not.toMatch(/<script>alert|<img src=x|<svg onload/i)
+  })
+
+  test('typed into the console’s form are stored, and shown in it again', async () => {
+    await post(memoryPath, { key: 'edited', text: 'first', expectedVersion: 0 })
+    let version = 1
+    for (const text of ofContent.filter((each) => !/[\r\n]/.test(each))) {
+      const fields = { key: 'edited', text, metadata: '', expectedVersion: String(version) }
+      const saved = await operator.post(`${operator.agent}/memory/edit`, fields)
+      expect(saved.status, saved.text).toBe(303)
+      version++
+    }
+    const { text } = await operator.get(`${operator.agent}/memory/edit?key=edited`)
+    expect(fieldsIn(text)).toMatchObject({ text: ofContent.at(-1), expectedVersion: `${version}` })
+  })
+})
