@@ -91,7 +91,7 @@ export const memoryWrite = z
       .record(z.string(), z.unknown(), 'must be an object')
       .default({})
       .meta({
-        description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON.`,
+        description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON. They come back as they were sent: every digit, and the order of keys.`,
       }),
     expectedVersion: integer(fields.expectedVersion).meta({
       description: '0 creates the memory; its current version updates it.',

@@ -5,6 +5,9 @@ import { closingQuote } from '../json/strings.ts'
 
 const MOST_FAULTS = 20
 
+/** Of all pointers together, but for the first. */
+const MOST_CHARS = 4_096
+
 /** An object or a list that is open, and the key or index at which its reader is. */
 interface Level {
   /** An object's, so far. */
@@ -73,7 +76,14 @@ function* walk(source: string, maxDepth: number): Generator<Fault> {
   }
 }
 
-/** The first faults, each with its pointer. */
-export const faultsIn = (source: string, maxDepth: number): Fault[] => [
-  ...walk(source, maxDepth).take(MOST_FAULTS),
-]
+/** The first faults, each with its pointer: a deep place with long names is not told many times. */
+export function faultsIn(source: string, maxDepth: number): Fault[] {
+  const faults: Fault[] = []
+  let chars = 0
+  for (const fault of walk(source, maxDepth)) {
+    chars += fault.pointer.length
+    if (faults.length > 0 && (faults.length === MOST_FAULTS || chars > MOST_CHARS)) break
+    faults.push(fault)
+  }
+  return faults
+}

@@ -116,10 +116,14 @@ function isSound(value: unknown, depth: number, escapes: boolean, count: Count):
       })
 }
 
+/** Characters of a pointer that a sentence can bear. */
+const MOST_SHOWN = 200
+
 function unsound(source: string) {
   const errors = faultsIn(source, MAX_DEPTH)
   const [first] = errors
-  const detail = first && `What is at "${first.pointer}" ${first.message}.`
+  const place = first && first.pointer.length <= MOST_SHOWN ? `at "${first.pointer}"` : 'in errors'
+  const detail = first && `What is ${place} ${first.message}.`
   return problem('malformed_json', { ...(detail && { detail }), errors })
 }
 

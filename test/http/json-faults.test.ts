@@ -38,6 +38,13 @@ test('a body of nothing but faults is told the first of them', () => {
   expect(pointersOf(`{${'"a":1,'.repeat(1_000)}"b":1}`)).toHaveLength(20)
 })
 
+test('a fault at the end of a long way is told once, and not in the sentence', () => {
+  const [open, close] = [`{"${'k'.repeat(4_000)}":`.repeat(30), '}'.repeat(30)]
+  const { message, extras } = refusalOf(`${open}{"a":1,"a":2,"b":1,"b":2}${close}`)
+  expect(extras.errors?.map(({ pointer }) => pointer.slice(-4))).toEqual(['kk/a'])
+  expect(message).toBe('What is in errors is the same key twice: send each key once.')
+})
+
 describe('a body that was cut short', () => {
   const whole =
     '{"key":"plan","text":"Крок 🌱\\n\\u0041","metadata":{"a":[1.5e3,true,null]},"v":12}'
