@@ -26,8 +26,12 @@ async function startServer() {
   return { url: server.url('postgres'), stop: server.remove }
 }
 
-/** Our own, and PgBouncer beside it where that is installed. */
+/**
+ * Our own, and PgBouncer beside it where that is installed. Not in front of somebody else's server:
+ * so tests are run that are ended without ceremony, and would leave a process behind.
+ */
 async function startPoolers(serverUrl: string): Promise<Pooler[]> {
+  if (process.env.TEST_DATABASE_URL) return [await startPooler(serverUrl)]
   const real = await startPgBouncer(serverUrl)
   if (!real) console.log('PgBouncer is not installed: what is tried through it is not tried.')
   return [await startPooler(serverUrl), ...(real ? [real] : [])]
