@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { exchange } from '../http/socket.ts'
 
 /** The name by which every request calls the service, whatever port it listens on. */
-export const HOST = 'home.test'
+export const HOST = 'localhost'
 
 export interface Answer {
   /** `404 Not Found` */

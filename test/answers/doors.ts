@@ -81,7 +81,7 @@ export const heads = (doors: readonly Door[], sent: Sent = {}): Row[] =>
   doors.map(({ path }) => ['HEAD', `HEAD ${path}`, sent])
 
 const origins = {
-  'our own origin': 'http://home.test',
+  'our own origin': 'http://localhost',
   'an allowed origin': 'https://app.example',
   'a foreign origin': 'https://evil.example',
 }

@@ -6,7 +6,7 @@ import { cookieOf, type Part, type Scene } from '../scene.ts'
 import { ME, MEMORY, write } from './memory.ts'
 
 const callers = [
-  'http://home.test',
+  'http://localhost',
   'https://home.example',
   'https://app.example',
   'https://evil.example',
@@ -56,7 +56,7 @@ const secure: Part = async (visit) => {
       'from the address that the process sees',
       '/console/sign-in',
       {},
-      { headers: { ...browser, Origin: 'http://home.test' } },
+      { headers: { ...browser, Origin: 'http://localhost' } },
     ),
     form(
       'from another origin',

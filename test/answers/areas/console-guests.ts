@@ -48,7 +48,7 @@ export const guests: Part = async (visit) => {
 function elsewhere(forms: readonly { readonly path: string }[], cookie: string): Row[] {
   const origins = {
     'another site': { 'Sec-Fetch-Site': 'cross-site' },
-    'a site beside ours': { 'Sec-Fetch-Site': 'same-site', Origin: 'http://home.test' },
+    'a site beside ours': { 'Sec-Fetch-Site': 'same-site', Origin: 'http://localhost' },
     'another origin': { Origin: 'https://evil.example' },
   }
   return forms.flatMap(({ path }) =>

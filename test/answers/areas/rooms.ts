@@ -130,12 +130,12 @@ const refused: Part = async (visit) => {
     ['a form without a type', `POST ${wall}`, { headers }],
     ['a fault, for a program', `POST ${wall}`, { form: {} }],
     from('from another site', { 'Sec-Fetch-Site': 'cross-site' }),
-    from('from a site beside ours', { 'Sec-Fetch-Site': 'same-site', Origin: 'http://home.test' }),
+    from('from a site beside ours', { 'Sec-Fetch-Site': 'same-site', Origin: 'http://localhost' }),
     from('from another origin', { Origin: 'https://evil.example' }),
     from('from no origin', { Origin: 'null' }),
     from('from our own page', { 'Sec-Fetch-Site': 'same-origin' }),
     from('from the address bar', { 'Sec-Fetch-Site': 'none', Origin: 'https://evil.example' }),
-    from('from our own origin', { Origin: 'http://home.test' }),
+    from('from our own origin', { Origin: 'http://localhost' }),
   ])
 }
 
