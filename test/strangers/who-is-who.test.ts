@@ -1,0 +1,128 @@
+/** What strangers did to births and sign-ins of the first version, on the program as it runs. */
+import { afterEach, expect, test } from 'vitest'
+import { birthBody, freshKey } from '../harness.ts'
+import { cleanUp, freshDirectory, type Server, serve } from '../process/program.ts'
+
+afterEach(cleanUp)
+
+const PASSWORD = 'correct horse battery'
+
+/** The program behind a proxy that says where each request comes from. */
+const open = (env: Readonly<Record<string, string>> = {}): Promise<Server> =>
+  serve({
+    directory: freshDirectory(),
+    env: { TRUSTED_PROXIES: '127.0.0.1', ...env },
+  })
+
+const bear = ({ url }: Server, from: string, more: object = {}, key = freshKey()) =>
+  fetch(`${url}/api/agents/birth`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': key,
+      'x-forwarded-for': from,
+    },
+    body: JSON.stringify({ ...birthBody, ...more }),
+  })
+
+const signIn = ({ url }: Server, from: string, email: string, password = PASSWORD) =>
+  fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'x-forwarded-for': from },
+    body: new URLSearchParams({ email, password }),
+  })
+
+const statusOf = async (asked: Promise<Response>): Promise<number> => {
+  const response = await asked
+  await response.arrayBuffer()
+  return response.status
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+test('one /48 takes fifty births of the hour, and leaves the rest to others', async () => {
+  const server = await open()
+  const statuses = []
+  for (let n = 0; n < 60; n++) {
+    statuses.push(await statusOf(bear(server, `2001:db8:1:${n.toString(16)}::1`)))
+  }
+  expect(statuses).toEqual([...Array(50).fill(201), ...Array(10).fill(429)])
+  expect(await statusOf(bear(server, '2001:db8:2::1'))).toBe(201)
+})
+
+test('the births of an hour are replayed when it has none left', async () => {
+  const server = await open({ BIRTHS_PER_HOUR: '3' })
+  const keys = [freshKey(), freshKey(), freshKey()]
+  const ask = async (key: string, from: string) => (await bear(server, from, {}, key)).json()
+  const born = []
+  for (const key of keys) born.push(await ask(key, '192.0.2.1'))
+  expect(await statusOf(bear(server, '192.0.2.2'))).toBe(429)
+  for (const [n, key] of keys.entries()) {
+    expect(await ask(key, '192.0.2.2')).toEqual({ ...born[n], replayed: true })
+  }
+})
+
+test('a flood of wrong passwords from many addresses keeps no owner out', async () => {
+  const server = await open()
+  const email = 'keeper@example.org'
+  expect(await statusOf(bear(server, '198.51.100.1', { email, password: PASSWORD }))).toBe(201)
+  const outcomes = new Map<number, number>()
+  const guessFrom = async (n: number) => {
+    for (let guess = 0; guess < 3; guess++) {
+      const status = await statusOf(signIn(server, `203.0.113.${n}`, email, `wrong ${guess}`))
+      outcomes.set(status, (outcomes.get(status) ?? 0) + 1)
+    }
+  }
+  const flood = Promise.all(Array.from({ length: 40 }, (_, n) => guessFrom(n)))
+  const waits = []
+  for (let n = 0; n < 5; n++) {
+    const before = performance.now()
+    expect(await statusOf(signIn(server, '198.51.100.1', email))).toBe(303)
+    waits.push(performance.now() - before)
+  }
+  await flood
+  expect([...outcomes.values()].reduce((a, b) => a + b)).toBe(120)
+  expect([...outcomes.keys()].toSorted()).toEqual(expect.arrayContaining([401]))
+  expect(await statusOf(signIn(server, '198.51.100.1', email))).toBe(303)
+  // Before every stranger that waits: two hashes that run, its own, and a busy machine.
+  expect(median(waits)).toBeLessThan(2_000)
+})
+
+test('one account that signs in all the time leaves the others their turn', async () => {
+  const server = await open({ BIRTHS_PER_HOUR_PER_ADDRESS: '0' })
+  const greedy = { email: 'greedy@example.org', password: PASSWORD }
+  expect(await statusOf(bear(server, '192.0.2.1', greedy))).toBe(201)
+  let going = true
+  const hammer = async () => {
+    while (going) await statusOf(signIn(server, '192.0.2.1', greedy.email))
+  }
+  const hammers = Array.from({ length: 16 }, hammer)
+  const others = Array.from({ length: 60 }, (_, n) =>
+    statusOf(bear(server, '192.0.2.1', { email: `n${n}@example.org`, password: PASSWORD })),
+  )
+  const statuses = await Promise.all(others)
+  going = false
+  await Promise.all(hammers)
+  expect(statuses).toEqual(Array(60).fill(201))
+})
+
+test('the time of a refused birth does not tell whether an address is known', async () => {
+  const server = await open({ FAILURES_PER_MINUTE: '0', SIGN_IN_FAILURES_PER_HOUR: '0' })
+  const known = 'known@example.org'
+  expect(await statusOf(bear(server, '192.0.2.1', { email: known, password: PASSWORD }))).toBe(201)
+  const times: Record<string, number[]> = {}
+  for (let n = 0; n < 30; n++) {
+    for (const email of [known, `unknown${n % 3}@example.org`]) {
+      const kind = email === known ? 'known' : 'unknown'
+      const before = performance.now()
+      const status = await statusOf(bear(server, '192.0.2.2', { email, password: 'Password123!' }))
+      times[kind] = [...(times[kind] ?? []), performance.now() - before]
+      expect(status).toBe(400)
+    }
+  }
+  const [one, other] = [median(times.known ?? []), median(times.unknown ?? [])]
+  // Without a hash one of them would be ten times as quick.
+  expect(Math.max(one, other) / Math.min(one, other)).toBeLessThan(2)
+})
