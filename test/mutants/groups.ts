@@ -15,15 +15,18 @@ export const groups: Readonly<Record<string, Group>> = {
   guards: {
     mutate: [
       ...src('pipeline/guards', 'bearer origin budget session form private admission'),
-      ...src('pipeline', 'run failures sessions'),
+      ...src('pipeline', 'run failures sessions origins'),
       ...src('home', 'guards'),
       ...src('gateway', 'guards'),
       ...src('web/console', 'guards'),
       ...src('http', 'address'),
     ],
     tests: [
-      ...test('http', 'address'),
-      ...test('pipeline', 'guards endpoint counted bearer sessions'),
+      ...test('http', 'address connections holdings'),
+      ...test(
+        'pipeline',
+        'origins same-site session-guards guards endpoint counted bearer sessions',
+      ),
       ...test('rights', 'rights guards'),
       ...test('home', 'origin refusals birth credentials profile account limits'),
       ...test('web', 'guards'),
@@ -38,10 +41,8 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('home/passwords', 'passwords guessable turns'),
     ],
     tests: [
-      ...test(
-        'home',
-        'credentials passwords password-turns guessable account birth account-guessing',
-      ),
+      ...test('home', 'credentials passwords password-turns guessable account birth'),
+      'test/strangers/account-guessing.test.ts',
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
       'test/store/released-databases.test.ts',
     ],
@@ -102,13 +103,14 @@ export const groups: Readonly<Record<string, Group>> = {
   sessions: {
     mutate: src('store/postgres/engine', 'session hosts'),
     tests: [
-      ...test('postgres', 'pooled connections round-trips exports'),
+      'test/process/pooled.test.ts',
+      ...test('postgres', 'connections round-trips exports'),
       ...test('store', 'export-contract'),
     ],
   },
   room: {
     mutate: src('store', 'feeds words sqlite/compost postgres/compost sqlite/engine/space'),
-    tests: test('store', 'space words feed-size gateway-contract'),
+    tests: [...test('store', 'space words gateway-contract'), ...test('strangers', 'feed-size')],
   },
   cursors: {
     mutate: src('gateway', 'feed'),

@@ -16,7 +16,7 @@ export default {
   ignorers: ['noise'],
   ignorePatterns: ['/bench', '/dist', '/data', '/mutants'],
   // Beyond the tests' own limits, and patient: on a busy machine slow must not pass for hanging.
-  timeoutMS: 60_000,
+  timeoutMS: 30_000,
   tempDirName: '.mutants',
   reporters: ['json', 'progress-append-only'],
   jsonReporter: { fileName: reportOf(name) },

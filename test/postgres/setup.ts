@@ -28,9 +28,14 @@ async function startServer() {
 
 /**
  * Our own, and PgBouncer beside it where that is installed. Not in front of somebody else's server:
- * so tests are run that are ended without ceremony, and would leave a process behind.
+ * so tests are run that are ended without ceremony, and would leave a process behind. The quick run
+ * has none: they run every contract again.
  */
-async function startPoolers(serverUrl: string): Promise<Pooler[]> {
+async function startPoolers(
+  serverUrl: string,
+  { mode }: { readonly mode?: string },
+): Promise<readonly Pooler[]> {
+  if (mode === 'quick') return []
   if (process.env.TEST_DATABASE_URL) return [await startPooler(serverUrl)]
   const real = await startPgBouncer(serverUrl)
   if (!real) console.log('PgBouncer is not installed: what is tried through it is not tried.')
@@ -43,7 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await (await openStore(template.url, Date.now(), unbounded)).close()
   project.provide('postgresUrl', url)
   project.provide('postgresTemplate', template.name)
-  const poolers = await startPoolers(url)
+  const poolers = await startPoolers(url, project.vite.config)
   project.provide(
     'poolers',
     poolers.map(({ name, url: through }) => ({ name, url: through })),

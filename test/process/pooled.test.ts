@@ -10,9 +10,9 @@ import {
   statement,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { at, cloneDatabase, createTemplate, type Database } from '../postgres/databases.ts'
 import { exported, NOON, newBirth, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
-import { at, cloneDatabase, createTemplate, type Database } from './databases.ts'
 
 /** More than any pooler here has to the server. */
 const ROUNDS = 20

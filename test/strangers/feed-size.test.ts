@@ -8,8 +8,8 @@ import type { NewEntry } from '../../src/store/port/gateway.ts'
 import type { FeedBounds } from '../../src/store/port/store.ts'
 import { released } from '../fixtures/released.ts'
 import { embedded } from '../harness.ts'
+import { NOON } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
-import { NOON } from './fixture.ts'
 
 const MIB = 1_048_576
 

@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen, type RunningServer } from '../../src/http/server.ts'
 import { embedded, inGroups, openService, type TestService, write } from '../harness.ts'
+import { least, longestWait } from '../http/longest-wait.ts'
+import { request } from '../http/socket.ts'
 import { type Operator, openConsole } from '../web/operator.ts'
-import { least, longestWait } from './longest-wait.ts'
-import { request } from './socket.ts'
 
 const BOUND_MS = 25
 
