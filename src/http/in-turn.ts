@@ -5,6 +5,11 @@ import type { Socket } from 'node:net'
 /** Whoever sends so many ahead of its answers is thrown out. */
 const MOST_AHEAD = 64
 
+interface Turns {
+  busy: boolean
+  readonly ahead: Parameters<Respond>[]
+}
+
 type Respond = (message: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 /**
@@ -13,22 +18,35 @@ type Respond = (message: IncomingMessage, outgoing: ServerResponse) => Promise<v
  * `respond` never rejects.
  */
 export function inTurn(respond: Respond) {
-  const ahead = new WeakMap<Socket, Parameters<Respond>[]>()
+  // Looked up for each request, written once for each connection.
+  const connections = new WeakMap<Socket, Turns>()
 
-  async function work(socket: Socket, ...first: Parameters<Respond>): Promise<void> {
-    await respond(...first)
-    const next = ahead.get(socket)?.shift()
-    if (next && !socket.destroyed) setImmediate(() => void work(socket, ...next))
-    else ahead.delete(socket)
+  function turnsOf(socket: Socket): Turns {
+    const known = connections.get(socket)
+    if (known) return known
+    const turns = { busy: false, ahead: [] }
+    connections.set(socket, turns)
+    return turns
+  }
+
+  async function work(turns: Turns, message: IncomingMessage, outgoing: ServerResponse) {
+    turns.busy = true
+    await respond(message, outgoing)
+    turns.busy = false
+    const next = turns.ahead.shift()
+    if (!next) return
+    // Kept until then, or a request that comes meanwhile would be taken up before it.
+    turns.busy = true
+    setImmediate(() => {
+      if (!message.socket.destroyed) void work(turns, ...next)
+    })
   }
 
   return (message: IncomingMessage, outgoing: ServerResponse): void => {
     const { socket } = message
-    const waiting = ahead.get(socket)
-    if (!waiting) {
-      ahead.set(socket, [])
-      void work(socket, message, outgoing)
-    } else if (waiting.length < MOST_AHEAD) waiting.push([message, outgoing])
+    const turns = turnsOf(socket)
+    if (!turns.busy) void work(turns, message, outgoing)
+    else if (turns.ahead.length < MOST_AHEAD) turns.ahead.push([message, outgoing])
     else socket.destroy()
   }
 }
