@@ -32,11 +32,10 @@ export function inTurn(respond: Respond) {
   async function work(turns: Turns, message: IncomingMessage, outgoing: ServerResponse) {
     turns.busy = true
     await respond(message, outgoing)
-    turns.busy = false
     const next = turns.ahead.shift()
+    // Still busy until the next is taken up, or what comes meanwhile would be taken up before it.
+    turns.busy = next !== undefined
     if (!next) return
-    // Kept until then, or a request that comes meanwhile would be taken up before it.
-    turns.busy = true
     setImmediate(() => {
       if (!message.socket.destroyed) void work(turns, ...next)
     })
