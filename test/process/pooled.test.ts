@@ -1,5 +1,4 @@
 /** Behind a pooler nothing lasts longer than a transaction; without one a connection keeps what it is told. */
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
@@ -11,7 +10,7 @@ import {
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { at, cloneDatabase, createTemplate, type Database } from '../postgres/databases.ts'
-import { exported, NOON, newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { exported, NOON, newBirth, newEntry, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 
 /** More than any pooler here has to the server. */
@@ -78,17 +77,7 @@ const sleep = statement('sleep', 'SELECT pg_sleep(60)')
 
 const SET = { ms: '5s', idle: '1min' }
 
-const entry = (feed: string) => ({
-  id: randomUUID(),
-  feed,
-  room: 'memory-garden',
-  text: 'a text',
-  identity: 'Echo',
-  identityType: 'ai',
-  details: '{}',
-  labels: ['tag:x'],
-  createdAt: NOON,
-})
+const entry = (feed: string) => newEntry({ feed })
 
 /** One agent's life, as many live it at once. */
 async function live(store: Store, place: number): Promise<unknown> {

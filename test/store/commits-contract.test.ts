@@ -1,7 +1,6 @@
 /** What counts as a commit, on every engine: what changed something and is durable. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { NewEntry } from '../../src/store/port/gateway.ts'
 import type { Birth } from '../../src/store/port/home.ts'
 import type { NewSession } from '../../src/store/port/sessions.ts'
 import { stores } from '../harness.ts'
@@ -9,23 +8,14 @@ import {
   HOUR_MS,
   NOON,
   newBirth,
+  newEntry,
   newWrite,
   noLimits,
   openFixture,
   type StoreFixture,
 } from './fixture.ts'
 
-const entry: NewEntry = {
-  id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
-  feed: 'seeds',
-  room: 'memory-garden',
-  text: 'a text',
-  identity: 'Echo',
-  identityType: 'ai',
-  details: '{}',
-  labels: ['tag:x'],
-  createdAt: NOON,
-}
+const entry = newEntry({ id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d' })
 
 describe.each(stores)('commits on $name', (engine) => {
   let fixture: StoreFixture

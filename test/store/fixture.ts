@@ -1,6 +1,7 @@
 /** A store on a fresh database, and what the contract's tests ask of it, in one word each. */
 import { randomUUID } from 'node:crypto'
 import { openStore } from '../../src/store/open.ts'
+import type { NewEntry } from '../../src/store/port/gateway.ts'
 import type {
   Birth,
   BirthLimits,
@@ -47,6 +48,19 @@ export const newWrite = (overrides: Partial<MemoryWrite> = {}): MemoryWrite => (
   text: 'Step 1',
   metadata: '{}',
   expectedVersion: 0,
+  ...overrides,
+})
+
+export const newEntry = (overrides: Partial<NewEntry> = {}): NewEntry => ({
+  id: randomUUID(),
+  feed: 'seeds',
+  room: 'memory-garden',
+  text: 'a text',
+  identity: 'Echo',
+  identityType: 'ai',
+  details: '{}',
+  labels: ['tag:x'],
+  createdAt: NOON,
   ...overrides,
 })
 

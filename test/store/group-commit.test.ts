@@ -8,7 +8,7 @@ import { migrate } from '../../src/store/sqlite/engine/migrations.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { temporaryDirectory } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
-import { NOON, newBirth, newWrite, noLimits } from './fixture.ts'
+import { NOON, newBirth, newEntry, newWrite, noLimits } from './fixture.ts'
 
 function openGroups() {
   const directory = temporaryDirectory()
@@ -109,17 +109,8 @@ test('after a storage that failed, writes are committed again', () => {
   expect(keys()).toEqual(['kept'])
 })
 
-const arrival = (digit: number) => ({
-  id: `01a00000-0000-7000-8000-00000000000${digit}`,
-  feed: 'seeds',
-  room: 'memory-garden',
-  text: 'a text',
-  identity: 'Echo',
-  identityType: 'ai',
-  details: '{}',
-  labels: [],
-  createdAt: NOON,
-})
+const arrival = (digit: number) =>
+  newEntry({ id: `01a00000-0000-7000-8000-00000000000${digit}`, labels: [] })
 
 test('an arrival that was undone leaves no place in the order, and counts nowhere', () => {
   const { commit, entries, counted, failHeartbeat } = openGroups()
