@@ -14,7 +14,7 @@ export interface Exports {
 /** Both are over when the last byte was sent, or the reader left. */
 export function createExports(maxBytes: number): Exports {
   const running = new Set<string>()
-  const spool = createSpool(maxBytes)
+  const spool = createSpool({ maxBytes })
   return {
     async take(agentId, begin) {
       if (running.has(agentId)) throw problem('export_running', { headers: { 'Retry-After': '1' } })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createSpool } from '../../src/http/spool.ts'
 
 /** A stream that notes when it was closed. */
@@ -25,20 +25,20 @@ test.each([
   ['more than stays in memory', Array.from({ length: 50 }, (_, n) => `${n}ж🌱`.repeat(2_000))],
   ['one long piece', ['ж'.repeat(300_000)]],
 ])('%s is kept and read as it was', async (_, texts) => {
-  const { pieces, close } = await createSpool(0).keep(streamOf(...texts).stream)
+  const { pieces, close } = await createSpool({ maxBytes: 0 }).keep(streamOf(...texts).stream)
   expect((await read(pieces)) === texts.join('')).toBe(true)
   close()
 })
 
 test('the source is closed before anybody reads', async () => {
   const { stream, closed } = streamOf('x'.repeat(100_000))
-  const kept = await createSpool(0).keep(stream)
+  const kept = await createSpool({ maxBytes: 0 }).keep(stream)
   expect(closed()).toBe(1)
   kept.close()
 })
 
 test('what nobody reads is let go all the same', async () => {
-  const spool = createSpool(200_000)
+  const spool = createSpool({ maxBytes: 200_000 })
   for (let n = 0; n < 5; n++) {
     const kept = await spool.keep(streamOf('x'.repeat(150_000)).stream)
     kept.close()
@@ -47,7 +47,7 @@ test('what nobody reads is let go all the same', async () => {
 })
 
 test('all that is kept at once is bounded, in bytes', async () => {
-  const spool = createSpool(100_000)
+  const spool = createSpool({ maxBytes: 100_000 })
   const first = await spool.keep(streamOf('ж'.repeat(40_000)).stream)
   const { stream, closed } = streamOf('x'.repeat(15_000), 'x'.repeat(15_000))
   await expect(spool.keep(stream)).rejects.toMatchObject({ code: 'exports_busy' })
@@ -60,10 +60,41 @@ test('all that is kept at once is bounded, in bytes', async () => {
 })
 
 test('a source that fails is closed, and takes no room', async () => {
-  const spool = createSpool(100_000)
+  const spool = createSpool({ maxBytes: 100_000 })
   const { stream, closed } = streamOf('x'.repeat(90_000), new Error('the disk is gone'))
   await expect(spool.keep(stream)).rejects.toThrow('the disk is gone')
   expect(closed()).toBe(1)
   const kept = await spool.keep(streamOf('x'.repeat(100_000)).stream)
   kept.close()
+})
+
+describe('where the disk takes nothing', () => {
+  const withoutDisk = () => vi.stubEnv('TMPDIR', '/nowhere/at/all')
+  afterEach(() => vi.unstubAllEnvs())
+
+  const long = Array.from({ length: 20 }, (_, n) => `${n}ж🌱`.repeat(2_000))
+
+  test('a long text waits in memory', async () => {
+    withoutDisk()
+    const { pieces, close } = await createSpool({ maxBytes: 0 }).keep(streamOf(...long).stream)
+    expect((await read(pieces)) === long.join('')).toBe(true)
+    close()
+  })
+
+  test('all texts together hold so much of it, and what is let go may be held again', async () => {
+    withoutDisk()
+    const spool = createSpool({ maxBytes: 0, memoryBytes: 50_000 })
+    const text = () => streamOf('x'.repeat(65_536), 'y'.repeat(30_000))
+    const first = await spool.keep(text().stream)
+    const { stream, closed } = text()
+    await expect(spool.keep(stream)).rejects.toMatchObject({ code: 'exports_busy' })
+    expect(closed()).toBe(1)
+    // What was refused on the way holds nothing, and what is short asks for nothing.
+    const short = await spool.keep(streamOf('x'.repeat(65_536), 'y'.repeat(20_000)).stream)
+    first.close()
+    first.close()
+    const third = await spool.keep(text().stream)
+    for (const each of [short, third]) each.close()
+    expect(await spool.keep(text().stream)).toBeDefined()
+  })
 })

@@ -1,0 +1,47 @@
+/** Leaving with everything, while the temporary directory has no room for it or for a part of it. */
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { inGroups } from '../harness.ts'
+import { birth, type Tokens, writeMemory } from './calls.ts'
+import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
+import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+
+const MIB = 1_048_576
+const MEMORIES = 200
+const textOf = (n: number): string => `${n}ж`.repeat(2_500)
+
+async function everything({ url }: Server, { token }: Tokens): Promise<string[]> {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${url}/api/agents/me/export`, { headers })
+  expect(response.status).toBe(200)
+  const { memories } = (await response.json()) as { memories: { key: string; text: string }[] }
+  return memories.toSorted((a, b) => Number(a.key) - Number(b.key)).map(({ text }) => text)
+}
+
+describe.skipIf(skipping('a full temporary directory', lackingMounts()))('with no room', () => {
+  let temporary: string
+  let server: Server
+  let born: Tokens
+  const texts = Array.from({ length: MEMORIES }, (_, n) => textOf(n))
+  beforeEach(async () => {
+    temporary = mountSmall(MIB)
+    server = await serve({ directory: freshDirectory(), env: { TMPDIR: temporary } })
+    born = await birth(server.url)
+    await inGroups(texts, (text, n) =>
+      writeMemory(server.url, born.token, { key: `${n}`, text, expectedVersion: 0 }),
+    )
+  })
+  afterEach(async () => {
+    unmountAll()
+    await cleanUp()
+  })
+
+  test('an export of which the disk takes a part is whole', async () => {
+    expect((await everything(server, born)).join() === texts.join()).toBe(true)
+  })
+
+  test('an export of which the disk takes nothing is whole', async () => {
+    fill(join(temporary, 'filler'))
+    expect((await everything(server, born)).join() === texts.join()).toBe(true)
+  })
+})
