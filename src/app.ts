@@ -11,7 +11,6 @@ import type { Site } from './http/server.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
-import { refusingToAll } from './pipeline/guards/origin.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
@@ -56,7 +55,7 @@ export function createApp(parts: Parts): App {
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
   routes.mount(homeEndpoints, home, homePresence.noting(atHome))
   routes.mount([landing], web.site, hooks)
-  routes.mount(gatewayEndpoints, gateway, { ...hooks, refuse: refusingToAll(refuse) })
+  routes.mount(gatewayEndpoints, gateway, hooks)
   routes.mount(operationsEndpoints, operations, hooks)
   routes.mount(consoleEndpoints, web.workspace, forPeople)
   routes.mount(roomEndpoints, web.site, forPeople)

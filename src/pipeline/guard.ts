@@ -38,6 +38,8 @@ export interface Guard<in Deps, in Needs extends object, out Adds extends Learna
   readonly ends?: boolean
   /** Answers OPTIONS for the paths that it guards: what a browser asks before it asks. */
   readonly preflight?: (call: Call, deps: Deps, allow: string) => Answer
+  /** Puts its headers on any refusal of its path, one that came before it was asked included. */
+  readonly onRefusal?: (call: Call) => void
   /** One that need not wait gives no promise. */
   readonly run: (request: Facts & Needs, deps: Deps) => Adds | Promise<Adds>
 }

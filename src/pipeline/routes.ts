@@ -94,6 +94,21 @@ function otherMethods<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps): H
   }
 }
 
+/** What the path's guards put on refusals, put on those of other methods and before any guard too. */
+function refusingAsGuarded<Deps>(endpoints: readonly Endpoint<Deps>[], hooks: Hooks): Hooks {
+  const marks = new Set(
+    endpoints.flatMap(({ guards }) => guards.flatMap(({ onRefusal }) => onRefusal ?? [])),
+  )
+  if (marks.size === 0) return hooks
+  return {
+    ...hooks,
+    refuse(call, refused) {
+      for (const mark of marks) mark(call)
+      return hooks.refuse(call, refused)
+    },
+  }
+}
+
 export interface Routes {
   readonly mount: <Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps, hooks: Hooks) => void
   readonly serve: Serve
@@ -109,11 +124,12 @@ export function createRoutes(elsewhere: (path: string) => Hooks): Routes {
   return {
     mount(endpoints, deps, hooks) {
       for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
-        const other = serveWith('other', otherMethods(group, deps), hooks)
+        const own = refusingAsGuarded(group, hooks)
+        const other = serveWith('other', otherMethods(group, deps), own)
         const byMethod = new Map<string, ServeRoute>(
           group.map(({ method, operationId, serve }) => [
             method,
-            serveWith(operationId, (call) => serve(call, deps), hooks),
+            serveWith(operationId, (call) => serve(call, deps), own),
           ]),
         )
         const get = byMethod.get('GET')

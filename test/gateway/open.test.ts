@@ -7,6 +7,9 @@ import { proves } from '../requirements.ts'
 const POSTS = 10_000
 const AT_ONCE = 100
 
+/** What every page may read, refusals too. */
+const OPEN = ['/', '/api/garden', '/api/resonance', '/mova-snu.yaml', '/openapi.json']
+
 describe.each(engines)('the gateway is open on $name', (engine) => {
   let service: TestService
   beforeAll(async () => {
@@ -33,12 +36,14 @@ describe.each(engines)('the gateway is open on $name', (engine) => {
     },
   )
 
-  test('every page may read a refusal of another method, or of a path that is no text', async () => {
-    for (const path of ['/api/garden', '/api/resonance', '/mova-snu.yaml', '/openapi.json']) {
+  test('every page may read a refusal of another method, or of a request that is no text', async () => {
+    for (const path of OPEN) {
       const { status, headers } = await service.call('DELETE', path)
       expect([status, headers.get('allow')?.includes('GET')], path).toEqual([405, true])
-      if (path === '/openapi.json') continue
       expect(headers.get('access-control-allow-origin'), path).toBe('*')
+      const unreadable = await service.call('GET', path, { headers: { accept: 'a\0b' } })
+      expect(unreadable.status, path).toBe(400)
+      expect(unreadable.headers.get('access-control-allow-origin'), path).toBe('*')
     }
     const description = await service.call('GET', '/openapi.json')
     expect(description.headers.get('access-control-allow-origin')).toBe('*')

@@ -3,7 +3,6 @@ import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
 import { isOwnHost, isOwnOrigin, type OriginPolicy } from '../origins.ts'
-import type { Hooks } from '../routes.ts'
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
@@ -47,14 +46,6 @@ export function letAllRead({ responseHeaders }: Call): void {
   responseHeaders['Access-Control-Expose-Headers'] = 'ETag, Retry-After, X-Request-Id'
 }
 
-/** Refusals that every page may read, also where no guard was asked. */
-export const refusingToAll =
-  (refuse: Hooks['refuse']): Hooks['refuse'] =>
-  (call, refused) => {
-    letAllRead(call)
-    return refuse(call, refused)
-  }
-
 /** CORS for what is open to every origin, without credentials. */
 export const openToAll: Guard<unknown, object, void> = {
   name: 'open-to-all',
@@ -63,6 +54,7 @@ export const openToAll: Guard<unknown, object, void> = {
   run({ call }) {
     letAllRead(call)
   },
+  onRefusal: letAllRead,
   preflight(call, _, allow) {
     letAllRead(call)
     call.responseHeaders['Access-Control-Allow-Methods'] = allow
