@@ -1,6 +1,6 @@
 /** What the home refuses before any of its guards is asked says what its other answers say. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, memoryPath, openService, type TestService } from '../harness.ts'
+import { engines, freshKey, memoryPath, openService, type TestService } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 
 describe.each(engines)('early refusals on $name', (engine) => {
@@ -31,6 +31,16 @@ describe.each(engines)('early refusals on $name', (engine) => {
     expectProblem(refused, 'origin_denied')
     expect(refused.headers.get('cache-control')).toBe('no-store')
     expect(refused.headers.get('ratelimit-policy')).toBe('"reads";q=600;w=60')
+    expect(refused.headers.has('ratelimit')).toBe(false)
+  })
+
+  test('a birth that could not be shows the budget, and counts nothing', async () => {
+    const headers = { 'idempotency-key': freshKey() }
+    const refused = await service.call('POST', '/api/agents/birth', { headers, body: {} })
+    expectProblem(refused, 'invalid_body')
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"births";q=10;w=3600')
+    expect(refused.headers.has('ratelimit')).toBe(false)
   })
 
   test('what is not the home’s shows none of its budgets', async () => {
