@@ -93,7 +93,7 @@ const schema = z.object({
   SIGN_IN_FAILURES_PER_HOUR: count(20),
   SIGN_INS_PER_MINUTE: count(10),
   FEED_CAPACITY: count(1_000_000),
-  EXPORT_BYTES: count(536_870_912),
+  EXPORT_BYTES: bytes(512 * MIB),
   CONNECTIONS_PER_ADDRESS: count(256),
   STREAMS_PER_ADDRESS: count(32),
   FEED_BYTES: bytes(256 * MIB).refine(
