@@ -19,11 +19,11 @@ function groups(address: string): string[] {
   return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
 }
 
-const network = (address: string, bits: 48 | 64): string =>
+const network = (address: string): string =>
   `${groups(address.replace(/%.*/, ''))
-    .slice(0, bits / 16)
+    .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/${bits}`
+    .join(':')}::/64`
 
 /**
  * What the keys of all clients of one IPv6 /48 begin with; undefined where a client is one address.
@@ -32,8 +32,7 @@ const network = (address: string, bits: 48 | 64): string =>
 export const networkOf = (client: string): string | undefined =>
   /^(?:[0-9a-f]+:){3}/.exec(client)?.[0]
 
-const countedAs = (address: string): string =>
-  isIP(address) === 6 ? network(address, 64) : address
+const countedAs = (address: string): string => (isIP(address) === 6 ? network(address) : address)
 
 /** The client's own address: what the listed proxies in front of us say of it. */
 function clientAddress(call: Call, trustedProxies: BlockList): string {
@@ -47,32 +46,10 @@ function clientAddress(call: Call, trustedProxies: BlockList): string {
   return address
 }
 
-/** The key under which a client's births and failures are counted. */
+/** The key under which a client's births, failures and streams are counted. */
 export const clientKey = (call: Call, trustedProxies: BlockList): string =>
   countedAs(clientAddress(call, trustedProxies))
 
-/** Who shares a bound on what is held at once. */
-export interface Network {
-  readonly key: string
-  /** How many times what one address may hold. */
-  readonly times: number
-}
-
-/** A site of an IPv6 provider's customer has 65,536 networks of /64: all of them count as these. */
-const SITE_TIMES = 4
-
-/** An IPv4 address alone; an IPv6 address by its /64 and again by its /48. */
-function networksOf(address: string): readonly Network[] {
-  if (isIP(address) !== 6) return [{ key: address, times: 1 }]
-  return [
-    { key: network(address, 64), times: 1 },
-    { key: network(address, 48), times: SITE_TIMES },
-  ]
-}
-
-/** Those of the socket's other end; none where it is listed. */
-export const networksOfPeer = (peer: string, exempt: BlockList): readonly Network[] =>
-  listed(exempt, unmapped(peer)) ? [] : networksOf(unmapped(peer))
-
-export const networksOfClient = (call: Call, trustedProxies: BlockList): readonly Network[] =>
-  networksOf(clientAddress(call, trustedProxies))
+/** The same of a socket's other end, for what is held at once; undefined where it speaks for many. */
+export const peerKey = (peer: string, exempt: BlockList): string | undefined =>
+  listed(exempt, unmapped(peer)) ? undefined : countedAs(unmapped(peer))

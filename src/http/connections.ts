@@ -1,7 +1,7 @@
 /** Connections at once, bounded for each address. */
 import type { Server } from 'node:http'
 import type { BlockList, Socket } from 'node:net'
-import { networksOfPeer } from './address.ts'
+import { peerKey } from './address.ts'
 import { createHoldings } from './holdings.ts'
 
 export interface ConnectionBound {
@@ -15,7 +15,9 @@ export interface ConnectionBound {
 export function boundConnections(server: Server, { perAddress, exempt }: ConnectionBound): void {
   const holdings = createHoldings(perAddress)
   server.prependListener('connection', (socket: Socket) => {
-    const letGo = holdings.take(networksOfPeer(socket.remoteAddress ?? '', exempt))
+    const peer = peerKey(socket.remoteAddress ?? '', exempt)
+    if (peer === undefined) return
+    const letGo = holdings.take(peer)
     if (letGo) socket.once('close', letGo)
     else socket.destroy()
   })

@@ -1,7 +1,7 @@
 /** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
-import { networksOfClient } from '../../http/address.ts'
+import { clientKey } from '../../http/address.ts'
 import { answer, type Call, type TextStream } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import type { Gateway } from '../gateway.ts'
@@ -37,7 +37,7 @@ function follow(
   { broadcast, streams, trustedProxies }: Gateway,
   position: string,
 ): TextStream {
-  const letGo = streams.take(networksOfClient(call, trustedProxies))
+  const letGo = streams.take(clientKey(call, trustedProxies))
   if (!letGo) throw problem('too_many_streams')
   const { events, leave } = broadcast.follow(position)
   return {
