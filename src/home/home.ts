@@ -2,7 +2,7 @@
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
-import type { OriginPolicy } from '../pipeline/origins.ts'
+import { type OriginPolicy, originPolicy } from '../pipeline/origins.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
@@ -46,11 +46,11 @@ export function createHome({ config, store, clock, random, stopwatch }: Parts): 
     exports: createExports(config.EXPORT_BYTES),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,
-    origins: {
+    origins: originPolicy({
       publicUrl: config.PUBLIC_URL,
       listener: config.HOST,
       allowed: config.ALLOWED_ORIGINS,
-    },
+    }),
     trustedProxies: config.TRUSTED_PROXIES,
   }
 }

@@ -5,7 +5,6 @@ import { peerIsListed } from '../http/address.ts'
 import { answer, type Call } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Guard } from '../pipeline/guard.ts'
-import { isOwnHost } from '../pipeline/origins.ts'
 import { type Operations, tag } from './operations.ts'
 
 /** What proxies add. A forwarded request came from elsewhere, whatever its peer's address says. */
@@ -18,7 +17,7 @@ const fromListed: Guard<Pick<Operations, 'metricsFrom' | 'origins'>, object, voi
   name: 'from-listed',
   errors: ['address_denied'],
   run({ call }, { metricsFrom, origins }) {
-    const isDirect = !isForwarded(call) && isOwnHost(call.host, origins)
+    const isDirect = !isForwarded(call) && origins.isOwnHost(call.host)
     if (!isDirect || !peerIsListed(metricsFrom, call)) throw problem('address_denied')
   },
 }

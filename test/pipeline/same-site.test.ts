@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { beginCall } from '../../src/http/call.ts'
 import { sameSite } from '../../src/pipeline/guards/origin.ts'
+import { originPolicy } from '../../src/pipeline/origins.ts'
 import { incomingOf } from '../harness.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-const origins = { listener: '127.0.0.1', allowed: ['https://app.example'] }
+const origins = originPolicy({ listener: '127.0.0.1', allowed: ['https://app.example'] })
 
 const pass = (headers: Headers, host = '127.0.0.1:8787') => {
   const incoming = incomingOf('POST', '/console', { headers })

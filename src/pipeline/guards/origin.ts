@@ -2,15 +2,15 @@
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
-import { isOwnHost, isOwnOrigin, type OriginPolicy } from '../origins.ts'
+import type { OriginPolicy } from '../origins.ts'
 
 const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: OriginPolicy): void {
   const { origin } = requestHeaders
-  if (origin === undefined || isOwnOrigin(origin, host, policy)) return
-  if (!policy.allowed.includes(origin)) throw problem('origin_denied')
+  if (origin === undefined || policy.isOwnOrigin(origin, host)) return
+  if (!policy.isAllowed(origin)) throw problem('origin_denied')
   responseHeaders['Access-Control-Allow-Origin'] = origin
   responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
   responseHeaders.Vary = 'Origin'
@@ -77,8 +77,8 @@ function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): bo
   if (site !== undefined && !OURS.has(site)) return false
   if (origin === undefined) return true
   return origin === 'null'
-    ? site !== undefined && isOwnHost(host, policy)
-    : isOwnOrigin(origin, host, policy)
+    ? site !== undefined && policy.isOwnHost(host)
+    : policy.isOwnOrigin(origin, host)
 }
 
 const FOREIGN_FORM =
