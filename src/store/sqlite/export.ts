@@ -5,6 +5,7 @@ import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
 import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
 import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
+import type { LongReads } from './engine/long-reads.ts'
 import { prepareIdentify } from './identities.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
@@ -74,5 +75,28 @@ export function openExport(path: string, identity: Identity, asked: () => number
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)
+  }
+}
+
+/** An export that `open` opens in its turn; its turn is over when it is closed. */
+export async function whileLetIn(
+  { enter }: LongReads,
+  open: () => Promise<ExportAnswer>,
+): Promise<ExportAnswer> {
+  const leave = await enter()
+  let answer: ExportAnswer | undefined
+  try {
+    answer = await open()
+  } finally {
+    if (answer?.outcome !== 'export') leave()
+  }
+  if (answer.outcome !== 'export') return answer
+  const { close } = answer
+  return {
+    ...answer,
+    close() {
+      close()
+      leave()
+    },
   }
 }

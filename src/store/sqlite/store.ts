@@ -7,11 +7,12 @@ import { prepareAgentReads } from './agents.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
+import { boundLog } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
-import { openExport } from './export.ts'
+import { openExport, whileLetIn } from './export.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
@@ -23,6 +24,7 @@ function openParts(path: string, options: StoreOptions) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
+  const writer = startWriter(path, options)
   return {
     path,
     known,
@@ -36,7 +38,8 @@ function openParts(path: string, options: StoreOptions) {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),
     }),
-    writer: startWriter(path, options),
+    writer,
+    longReads: boundLog(db, () => writer.submit('rest')),
     closeReader: () => db.close(),
   }
 }
@@ -44,7 +47,7 @@ function openParts(path: string, options: StoreOptions) {
 type Parts = ReturnType<typeof openParts>
 
 function homeVerbs(parts: Parts): HomeStore {
-  const { agents, known, memory, read, space, writer } = parts
+  const { agents, known, longReads, memory, read, space, writer } = parts
   /** For writes that change what a token may do. */
   const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(known.forget)
   const asked = () => parts.asked() + writer.submitted()
@@ -70,7 +73,8 @@ function homeVerbs(parts: Parts): HomeStore {
       const saved = { id, key, text, metadata, version, createdAt, updatedAt }
       return { outcome: 'saved', memory: saved }
     },
-    exportMemories: (identity) => read(() => openExport(parts.path, identity, asked)),
+    exportMemories: (identity) =>
+      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked))),
     rotateAgentToken: (identity, tokenHash) =>
       forgetting(writer.submit('rotateAgentToken', identity, tokenHash)),
   }
