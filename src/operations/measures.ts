@@ -44,6 +44,12 @@ export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
     help: 'Durable commits since the process started.',
     registers,
   })
+  // Registered once it is known: until then it would stand at 0.
+  const free = new Gauge({
+    name: 'agent_home_free_bytes',
+    help: 'Left on the file system of the data, where the engine sees it.',
+    registers: [],
+  })
   const seriesOf = remember((route: string) => ({
     timed: durations.labels(route),
     counted: remember((method: string) =>
@@ -61,6 +67,10 @@ export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
       agents.set(now.agents)
       memories.set(now.memories)
       commits.set(now.commits)
+      if (now.freeBytes !== undefined) {
+        free.set(now.freeBytes)
+        registry.registerMetric(free)
+      }
       return { text: await registry.metrics(), contentType: registry.contentType }
     },
   }

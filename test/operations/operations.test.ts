@@ -43,6 +43,13 @@ describe.each(engines)('operations on $name', (engine) => {
     expect((await commits()) - before).toBeGreaterThan(1)
   })
 
+  test('/metrics tells how much is free where the data lies, if the engine sees it', async () => {
+    await metrics()
+    const free = sampleOf(await metrics(), 'agent_home_free_bytes')
+    if (engine === embedded) expect(free).toBeGreaterThan(1_000_000)
+    else expect(free).toBeNaN()
+  })
+
   test('/metrics counts requests, agents and memories, and names no agent and no key', async () => {
     const { agentId, token } = await service.birth()
     await write(service, token, 'a-key-of-mine', 'x')

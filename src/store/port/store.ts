@@ -60,6 +60,8 @@ export interface StoreStatus extends Totals {
    * may share one; a conflict or a refusal makes none, and one of unknown outcome is not counted.
    */
   readonly commits: number
+  /** What is left of the data's file system; undefined where the engine cannot see it. */
+  readonly freeBytes: number | undefined
 }
 
 export interface Store extends HomeStore, SessionStore, GatewayStore {

@@ -47,7 +47,7 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
-    status: async () => ({ ...(await agents.totals()), commits }),
+    status: async () => ({ ...(await agents.totals()), commits, freeBytes: undefined }),
     async close() {
       await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
     },

@@ -125,7 +125,10 @@ export async function openSqlite(
     ...sessionVerbs(parts),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
-    status: async () => ({ ...(await writer.totals()), commits: writer.commits() }),
+    async status() {
+      const freeBytes = await freeBytesFor(path).catch(() => undefined)
+      return { ...(await writer.totals()), commits: writer.commits(), freeBytes }
+    },
     async close() {
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()

@@ -16,7 +16,10 @@ const ours = (text: string): string =>
     .split('\n')
     .filter((line) => !/^(# (HELP|TYPE) )?(nodejs|process)_/.test(line))
     .map((line) =>
-      line.replace(/^(\w+_seconds_(?:sum|bucket)\b.*|agent_home_commits) .*$/, '$1 <number>'),
+      line.replace(
+        /^(\w+_seconds_(?:sum|bucket)\b.*|agent_home_commits|agent_home_free_bytes) .*$/,
+        '$1 <number>',
+      ),
     )
     .join('\n')
 
