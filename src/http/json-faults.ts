@@ -76,14 +76,18 @@ function* walk(source: string, maxDepth: number): Generator<Fault> {
   }
 }
 
-/** The first faults, each with its pointer: a deep place with long names is not told many times. */
-export function faultsIn(source: string, maxDepth: number): Fault[] {
+/** The first of them: a deep place with long names is not told many times. */
+export function firstFaults(all: Iterable<Fault>, most: number): Fault[] {
   const faults: Fault[] = []
   let chars = 0
-  for (const fault of walk(source, maxDepth)) {
+  for (const fault of all) {
     chars += fault.pointer.length
-    if (faults.length > 0 && (faults.length === MOST_FAULTS || chars > MOST_CHARS)) break
+    if (faults.length > 0 && (faults.length === most || chars > MOST_CHARS)) break
     faults.push(fault)
   }
   return faults
 }
+
+/** Each with its pointer. */
+export const faultsIn = (source: string, maxDepth: number): Fault[] =>
+  firstFaults(walk(source, maxDepth), MOST_FAULTS)

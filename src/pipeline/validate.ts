@@ -2,20 +2,25 @@
 import type { z } from 'zod'
 import { catalogue, type Fault, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
+import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
 /** Nobody reads more, and a list of all would be many times what was sent. */
 const MOST_FAULTS = 50
 
-function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+function* faultsOf(issue: z.core.$ZodIssue): Iterable<Fault> {
   if (issue.code !== 'unrecognized_keys') {
-    return [{ pointer: pointerOf(issue.path), message: issue.message }]
+    return yield { pointer: pointerOf(issue.path), message: issue.message }
   }
-  return issue.keys.slice(0, MOST_FAULTS).map((key) => ({
-    pointer: pointerOf([...issue.path, key]),
-    message: 'is not a known property; leave it out',
-  }))
+  for (const key of issue.keys) {
+    const pointer = pointerOf([...issue.path, key])
+    yield { pointer, message: 'is not a known property; leave it out' }
+  }
+}
+
+function* faultsOfAll(issues: readonly z.core.$ZodIssue[]): Iterable<Fault> {
+  for (const issue of issues) yield* faultsOf(issue)
 }
 
 const countOf = (issue: z.core.$ZodIssue): number =>
@@ -23,11 +28,11 @@ const countOf = (issue: z.core.$ZodIssue): number =>
 
 /** The first faults, and a sentence where there are more. */
 function faults({ issues }: z.ZodError, code: 'invalid_body' | 'invalid_query'): ProblemExtras {
-  const errors = issues.slice(0, MOST_FAULTS).flatMap(faultsOf).slice(0, MOST_FAULTS)
+  const errors = firstFaults(faultsOfAll(issues), MOST_FAULTS)
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
-  if (count <= MOST_FAULTS) return { errors }
-  const { detail } = catalogue[code]
-  return { errors, detail: `${detail} There are ${count}; the first ${MOST_FAULTS} are named.` }
+  if (count === errors.length) return { errors }
+  const named = errors.length === 1 ? 'the first is' : `the first ${errors.length} are`
+  return { errors, detail: `${catalogue[code].detail} There are ${count}; ${named} named.` }
 }
 
 /** An object without its members that are null. */

@@ -47,6 +47,20 @@ describe('where there are many faults', () => {
     expect(extras.detail).toMatch(/ There are 63; the first 50 are named\.$/)
   })
 
+  test('a long way to them is told once, and how many there are', () => {
+    const under = z.record(z.string(), z.record(z.string(), z.int()))
+    const way = 'k'.repeat(60_000)
+    const value = { [way]: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [n, 'x'])) }
+    const refuse = () => validateBody(under, value)
+    expect(refuse).toThrow(/ There are 40; the first is named\.$/)
+    try {
+      refuse()
+    } catch (refused) {
+      const { errors } = (refused as Problem).extras
+      expect(errors?.map(({ pointer }) => pointer)).toEqual([`/${way}/0`])
+    }
+  })
+
   test('fifty are all named, and nothing is said of more', () => {
     const { extras } = refusalOf(manyKeys(50))
     expect([extras.errors?.length, extras.detail]).toEqual([50, undefined])
