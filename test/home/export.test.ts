@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anyCharacter } from '../any-character.ts'
 import {
   engines,
   incomingOf,
@@ -15,7 +16,7 @@ const path = '/api/agents/me/export'
 
 /** Whole Unicode characters, the hostile ones often. */
 const hostileCharacter = fc.oneof(
-  { weight: 4, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }) },
+  { weight: 4, arbitrary: anyCharacter },
   fc.constantFrom(
     ...[
       '\u0001',

@@ -1,6 +1,7 @@
 /** Texts of any kind, and what FTS5's own tokenizer makes of them. */
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
+import { anyCharacter } from '../any-character.ts'
 
 const from = (first: number, last: number) =>
   fc.integer({ min: first, max: last }).map((c) => String.fromCodePoint(c))
@@ -21,7 +22,7 @@ const character = fc.oneof(
   from(0xac00, 0xd7a3),
   from(0x3040, 0x30ff),
   from(0x1f300, 0x1faff),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((c) => c !== '\0'),
+  anyCharacter.filter((c) => c !== '\0'),
 )
 
 export const anyText = fc

@@ -121,10 +121,11 @@ function addressOf(path: string, parameters: readonly Parameter[], all: Descript
   const inPath = parameters.filter((parameter) => parameter.in === 'path')
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   const values = (some: readonly Parameter[]) =>
-    fc.record(Object.fromEntries(some.map(({ name, schema }) => [name, written(schema, all)])))
+    Object.fromEntries(some.map(({ name, schema }) => [name, written(schema, all)]))
   const further = fc.oneof({ weight: 9, arbitrary: fc.constant('') }, encoded)
-  const asked = fc.subarray(inQuery).chain(values)
-  return fc.tuple(values(inPath), asked, further).map(([places, query, more]) => {
+  const places = fc.record(values(inPath))
+  const asked = fc.record(values(inQuery), { requiredKeys: [] })
+  return fc.tuple(places, asked, further).map(([places, query, more]) => {
     const pairs = Object.entries(query).map(([name, value]) => `${name}=${value}`)
     const search = [...pairs, ...(more ? [more] : [])].join('&')
     const at = path.replace(/\{(\w+)\}/g, (_, name: string) => String(places[name]))

@@ -92,7 +92,7 @@ async function follow(
   await service.call('PATCH', '/api/agents/me', { token, body: { status: 'active' } })
 }
 
-describe.each(engines)('whatever is sent, on $name', (engine) => {
+describe.concurrent.each(engines)('whatever is sent, on $name', (engine) => {
   let opened: Awaited<ReturnType<typeof open>>
   beforeAll(async () => {
     opened = await open(engine)
