@@ -7,7 +7,7 @@ const SLOW = 'test/{process,browser,answers,strangers}/**'
 export default defineConfig(({ mode }) => {
   // `npm run check`: quick enough for every commit.
   const isQuick = mode === 'quick'
-  if (isQuick) keepDatabasesInMemory()
+  keepDatabasesInMemory()
   // Each store starts a thread, and each thread loads the same files.
   process.env.NODE_COMPILE_CACHE ??= `${import.meta.dirname}/node_modules/.cache/compiled`
   return {

@@ -1,4 +1,4 @@
-/** Where the databases of tests lie. */
+/** Where the files of tests lie. */
 import { accessSync, constants, mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ function isRoomy(directory: string): boolean {
   }
 }
 
-/** For the quick run: half of its time would be waiting for the disk. */
+/** Half of the time of a run would be waiting for the disk, which decides nothing there. */
 export function keepDatabasesInMemory(): void {
   if (isRoomy(MEMORY)) process.env.TEST_DATABASES ??= MEMORY
 }
@@ -25,3 +25,6 @@ export function keepDatabasesInMemory(): void {
 /** A directory for the files of one database. */
 export const databaseDirectory = (name: string): string =>
   mkdtempSync(join(process.env.TEST_DATABASES ?? tmpdir(), name))
+
+/** A directory on the disk, as people have it: for the program as they run it. */
+export const directoryOnDisk = (): string => mkdtempSync(join(tmpdir(), 'agent-home-'))

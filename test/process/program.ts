@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { temporaryDirectory } from '../harness.ts'
+import { directoryOnDisk } from '../files.ts'
 
 const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
 
@@ -48,11 +48,12 @@ const running = new Set<Program>()
 
 export function launch(options: Launch): Program {
   const { directory, env = {}, entry = 'src/main.ts', args: own = [], under = [] } = options
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const detached = options.command !== undefined
   const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
-    env: { PATH: process.env.PATH, PORT: '0', DISK_RESERVE: '0', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, PORT: '0', DISK_RESERVE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   })
@@ -108,7 +109,7 @@ export async function serve(options: Launch): Promise<Server> {
 const directories: string[] = []
 
 export function freshDirectory(): string {
-  const directory = temporaryDirectory()
+  const directory = directoryOnDisk()
   directories.push(directory)
   return directory
 }
