@@ -13,6 +13,9 @@ const beginHearing = `new Promise((listening) => {
 }).then(() => undefined)`
 const hasHeard = 'window.heard.then(() => undefined)'
 
+/** After a refresh that failed. */
+const TRY_AGAIN_MS = 3_000
+
 describe('the landing page and the rooms', () => {
   const at = together()
 
@@ -144,6 +147,7 @@ describe('the landing page and the rooms', () => {
     ['is answered 503', (route: Route) => route.fulfill({ status: 503, body: 'overloaded' })],
   ])('a refresh that %s is tried again, and later arrivals are shown', async (name, fail) => {
     const { page } = await visit(at.browser, at.house.base)
+    await page.clock.install()
     const listening = page.waitForResponse('**/api/resonance/stream')
     await page.goto('/rooms/shepit-wall')
     await listening
@@ -152,6 +156,7 @@ describe('the landing page and the rooms', () => {
     await page.route('**/rooms/shepit-wall', refuse, { times: 1 })
     await leave('/api/shepit', { text: `Left before it ${name}` })
     await failed.promise
+    await page.clock.fastForward(TRY_AGAIN_MS)
     await page.getByText(`Left before it ${name}`).waitFor()
     await leave('/api/shepit', { text: `Left after it ${name}` })
     await page.getByText(`Left after it ${name}`).waitFor()
