@@ -13,13 +13,16 @@ const versionOf = (name: string): string =>
 
 const UNPACK = "import('@sparticuz/chromium').then((chromium) => chromium.default.executablePath())"
 
-/** The package's own fonts and the machine's, wherever the package was unpacked. */
-const fontsIn = (home: string): string => `<?xml version="1.0"?>
+/**
+ * The package's own fonts and the machine's, wherever the package was unpacked. Their cache lies
+ * beside: a browser that runs while packages are installed anew would make `home` again, empty.
+ */
+const fontsFor = (home: string): string => `<?xml version="1.0"?>
 <fontconfig>
   <dir prefix="relative">fonts</dir>
   <dir>/usr/share/fonts</dir>
   <dir>/usr/local/share/fonts</dir>
-  <cachedir>${home}/font-cache</cachedir>
+  <cachedir>${home}-font-cache</cachedir>
 </fontconfig>
 `
 
@@ -31,7 +34,7 @@ function unpack(to: string): void {
     // The package unpacks into the temporary directory, with its libraries if it believes to be there.
     env: { ...process.env, TMPDIR: here, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' },
   })
-  writeFileSync(join(here, 'fonts.conf'), fontsIn(to))
+  writeFileSync(join(here, 'fonts.conf'), fontsFor(to))
   try {
     renameSync(here, to)
   } catch (error) {
