@@ -17,10 +17,23 @@ describe('nobody may choose', () => {
     'letmein 2026 ?',
     'Administrator!',
     'iloveyou.12345',
+    'AA1234567890',
+    'Abc.99887766',
     'zzzzzzzzzzzzzz',
     '456789012345678',
     '876543210987',
   ])('one of the most common: %s', (password) => {
+    expect(whyGuessable(password, EMAIL)).toMatch(/most common/)
+  })
+
+  test.each([
+    'M1necraft 2026',
+    'M!necraft 2026',
+    'L3tm3in 2026!',
+    'noPa5sword 12',
+    'le7mein 2026!',
+    'M@nchester 12',
+  ])('one of them with a sign in the place of a letter: %s', (password) => {
     expect(whyGuessable(password, EMAIL)).toMatch(/most common/)
   })
 
@@ -38,6 +51,11 @@ describe('nobody may choose', () => {
   test('a name of digits alone', () => {
     expect(whyGuessable('380501234567', '380501234567@example.org')).toMatch(/e-mail address/)
     expect(whyGuessable('380501234567', '380501234568@example.org')).toBeUndefined()
+  })
+
+  test('a name of three letters with anything beside it, and one of two as it is', () => {
+    expect(whyGuessable('Ada.99887766', 'ada@example.org')).toMatch(/e-mail address/)
+    expect(whyGuessable('Al9477123344', 'al9477123344@example.org')).toMatch(/e-mail address/)
   })
 
   test.each(['agent home 12', 'Agent-Home-2026', 'AgentHome!!!', 'resonance1234'])(

@@ -89,6 +89,25 @@ describe('of the passwords that wait', () => {
     expect(begun).toHaveLength(131)
   })
 
+  test('the greediest is whoever has the most, wherever it stands', async () => {
+    const { ask, refused, settle } = openTurns()
+    for (const name of names('greedy', 90)) ask('192.0.2.1', name)
+    for (const name of names('less', 40)) ask('192.0.2.2', name)
+    ask('192.0.2.3', 'modest')
+    await settle()
+    expect(refused).toEqual(['greedy89 passwords_busy'])
+  })
+
+  test('a line that was full and is empty again is as long as it was', async () => {
+    const { ask, refused, endAll } = openTurns()
+    for (let times = 0; times < 3; times++) {
+      for (const name of names('greedy', 131)) ask('192.0.2.1', name)
+      ask('192.0.2.2', 'modest')
+      await endAll()
+      expect(refused.splice(0)).toEqual(['greedy130 passwords_busy', 'greedy129 passwords_busy'])
+    }
+  })
+
   test('a full line of clients with one each makes no room for another stranger', async () => {
     const { ask, refused, settle } = openTurns()
     for (let n = 0; n < 130; n++) ask(`client ${n}`, `n${n}`)

@@ -44,6 +44,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('home', 'credentials passwords password-turns guessable account birth'),
       'test/strangers/account-guessing.test.ts',
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
+      'test/printed-keys.test.ts',
       'test/store/released-databases.test.ts',
     ],
   },
