@@ -91,6 +91,7 @@ describe.each(engines)('memory on $name', (engine) => {
         expectProblem(refused, 'version_conflict')
         const { updatedAt } = saved.body.memory as Record<string, string>
         expect(refused.body).toMatchObject({ currentVersion: 2, updatedAt, sameContent: false })
+        expect(refused.body.detail).not.toContain('nothing is under this key')
         expect(refused.headers.get('etag')).toBe('"2"')
       }
       expect((await read(token, 'plan')).text).toBe(saved.text)

@@ -38,6 +38,22 @@ test('a body of nothing but faults is told the first of them', () => {
   expect(pointersOf(`{${'"a":1,'.repeat(1_000)}"b":1}`)).toHaveLength(20)
 })
 
+test('the sentence says where the first of them is, as long as that is short', () => {
+  expect(refusalOf('{"a":1,"a":2}').message).toBe(
+    'What is at "/a" is the same key twice: send each key once.',
+  )
+  const at = (length: number) => {
+    const key = JSON.stringify('k'.repeat(length - 1))
+    return refusalOf(`{${key}:1,${key}:2}`).message.slice(0, 12)
+  }
+  expect([at(200), at(201)]).toEqual(['What is at "', 'What is in e'])
+})
+
+test('what is too deep is told so, also beside a number that is kept in writing', () => {
+  const deep = `[1e400,${'['.repeat(60_000)}${']'.repeat(60_000)}]`
+  expect(refusalOf(deep).message).toContain('is deeper than 32 levels')
+})
+
 test('a fault at the end of a long way is told once, and not in the sentence', () => {
   const [open, close] = [`{"${'k'.repeat(4_000)}":`.repeat(30), '}'.repeat(30)]
   const { message, extras } = refusalOf(`${open}{"a":1,"a":2,"b":1,"b":2}${close}`)

@@ -58,7 +58,9 @@ describe.each(engines)('what is no text, on $name', (engine) => {
 
   test.each(NO_TEXT)('is refused in the path: %s', async (encoded) => {
     for (const path of ['/', '/api/agents/', '/problems/', '/rooms/', '/console/agents/']) {
-      expectProblem(await get(path + encoded), 'malformed_request')
+      const refused = await get(path + encoded)
+      expectProblem(refused, 'malformed_request')
+      expect(refused.body.detail).toMatch(/^The path (is not UTF-8|holds NUL)/)
     }
   })
 

@@ -41,5 +41,6 @@ test.each([
 })
 
 test('a string loses the escapes that UTF-8 can do without, and no more', () => {
+  expect(withoutEscapes('"\\u0061"')).toBe('"a"')
   expect(withoutEscapes('{"\\u0061\\n":["\\u00e9\\"",1.0]}')).toBe('{"a\\n":["é\\"",1.0]}')
 })

@@ -64,9 +64,11 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('pipeline', 'validate'),
     ],
     tests: [
-      ...test('http', 'json query'),
+      ...test('http', 'json json-faults query target unreadable'),
+      ...test('json', 'decimals members'),
       ...test('pipeline', 'validate'),
-      ...test('home', 'memory boundaries model refusals overtaken limits'),
+      ...test('home', 'memory exact boundaries model refusals overtaken limits'),
+      ...test('gateway', 'names'),
       ...test('http', 'bad-bodies bad-requests'),
     ],
   },
@@ -119,7 +121,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   editing: {
     mutate: [...src('web/console/memory', 'edit memories'), ...src('web/rooms', 'entries')],
-    tests: [...test('web', 'memory memories rooms'), ...test('rights', 'guards')],
+    tests: [...test('web', 'memory memories rooms conflict'), ...test('rights', 'guards')],
   },
   escaping: {
     mutate: [

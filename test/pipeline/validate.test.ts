@@ -61,6 +61,12 @@ describe('where there are many faults', () => {
     }
   })
 
+  test('no more than fifty are named, wherever they are', () => {
+    const { extras } = refusalOf({ ...manyKeys(30), 'a/b': { ...manyKeys(30), '~': ['x'] } })
+    expect(extras.errors).toHaveLength(50)
+    expect(extras.detail).toMatch(/ There are 61; the first 50 are named\.$/)
+  })
+
   test('fifty are all named, and nothing is said of more', () => {
     const { extras } = refusalOf(manyKeys(50))
     expect([extras.errors?.length, extras.detail]).toEqual([50, undefined])

@@ -116,10 +116,12 @@ describe('the form in which a memory is edited', () => {
     expect(text).toContain(operator.email)
   })
 
-  test('leads back without a change', async () => {
+  test('saves, or leads back without a change', async () => {
     const key = await memory('plain')
     const main = insideOf((await edited(key)).text, 'main').join()
+    expect(insideOf(main, 'button')).toEqual(['Save'])
     expect(linksIn(main)).toContain(`${operator.agent}/memory?key=${key}`)
+    expect(main).toContain('>Leave it as it is</a>')
   })
 
   test.each([
