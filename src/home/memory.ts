@@ -9,7 +9,8 @@ import { compact, membersOf, withoutEscapes } from '../json/members.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { problemExample, problemSchema, WRITE_ERRORS } from '../pipeline/problem.ts'
 import { dateTime, integer } from '../pipeline/schemas.ts'
-import type { Identity, Memory, WriteAnswer } from '../store/port/home.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { Memory, WriteAnswer } from '../store/port/memories.ts'
 import { newId } from '../uuid.ts'
 import { forAgents, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
@@ -147,7 +148,7 @@ const overQuota = () => problem('memory_quota_reached', { headers: { 'Retry-Afte
  * Throws `version_conflict`, `memory_quota_reached`, and when the text or metadata is too large.
  */
 export async function saveMemory(
-  { store, limits, clock, random }: Home,
+  { store, clock, random }: Home,
   identity: Identity,
   { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
   sent: string,
@@ -157,7 +158,7 @@ export async function saveMemory(
   const now = clock()
   const id = newId(now, random)
   const write = { id, key, text, metadata, expectedVersion }
-  const written = await store.writeMemory(identity, write, limits.memoriesPerAgent, now)
+  const written = await store.writeMemory(identity, write, now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'conflict') throw conflict(written)
   if (written.outcome === 'over_quota') throw overQuota()

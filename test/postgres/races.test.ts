@@ -62,14 +62,14 @@ test('a token that is revoked before a conflict is looked at is told that it is'
   const { writeMemory } = outrun(() =>
     fixture.store().rotateAgentToken(operator, newBirth().agentTokenHash, NOON),
   )
-  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'revoked' })
+  expect(await writeMemory(agent, late, NOON)).toEqual({ outcome: 'revoked' })
 })
 
 test('an agent that is paused before a conflict is looked at is told that it is', async () => {
   const { agent, operator } = await fixture.agent()
   await fixture.write(agent)
   const { writeMemory } = outrun(() => fixture.store().setStatus(operator, 'paused', NOON))
-  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'paused' })
+  expect(await writeMemory(agent, late, NOON)).toEqual({ outcome: 'paused' })
 })
 
 test('a conflict that is none by the time that it is looked at is tried again', async () => {
@@ -77,7 +77,7 @@ test('a conflict that is none by the time that it is looked at is tried again', 
   await fixture.write(agent)
   const { writeMemory } = outrun(() => fixture.write(agent, { expectedVersion: 1 }))
   const write = newWrite({ text: 'Step 3', expectedVersion: 2 })
-  expect(await writeMemory(agent, write, 0, NOON)).toMatchObject({
+  expect(await writeMemory(agent, write, NOON)).toMatchObject({
     outcome: 'saved',
     memory: { version: 3, text: 'Step 3' },
   })

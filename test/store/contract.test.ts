@@ -21,7 +21,7 @@ const verbs: Record<string, (store: Store, identity: Identity) => Promise<{ outc
   readProfile: (store, identity) => store.readProfile(identity),
   setStatus: (store, identity) => store.setStatus(identity, 'paused', NOON + 1),
   readMemory: (store, identity) => store.readMemory(identity, 'plan'),
-  writeMemory: (store, identity) => store.writeMemory(identity, newWrite({ key: 'b' }), 0, NOON),
+  writeMemory: (store, identity) => store.writeMemory(identity, newWrite({ key: 'b' }), NOON),
   exportMemories: (store, identity) => store.exportMemories(identity),
   rotateAgentToken: (store, identity) => store.rotateAgentToken(identity, NEW_TOKEN, NOON),
 }

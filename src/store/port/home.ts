@@ -1,9 +1,14 @@
-/** The agents' home: births, profiles, and memories under compare-and-swap. */
+/** The agents' home: births, profiles, and who may do what with what an agent keeps. */
+import type { EventStore } from './events.ts'
+import type { Memory, MemoryStore } from './memories.ts'
 
 export type AgentStatus = 'active' | 'paused'
 
 /** Who a bearer token speaks for. */
 export type TokenKind = 'agent' | 'operator'
+
+/** By which door somebody came. */
+export type Door = 'api' | 'console' | 'mcp'
 
 export interface Identity {
   readonly agentId: string
@@ -11,6 +16,17 @@ export interface Identity {
   /** SHA-256 of the token, hex. */
   readonly tokenHash: string
   readonly status: AgentStatus
+  /** `api` where it is left out. */
+  readonly via?: Door
+  /** The e-mail address of the operator's account, in the console. */
+  readonly account?: string
+}
+
+/** Who did something, as it is kept. */
+export interface Author {
+  readonly as: TokenKind
+  readonly via: Door
+  readonly account?: string
 }
 
 export interface Profile {
@@ -21,27 +37,6 @@ export interface Profile {
   readonly status: AgentStatus
   readonly createdAt: number
   readonly updatedAt: number
-}
-
-export interface Memory {
-  readonly id: string
-  readonly key: string
-  readonly text: string
-  /** A JSON object, character for character as it was sent but for the space around its tokens. */
-  readonly metadata: string
-  readonly version: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-export interface MemoryWrite {
-  /** The id the memory gets if this write creates it. */
-  readonly id: string
-  readonly key: string
-  readonly text: string
-  readonly metadata: string
-  /** 0 creates; the current version updates. */
-  readonly expectedVersion: number
 }
 
 /**
@@ -56,24 +51,6 @@ export type Refused =
 export type ProfileAnswer =
   | { readonly outcome: 'profile'; readonly profile: Profile; readonly memoryCount: number }
   | { readonly outcome: 'revoked' }
-
-export type ReadAnswer =
-  | { readonly outcome: 'found'; readonly memory: Memory }
-  | { readonly outcome: 'missing' }
-  | Refused
-
-export type WriteAnswer =
-  | { readonly outcome: 'saved'; readonly memory: Memory }
-  | {
-      readonly outcome: 'conflict'
-      /** 0 when no memory is under the key. */
-      readonly currentVersion: number
-      readonly updatedAt: number | undefined
-      /** The stored text equals the one sent, and the metadata have the same value. */
-      readonly sameContent: boolean
-    }
-  | { readonly outcome: 'over_quota' }
-  | Refused
 
 export type ExportAnswer =
   | {
@@ -156,7 +133,7 @@ export type BirthAnswer =
   /** Another birth created the account in the meantime. */
   | { readonly outcome: 'account_exists' }
 
-export interface HomeStore {
+export interface HomeStore extends MemoryStore, EventStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
    * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
@@ -174,14 +151,6 @@ export interface HomeStore {
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
   readProfile(identity: Identity): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
-  readMemory(identity: Identity, key: string): Promise<ReadAnswer>
-  /** Compare-and-swap. `maxMemories` 0 means without quota. */
-  writeMemory(
-    identity: Identity,
-    write: MemoryWrite,
-    maxMemories: number,
-    now: number,
-  ): Promise<WriteAnswer>
   exportMemories(identity: Identity): Promise<ExportAnswer>
   /** Replaces the agent token; the old one is void when this answers. */
   rotateAgentToken(

@@ -1,5 +1,6 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
-import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
+import type { ExportAnswer, Identity } from '../port/home.ts'
+import type { Memory } from '../port/memories.ts'
 import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'

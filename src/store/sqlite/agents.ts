@@ -20,8 +20,8 @@ import type { Tally } from './engine/totals.ts'
 import type { Identify, Refuse } from './identities.ts'
 
 /** What this engine selects of agents. */
-export const AGENT_COLUMNS =
-  'id, name, purpose, symbol, status, memory_count, created_at, updated_at'
+export const AGENT_COLUMNS = `id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.id) AS memory_count`
 
 interface BirthRow {
   id: string
@@ -103,12 +103,17 @@ function prepareInsert(db: DatabaseSync) {
     db,
     'INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, ?)',
   )
+  const addHome = prepare(
+    db,
+    'INSERT INTO homes (agent_id, memories, bytes, history, last_event) VALUES (?, 0, 0, 0, 0)',
+  )
   return (birth: Birth, account: string | null, now: number): void => {
     const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
     addAgent.run(
       ...[agentId, name, purpose, symbol, account],
       ...[keyHash, fingerprint, salt, bornFrom, now, now],
     )
+    addHome.run(agentId)
     addCredential.run(birth.agentTokenHash, agentId, 'agent')
     addCredential.run(birth.operatorTokenHash, agentId, 'operator')
   }

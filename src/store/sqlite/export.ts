@@ -1,8 +1,9 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
-import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
+import type { ExportAnswer, Identity } from '../port/home.ts'
+import type { Memory } from '../port/memories.ts'
+import { type MemoryRow, memoryOf } from '../rows.ts'
 import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
 import type { LongReads } from './engine/long-reads.ts'
@@ -57,7 +58,9 @@ function begin(db: DatabaseSync, identity: Identity, asked: () => number): Expor
   if (answer.outcome !== 'profile') return answer
   const rows = prepare<MemoryRow>(
     db,
-    `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY key`,
+    `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY m.key`,
   ).iterate(identity.agentId)
   return { ...answer, outcome: 'export', memories: read(rows, asked), close: () => close(db) }
 }

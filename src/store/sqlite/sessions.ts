@@ -5,7 +5,6 @@ import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
-  type MemoriesAnswer,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -14,11 +13,9 @@ import {
 } from '../port/sessions.ts'
 import {
   type AgentRow,
-  endOf,
   ownedAgentOf,
   SELECT_SESSION,
   type SessionRow,
-  SUMMARY_COLUMNS,
   type SummaryRow,
   sessionOf,
   summaryOf,
@@ -35,11 +32,15 @@ function prepareActivity(db: DatabaseSync) {
   )
   const largest = prepare<SummaryRow>(
     db,
-    `SELECT ${SUMMARY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY bytes DESC, key LIMIT ?`,
+    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, v.seq,
+       NULL AS text
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT ?`,
   )
   const total = prepare<{ bytes: number }>(
     db,
-    'SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM memories WHERE agent_id = ?',
+    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.deleted = 0`,
   )
   return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({
     outcome: 'activity',
@@ -68,11 +69,6 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
      JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
      WHERE a.id = ? AND a.account_id = ?`,
   )
-  const memories = prepare<SummaryRow>(
-    db,
-    `SELECT ${SUMMARY_COLUMNS} FROM memories
-     WHERE agent_id = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
-  )
   const activity = prepareActivity(db)
   return {
     findSession(tokenHash: string, now: number): Session | undefined {
@@ -86,10 +82,6 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
     identifyOwner(accountId: string, agentId: string): Identity | undefined {
       const row = owner.get(agentId, accountId)
       return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
-    },
-    listMemories(identity: Identity, prefix: string, { after = '', limit }: Page): MemoriesAnswer {
-      const rows = () => memories.all(identity.agentId, prefix, endOf(prefix), after, limit)
-      return refuse(identity) ?? { outcome: 'memories', memories: rows().map(summaryOf) }
     },
     readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>
       refuse(identity) ?? activity(identity.agentId, sinceDay, limit),

@@ -1,6 +1,9 @@
 /** The embedded engine behind the port. */
+
+import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
+import type { MemoryStore } from '../port/memories.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
@@ -13,8 +16,9 @@ import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { openExport, whileLetIn } from './export.ts'
+import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
-import { prepareReadMemory } from './memories.ts'
+import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
 
 const NO_ROOM =
@@ -30,7 +34,12 @@ function openParts(path: string, options: StoreOptions) {
     known,
     identify,
     agents: prepareAgentReads(db, identify),
-    memory: prepareReadMemory(db, refuse),
+    memories: {
+      read: prepareReadMemory(db, refuse),
+      list: prepareListMemories(db, refuse),
+      ...prepareHistory(db, refuse, options.home.versions),
+    },
+    eventsAfter: prepareEvents(db, refuse),
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
@@ -46,12 +55,37 @@ function openParts(path: string, options: StoreOptions) {
 
 type Parts = ReturnType<typeof openParts>
 
+const keepingVerbs = ({
+  memories,
+  eventsAfter,
+  read,
+  writer,
+}: Parts): MemoryStore & EventStore => ({
+  readMemory: (identity, key) => read(() => memories.read(identity, key)),
+  async writeMemory(identity, write, now) {
+    const result = await writer.submit('writeMemory', identity, write, now)
+    if (result.outcome !== 'saved') return result
+    const { key, text, metadata } = write
+    const { id, version, createdAt, updatedAt } = result.receipt
+    const saved = { id, key, text, metadata, version, createdAt, updatedAt }
+    return { outcome: 'saved', memory: saved }
+  },
+  changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
+  listMemories: (identity, query) => read(() => memories.list(identity, query)),
+  readVersion: (...version) => read(() => memories.readVersion(...version)),
+  listVersions: (...versions) => read(() => memories.listVersions(...versions)),
+  eraseMemory: (...erasure) => writer.submit('eraseMemory', ...erasure),
+  eventsAfter: (...after) => read(() => eventsAfter(...after)),
+  recordEvent: (...event) => writer.submit('recordEvent', ...event),
+})
+
 function homeVerbs(parts: Parts): HomeStore {
-  const { agents, known, longReads, memory, read, space, writer } = parts
+  const { agents, known, longReads, read, space, writer } = parts
   /** For writes that change what a token may do. */
   const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(known.forget)
   const asked = () => parts.asked() + writer.submitted()
   return {
+    ...keepingVerbs(parts),
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
@@ -64,15 +98,6 @@ function homeVerbs(parts: Parts): HomeStore {
     },
     readProfile: (identity) => read(() => agents.readProfile(identity)),
     setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
-    readMemory: (identity, key) => read(() => memory(identity, key)),
-    async writeMemory(identity, write, maxMemories, now) {
-      const result = await writer.submit('writeMemory', identity, write, maxMemories, now)
-      if (result.outcome !== 'saved') return result
-      const { key, text, metadata } = write
-      const { id, version, createdAt, updatedAt } = result.receipt
-      const saved = { id, key, text, metadata, version, createdAt, updatedAt }
-      return { outcome: 'saved', memory: saved }
-    },
     exportMemories: (identity) =>
       whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked))),
     rotateAgentToken: (identity, tokenHash) =>
@@ -89,8 +114,6 @@ const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
   listAgents: (accountId, page) => read(() => sessions.listAgents(accountId, page)),
   identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
   attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
-  listMemories: (identity, prefix, page) =>
-    read(() => sessions.listMemories(identity, prefix, page)),
   readActivity: (identity, sinceDay, limit) =>
     read(() => sessions.readActivity(identity, sinceDay, limit)),
 })

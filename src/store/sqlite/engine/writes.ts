@@ -2,22 +2,26 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
 import { prepareAgentWrites } from '../agents.ts'
+import { prepareChanges } from '../changes.ts'
 import { prepareGatewayWrites } from '../entries.ts'
+import { prepareErase } from '../erase.ts'
+import { prepareRecord } from '../homes.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
-import { prepareWriteMemory } from '../memories.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 import { prepareTotals } from './totals.ts'
 
-export function prepareWrites(db: DatabaseSync, { feed }: StoreOptions) {
+export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
   const verbs = {
     ...prepareAgentWrites(db, refuse, totals.tally, forget),
-    writeMemory: prepareWriteMemory(db, refuse, totals.tally),
+    ...prepareChanges(db, refuse, totals.tally, home),
+    eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
+    recordEvent: prepareRecord(db, refuse, home.events),
     ...prepareSessionWrites(db, refuse),
     leaveEntry,
     checkWritable: prepareHeartbeat(db),
