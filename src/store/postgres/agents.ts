@@ -20,8 +20,8 @@ import { isDuplicate } from './engine/faults.ts'
 import { ADMITTED, MAY } from './identities.ts'
 
 /** What this engine selects of agents. */
-export const AGENT_COLUMNS =
-  'agent_id AS id, name, purpose, symbol, status, memory_count, created_at, updated_at'
+export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count`
 
 const selectProfile = statement<AgentRow>(
   'read_profile',
@@ -65,7 +65,7 @@ const selectAccount = statement<Account>(
 
 const selectTotals = statement<{ agents: number; memories: number }>(
   'totals',
-  'SELECT count(*) AS agents, coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
+  'SELECT count(*) AS agents, coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
 )
 
 const changeStatus = statement<AgentRow>(
@@ -114,8 +114,14 @@ const addBirth = statement(
 
 const addAgent = statement(
   'add_agent',
-  `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
+  `WITH born AS (
+     INSERT INTO agents
+       (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)
+     RETURNING agent_id
+   )
+   INSERT INTO homes (agent_id, memories, bytes, history, last_event)
+   SELECT agent_id, 0, 0, 0, 0 FROM born`,
 )
 
 const addCredentials = statement(

@@ -1,7 +1,7 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { ExportAnswer, Identity } from '../port/home.ts'
 import type { Memory } from '../port/memories.ts'
-import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
+import { type AgentRow, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'
 import type { Session } from './engine/session.ts'
@@ -15,15 +15,18 @@ const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const readHead = statement<AdmittedRow & AgentRow>(
   'export_head',
   `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
-     a.status, a.memory_count, a.created_at, a.updated_at
+     a.status, h.memories AS memory_count, a.created_at, a.updated_at
    FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
+   JOIN homes h ON h.agent_id = c.agent_id
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
 const readPage = statement<MemoryRow>(
   'export_page',
-  `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = $1 AND key > $2
-   ORDER BY key LIMIT ${PAGE}`,
+  `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+   FROM memories m JOIN versions v USING (agent_id, key, version)
+   WHERE m.agent_id = $1 AND m.key > $2 AND NOT m.deleted
+   ORDER BY m.key LIMIT ${PAGE}`,
 )
 
 async function* pages(ask: Ask, agentId: string): AsyncGenerator<readonly Memory[]> {

@@ -1,11 +1,10 @@
 /** The console's verbs. */
 import type { AgentStatus, Identity } from '../port/home.ts'
+import type { MemorySummary } from '../port/memories.ts'
 import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
-  type MemoriesAnswer,
-  type MemorySummary,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -15,11 +14,9 @@ import {
 } from '../port/sessions.ts'
 import {
   type AgentRow,
-  endOf,
   ownedAgentOf,
   SELECT_SESSION,
   type SessionRow,
-  SUMMARY_COLUMNS,
   type SummaryRow,
   sessionOf,
   summaryOf,
@@ -99,21 +96,15 @@ const attachAgent = statement<AdmittedRow & { attached: boolean }>(
 /** Null where the reader may look and there is nothing. */
 type FoundRow = AdmittedRow & (SummaryRow | { key: null })
 
-const listMemories = statement<FoundRow>(
-  'list_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
-   FROM credentials c LEFT JOIN memories m
-     ON m.agent_id = c.agent_id AND m.key >= $3 AND m.key < $4 AND m.key > $5
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY m.key LIMIT $6`,
-)
-
 const largestMemories = statement<FoundRow>(
   'largest_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
-   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id
+  `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
+     m.created_at, m.updated_at, v.seq, NULL AS text
+   FROM credentials c
+   LEFT JOIN (memories m JOIN versions v USING (agent_id, key, version))
+     ON m.agent_id = c.agent_id AND NOT m.deleted
    WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY bytes DESC, m.key LIMIT $3`,
+   ORDER BY v.bytes DESC, m.key LIMIT $3`,
 )
 
 const writesByDay = statement<DayOfWrites>(
@@ -124,8 +115,9 @@ const writesByDay = statement<DayOfWrites>(
 
 const totalBytes = statement<{ bytes: number }>(
   'total_bytes',
-  `SELECT coalesce(sum(octet_length(text)), 0)::BIGINT AS bytes
-   FROM memories WHERE agent_id = $1`,
+  `SELECT coalesce(sum(v.bytes), 0)::BIGINT AS bytes
+   FROM memories m JOIN versions v USING (agent_id, key, version)
+   WHERE m.agent_id = $1 AND NOT m.deleted`,
 )
 
 const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
@@ -179,15 +171,6 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
 })
 
 const browsingVerbs = ({ read }: Connections) => ({
-  async listMemories(
-    { agentId, tokenHash }: Identity,
-    prefix: string,
-    { after = '', limit }: Page,
-  ): Promise<MemoriesAnswer> {
-    const range = [prefix, endOf(prefix), after]
-    const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
-    return refusedBy(rows[0]) ?? { outcome: 'memories', memories: summariesOf(rows) }
-  },
   async readActivity(
     { agentId, tokenHash }: Identity,
     sinceDay: number,
