@@ -136,6 +136,12 @@ export const catalogue = {
     title: 'No memory under this key',
     detail: 'Check the key, or create the memory by writing it with expectedVersion 0.',
   },
+  version_not_found: {
+    status: 404,
+    title: 'The memory has no such version',
+    detail:
+      'There is no text of this version: it never was, or it is a delete. List the versions with GET /api/agents/me/memory/versions.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'This method is not for this path',
@@ -152,6 +158,24 @@ export const catalogue = {
     detail:
       'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, your write is already there.',
   },
+  key_taken: {
+    status: 409,
+    title: 'The new key is taken',
+    detail:
+      'Nothing was renamed. A memory is under the new key, or versions of one that was deleted there are kept: choose another key, or let the operator erase what is kept.',
+  },
+  version_current: {
+    status: 409,
+    title: 'The current version cannot be erased by its number',
+    detail:
+      'Nothing was erased. Leave the current version out, or erase the whole memory with "all".',
+  },
+  batch_conflict: {
+    status: 409,
+    title: 'Some operations cannot be made',
+    detail:
+      'Nothing was changed. Each operation that cannot be made is named in conflicts, with its place in the list: correct those and send all of them again.',
+  },
   birth_conflict: {
     status: 409,
     title: 'This Idempotency-Key was used for another birth',
@@ -166,6 +190,12 @@ export const catalogue = {
     status: 409,
     title: 'The agent belongs to another account',
     detail: 'Sign in to the account that holds the agent. An agent is in one account at most.',
+  },
+  version_gone: {
+    status: 410,
+    title: 'The version is no longer kept',
+    detail:
+      'It was erased, or gave way to newer ones. List what is kept with GET /api/agents/me/memory/versions.',
   },
   body_too_large: {
     status: 413,
@@ -200,8 +230,9 @@ export const catalogue = {
   },
   memory_quota_reached: {
     status: 429,
-    title: 'The agent has all the memories it may keep',
-    detail: 'Update memories that exist instead of creating more. Nothing was written.',
+    title: 'The agent keeps all that it may',
+    detail:
+      'Nothing was written, and waiting does not help. Delete memories that are no longer needed, or shorten them; GET /api/agents/preview shows how many and how many bytes an agent may keep.',
   },
   too_many_failures: {
     status: 429,

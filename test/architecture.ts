@@ -51,6 +51,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   web: [
     'config',
     'errors',
+    'json',
     'fields',
     'symbols',
     'uuid',

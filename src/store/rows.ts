@@ -83,6 +83,7 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  change: row.seq,
   ...(row.text !== null && { text: row.text }),
 })
 

@@ -316,7 +316,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     const memory = written.outcome === 'saved' ? written.memory : undefined
     const list = (whole: boolean) => fixture.store().listMemories(agent, newQuery({ whole }))
     const { text, ...rest } = memory ?? { text: '' }
-    const summary = { ...rest, bytes: 10 }
+    const summary = { ...rest, bytes: 10, change: 1 }
     expect(await list(false)).toEqual({
       outcome: 'memories',
       memories: [summary],

@@ -37,6 +37,22 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   },
 }
 
+/** Takes more from the budget: what counts as several requests. Nothing, where all are not left. */
+export async function spendMore(
+  { call, budget: { name }, identity }: Facts & Announced & Identified,
+  { budgets }: WithBudgets,
+  more: number,
+): Promise<void> {
+  if (more <= 0) return
+  const { policy, remaining, ...state } = await budgets.look(name, identity.agentId)
+  if (policy.quota > 0 && remaining < more) {
+    return spend(call, { policy, remaining, ...state, allowed: false })
+  }
+  for (let taken = 0; taken < more; taken++) {
+    spend(call, await budgets.take(name, identity.agentId))
+  }
+}
+
 /** What is not allowed costs nothing: an agent cannot use up its operator's budget. */
 export async function refuseUnspent(
   { call, budget, identity }: Facts & Announced & Identified,

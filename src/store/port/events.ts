@@ -1,19 +1,28 @@
 /** What happened in a home: its log, which outlives the versions and holds no text. */
 import type { Author, Identity, Refused } from './home.ts'
-import type { Operation } from './memories.ts'
 
-export type EventType =
-  | Operation
-  | 'erase'
-  | 'export'
-  | 'profile'
-  | 'pause'
-  | 'resume'
-  | 'rotate_key'
-  | 'create_key'
-  | 'revoke_key'
-  | 'replace_operator_key'
-  | 'sign_in'
+/** Each change of a memory, and what else an operator wants to know of. */
+export const EVENT_TYPES = [
+  'write',
+  'patch',
+  'append',
+  'delete',
+  'restore',
+  'rename',
+  'import',
+  'erase',
+  'export',
+  'profile',
+  'pause',
+  'resume',
+  'rotate_key',
+  'create_key',
+  'revoke_key',
+  'replace_operator_key',
+  'sign_in',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface HomeEvent {
   /** 1, 2, 3 …: in the order in which they happened, without a gap. */

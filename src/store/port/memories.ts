@@ -137,6 +137,8 @@ export type WriteAnswer =
 export interface MemorySummary extends Omit<Memory, 'text'> {
   /** UTF-8 bytes of the text. */
   readonly bytes: number
+  /** Orders memories by their last change; rises with each. */
+  readonly change: number
   /** Where whole memories were asked for. */
   readonly text?: string | undefined
 }

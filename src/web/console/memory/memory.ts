@@ -2,7 +2,7 @@
 
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { findMemory } from '../../../home/memory.ts'
+import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Memory } from '../../../store/port/memories.ts'
