@@ -14,15 +14,19 @@ import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
 import {
   type Answer,
+  type Born,
   birthBody,
   type Engine,
   engines,
   freshKey,
   incomingOf,
+  memoryPath,
   type TestDatabase,
+  write,
 } from './harness.ts'
 import { allRights } from './rights/all.ts'
 import { asDeclared, openDoors } from './rights/doors.ts'
+import { FULL_AT, openFull } from './rights/full.ts'
 import {
   type AllDoors,
   bearer,
@@ -135,6 +139,53 @@ async function withPasswordsBusy({ ask }: Subject): Promise<Answer> {
   return answers.find(({ status }) => status === 503) ?? Promise.reject(new Error('none was busy'))
 }
 
+/** What is sent to operations that the body of a write does not fit. */
+const inBatch = (verb: string, extra: object): Recipe =>
+  json({ operations: [{ [verb]: { key: 'plan', text: 'x', expectedVersion: 0, ...extra } }] })
+
+const tooLong = { text: 'x'.repeat(16_385) }
+
+const tooMuch = { metadata: { m: 'x'.repeat(4_096) } }
+
+/** Asks as an agent that keeps all that it may. */
+const asFull =
+  (body: object): Recipe =>
+  ({ ask }) =>
+    ask({ as: bearer(full.token), body: JSON.stringify(body) })
+
+/** Asks for the first version of a memory, when it was erased. */
+const ofErased =
+  (sent: Sent): Recipe =>
+  async ({ ask, world }) => {
+    const { mine, service } = world
+    for (const version of [0, 1]) await write(service, mine.token, 'erased', 'x', version)
+    const body = { key: 'erased', versions: [1] }
+    const token = mine.operatorToken
+    await service.call('POST', `${memoryPath}/erase`, { token, body })
+    return ask(sent)
+  }
+
+/** Where one recipe does not do for all operations. */
+const recipesOf: Readonly<Record<string, Recipe>> = {
+  'deleteMemory memory_not_found': sending({ query: 'key=absent&expectedVersion=1' }),
+  'deleteMemory version_conflict': sending({ query: 'key=plan&expectedVersion=9' }),
+  'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
+  'restoreMemory version_conflict': json({ key: 'plan', version: 1, expectedVersion: 9 }),
+  'restoreMemory version_not_found': json({ key: 'plan', version: 9, expectedVersion: 1 }),
+  'restoreMemory version_gone': ofErased({
+    body: JSON.stringify({ key: 'erased', version: 1, expectedVersion: 2 }),
+  }),
+  'changeMemories text_too_large': inBatch('append', { ...tooLong }),
+  'changeMemories metadata_too_large': inBatch('write', tooMuch),
+  'patchMemory memory_quota_reached': asFull({
+    key: 'k0',
+    text: 'x'.repeat(16_384),
+    expectedVersion: 1,
+  }),
+  'appendToMemory memory_quota_reached': asFull({ key: 'more', text: 'x' }),
+  'restoreMemory memory_quota_reached': asFull({ key: 'gone', version: 1, expectedVersion: 0 }),
+}
+
 const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   home_disabled: sending({ setting: 'disabled' }),
   births_disabled: sending({ setting: 'closed' }),
@@ -156,18 +207,20 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   malformed_json: sending({ body: '{' }),
   invalid_body: json({}),
   wrong_media_type: sending({ body: 'x', headers: { 'content-type': 'text/plain' } }),
+  unsupported_media_type: sending({ body: 'x', headers: { 'content-type': 'text/plain' } }),
   oversized_body: sending({ body: ' '.repeat(131_073) }),
-  body_too_large: sending({ body: ' '.repeat(131_073) }),
+  body_too_large: sending({ body: ' '.repeat(1_048_577) }),
   body_incomplete: sending(() => ({ body: new Readable().destroy() })),
   memory_not_found: sending({ query: 'key=absent' }),
   precondition_mismatch: sending({ headers: { 'if-match': '"9"' } }),
   version_conflict: memory({ expectedVersion: 9 }),
-  text_too_large: memory({ text: 'x'.repeat(16_385) }),
-  metadata_too_large: memory({ metadata: { m: 'x'.repeat(4_096) } }),
-  memory_quota_reached: (subject) => {
-    const full = openDoors(subject.world.service, { MEMORIES_PER_AGENT: '1' })
-    return subjectOf(subject.row, subject.world, { ...subject.doors, open: full }).ask()
-  },
+  version_not_found: sending({ query: 'key=plan&version=9' }),
+  version_gone: ofErased({ query: 'key=erased&version=1' }),
+  version_current: json({ key: 'plan', versions: [1] }),
+  batch_conflict: inBatch('write', { expectedVersion: 9 }),
+  text_too_large: memory(tooLong),
+  metadata_too_large: memory(tooMuch),
+  memory_quota_reached: asFull({ key: 'more', text: 'x', expectedVersion: 0 }),
   wrong_password: sending(birth({ email: KEEPER, password: 'not the password' })),
   too_many_wrong_passwords: twice(() => ({
     ...birth({ email: KEEPER, password: 'not the password' }),
@@ -204,6 +257,7 @@ const pairs = documented.flatMap(({ row, errors }) =>
 
 const provoked = pairs.filter(({ code }) => !apart.includes(code))
 
+let full: Born
 let writer: Worker | undefined
 const keepWriter = (thread: Worker): void => {
   writer = thread
@@ -212,10 +266,10 @@ const keepWriter = (thread: Worker): void => {
 const [embedded, scaledOut] = engines
 
 /** A world whose database is known, so that it can be taken away. */
-async function openOn(engine: Engine | undefined) {
+async function openOn(engine: Engine | undefined, env: Readonly<Record<string, string>> = {}) {
   const database: TestDatabase | undefined = await engine?.fresh()
   if (!engine || !database) throw new Error('no engine')
-  return { database, world: await openWorld({ ...engine, fresh: async () => database }) }
+  return { database, world: await openWorld({ ...engine, fresh: async () => database }, env) }
 }
 
 describe('a code that is documented', () => {
@@ -223,13 +277,14 @@ describe('a code that is documented', () => {
   let doors: AllDoors
   beforeAll(async () => {
     process.once('worker', keepWriter)
-    world = (await openOn(embedded)).world
+    world = (await openOn(embedded, FULL_AT)).world
+    full = await openFull(world.service)
     doors = openAllDoors(world)
   })
   afterAll(() => world.service.close())
 
   test.each(provoked)('comes: $named', async ({ row, code }) => {
-    const recipe = recipes[code]
+    const recipe = recipesOf[`${row.operationId} ${code}`] ?? recipes[code]
     if (!recipe) throw new Error(`nothing provokes ${code}`)
     // Readiness is remembered for a second.
     world.service.tick(1_000)

@@ -6,7 +6,7 @@ import { KEEPER } from './world.ts'
 export interface Example {
   /** A stream would never end: it is asked for its head alone. */
   readonly method?: 'HEAD'
-  readonly query?: string
+  readonly query?: string | ((fresh: number) => string)
   /** A fresh number makes each request one of its own. */
   readonly body?: (fresh: number) => unknown
   readonly fields?: Readonly<Record<string, string>>
@@ -40,6 +40,30 @@ export const examples: Readonly<Record<string, Example>> = {
     body: (fresh) => ({ key: `k${fresh}`, text: 'new', expectedVersion: 0 }),
     outcome: '200',
   },
+  patchMemory: {
+    body: (fresh) => ({ key: `patchMemory${fresh}`, text: 'new', expectedVersion: 1 }),
+    outcome: '200',
+  },
+  deleteMemory: {
+    query: (fresh) => `key=deleteMemory${fresh}&expectedVersion=1`,
+    outcome: '200',
+  },
+  appendToMemory: { body: (fresh) => ({ key: `a${fresh}`, text: 'new' }), outcome: '200' },
+  restoreMemory: {
+    body: (fresh) => ({ key: `restoreMemory${fresh}`, version: 1, expectedVersion: 1 }),
+    outcome: '200',
+  },
+  eraseMemory: {
+    body: (fresh) => ({ key: `eraseMemory${fresh}`, versions: 'all' }),
+    outcome: '200',
+  },
+  listVersions: { query: 'key=plan', outcome: '200' },
+  listMemories: page,
+  changeMemories: {
+    body: (fresh) => ({ operations: [{ append: { key: `b${fresh}`, text: 'new' } }] }),
+    outcome: '200',
+  },
+  listEvents: page,
   exportMemories: page,
   rotateAgentKey: page,
   land: page,

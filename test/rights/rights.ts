@@ -28,7 +28,7 @@ export interface Form {
 
 export interface Rights {
   readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly access: Access
   /** Only for endpoints that take the agent token: it works while the agent is paused. */

@@ -14,7 +14,7 @@ import {
   type TestService,
   write,
 } from '../harness.ts'
-import { newBirth, noLimits } from '../store/fixture.ts'
+import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
 
 export const KEEPER = 'keeper@example.org'
 const STRANGER = 'stranger@example.org'
@@ -52,7 +52,9 @@ export interface World {
   readonly signIn: () => Promise<string>
   /** All that is kept, as text to compare. */
   readonly state: () => Promise<string>
-  /** Tokens and statuses as they were in the beginning. */
+  /** Rises by one with each request of the operation. */
+  readonly fresh: (operationId: string) => number
+  /** Tokens and statuses as they were in the beginning, and memories to change. */
   readonly restore: () => Promise<void>
 }
 
@@ -114,6 +116,42 @@ async function stateOf(service: TestService, all: readonly Born[], emails: reado
   })
 }
 
+const unbounded = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', MEMORIES_PER_AGENT: '0' }
+
+/** What needs a memory at a known version finds one at version 1, under its name and a number. */
+const SPARED = ['patchMemory', 'deleteMemory', 'restoreMemory', 'eraseMemory']
+
+/** More than are asked for between two of the world's restorations. */
+const SPARE = 100
+
+const sparesFrom = (first: number) =>
+  SPARED.flatMap((operationId) =>
+    Array.from({ length: SPARE }, (_, n) => newWrite({ key: `${operationId}${first + n}` })),
+  )
+
+/** Numbers for requests, and the memories that they are about: made ahead, in one write each. */
+function createSpares({ store, now }: TestService, all: readonly Born[]) {
+  const used = new Map<string, number>()
+  let made = 0
+  async function make(): Promise<void> {
+    const changes = sparesFrom(made + 1).map((each) => ({ verb: 'write' as const, ...each }))
+    made += SPARE
+    for (const born of all)
+      await store.changeMemories(await operatorOf(store, born), changes, now())
+  }
+  return {
+    fresh(operationId: string): number {
+      const number = (used.get(operationId) ?? 0) + 1
+      used.set(operationId, number)
+      return number
+    },
+    async refill(): Promise<void> {
+      const most = Math.max(0, ...SPARED.map((operationId) => used.get(operationId) ?? 0))
+      while (made - most < SPARE) await make()
+    },
+  }
+}
+
 /** A real hash that costs next to nothing: here passwords are no secrets, and are checked often. */
 function cheapHash(password: string): string {
   const nonce = Buffer.alloc(16)
@@ -132,7 +170,7 @@ export async function openWorld(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
 ): Promise<World> {
-  const service = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
+  const service = await openService(engine, { ...unbounded, ...env })
   const { store, call, birth } = service
   for (const email of [KEEPER, STRANGER, GUEST]) await createAccount(service, email)
   const mine = await birth({ email: KEEPER, password: PASSWORD })
@@ -148,6 +186,7 @@ export async function openWorld(
   const headers = { 'idempotency-key': freshKey() }
   await call('POST', '/api/agents/birth', { headers, body: birthBody, from: BORE_ALREADY })
 
+  const spares = createSpares(service, [mine, paused, other, rotated])
   const setBack = async (born: Born, status: 'active' | 'paused') => {
     const operator = await operatorOf(store, born)
     await store.rotateAgentToken(operator, hashToken(born.token), service.now())
@@ -159,6 +198,7 @@ export async function openWorld(
       setBack(other, 'active'),
       setBack(paused, 'paused'),
     ])
+    await spares.refill()
   }
   await restore()
   return {
@@ -170,6 +210,7 @@ export async function openWorld(
     renewed: String(renewed.body.token),
     visits,
     signIn: () => signInTo(service, GUEST),
+    fresh: spares.fresh,
     state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
     restore,
   }

@@ -159,11 +159,12 @@ export function faultProblem(fault: Fault): Problem {
 
 /** What became of one change. Throws what `faultProblem` gives, and what the agent is refused for. */
 export async function makeChange(
-  { store, clock }: Home,
+  { store }: Home,
   identity: Identity,
   change: Change,
+  now: number,
 ): Promise<Result> {
-  const answer = await store.changeMemories(identity, [change], clock())
+  const answer = await store.changeMemories(identity, [change], now)
   if (answer.outcome === 'unchanged') {
     for (const { fault } of answer.faults) throw faultProblem(fault)
   }
@@ -175,8 +176,13 @@ export async function makeChange(
 }
 
 /** The same, of a change that leaves a memory. */
-export async function saveChange(home: Home, identity: Identity, change: Change): Promise<Memory> {
-  const result = await makeChange(home, identity, change)
+export async function saveChange(
+  home: Home,
+  identity: Identity,
+  change: Change,
+  now: number,
+): Promise<Memory> {
+  const result = await makeChange(home, identity, change, now)
   if (result.outcome === 'saved') return result.memory
   throw new Error(`a change that saves was answered by ${result.outcome}`)
 }

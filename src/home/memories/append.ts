@@ -2,12 +2,11 @@
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { newId } from '../../uuid.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import { body } from '../limits.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
-import { expectedVersion, measured, text } from './content.ts'
+import { expectedVersion, text } from './content.ts'
 import { type Operation, saving } from './operation.ts'
 
 const schema = z
@@ -16,12 +15,10 @@ const schema = z
 
 export const append: Operation<typeof schema> = {
   schema,
-  change: ({ key, text, expectedVersion }, _source, { clock, random }) => ({
+  change: (sent, _source, { newId }) => ({
     verb: 'append',
-    id: newId(clock(), random),
-    key,
-    ...measured({ text }),
-    expectedVersion,
+    id: newId(),
+    ...sent,
     maxBytes: fields.text.maxBytes,
   }),
 }

@@ -1,11 +1,13 @@
 /** POST /api/agents/me/batch: several changes at once, all of them or none. */
 import { z } from 'zod'
-import { type Problem, problem } from '../../errors.ts'
+import { catalogue, type Problem, problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import { elementsOf, membersOf } from '../../json/members.ts'
+import { pointerOf } from '../../json/pointer.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
-import { problemBody, problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
 import type { Change, Fault, Result } from '../../store/port/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
@@ -14,18 +16,18 @@ import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import { deletedView, faultProblem, memoryJson, prefersMinimal, receiptJson } from './answers.ts'
 import { append } from './append.ts'
-import { expectedVersion, metadataIn } from './content.ts'
+import { EXCESS, excessOf, expectedVersion, metadataIn } from './content.ts'
 import { deletedSchema, remove } from './delete.ts'
 import { memoryWrite, writeOf } from './memory.ts'
-import type { Operation } from './operation.ts'
+import { type Moment, momentOf, type Operation } from './operation.ts'
 import { patch } from './patch.ts'
 import { restore } from './restore.ts'
 
 const write: Operation<typeof memoryWrite> = {
   schema: memoryWrite,
-  change: (sent, source, home) => ({
+  change: (sent, source, moment) => ({
     verb: 'write',
-    ...writeOf(sent, metadataIn(source) ?? '{}', home),
+    ...writeOf(sent, metadataIn(source) ?? '{}', moment),
   }),
 }
 
@@ -78,20 +80,26 @@ const schema = z
 
 type Sent = z.output<typeof operation>
 
-function changeOf(sent: Sent, source: string, home: Home): Change {
-  for (const verb of verbs) {
-    const body = sent[verb]
-    if (body === undefined) continue
-    const { change } = operations[verb] as Operation
-    return change(body, membersOf(source).get(verb) ?? '', home)
-  }
-  throw problem('invalid_body')
+/** Throws what is too large, with its place in the body. */
+function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
+  const excess = excessOf(change)
+  if (!excess) return
+  const message = `must have at most ${fields[excess].maxBytes} UTF-8 bytes`
+  throw problem(EXCESS[excess], { errors: [{ pointer: pointerOf([...path, excess]), message }] })
 }
 
-/** The changes that were sent. What is too large is told with its place in the list. */
-function changesOf(sent: readonly Sent[], source: string, home: Home): Change[] {
+function changeOf(sent: Sent, source: string, at: number, moment: Moment): Change {
+  const verb = verbs.find((each) => sent[each] !== undefined)
+  if (!verb) throw problem('invalid_body')
+  const { change } = operations[verb] as Operation
+  const asked = change(sent[verb], membersOf(source).get(verb) ?? '', moment)
+  requireMeasure(asked, ['operations', at, verb])
+  return asked
+}
+
+function changesOf(sent: readonly Sent[], source: string, moment: Moment): Change[] {
   const sources = elementsOf(membersOf(source).get('operations') ?? '')
-  return sent.map((each, at) => changeOf(each, sources[at] ?? '', home))
+  return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, moment))
 }
 
 /** A result is shown under the verb that made it. */
@@ -124,9 +132,8 @@ const conflictExample = {
   conflicts: [
     {
       operation: 1,
-      ...(({ code, detail }) => ({ code, detail }))(
-        problemBody('version_conflict', 'Read the memory first.', ''),
-      ),
+      code: 'version_conflict',
+      detail: catalogue.version_conflict.detail,
       currentVersion: 4,
       updatedAt: memoryExample.updatedAt,
       sameContent: false,
@@ -181,9 +188,10 @@ export const changeMemories = endpoint({
   errors: [...WRITE_ERRORS, 'batch_conflict', 'text_too_large', 'metadata_too_large'],
   async handle(request, home: Home) {
     const { call, identity, body, source } = request
-    const changes = changesOf(body.operations, source, home)
+    const moment = momentOf(home)
+    const changes = changesOf(body.operations, source, moment)
     await spendMore(request, home, changes.length - 1)
-    const found = await home.store.changeMemories(identity, changes, home.clock())
+    const found = await home.store.changeMemories(identity, changes, moment.now)
     if (found.outcome === 'unchanged') {
       throw problem('batch_conflict', { members: { conflicts: found.faults.map(conflictOf) } })
     }

@@ -1,6 +1,6 @@
 /** What is said of texts and metadata in bodies, and what they are measured by. */
 import { z } from 'zod'
-import { problem } from '../../errors.ts'
+import { type ErrorCode, problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { compact, membersOf, withoutEscapes } from '../../json/members.ts'
 import { integer } from '../../pipeline/schemas.ts'
@@ -32,11 +32,25 @@ interface Content {
   readonly metadata?: string | undefined
 }
 
+type Measured = keyof Content
+
+/** Which member is larger than it may be. */
+export function excessOf(content: object): Measured | undefined {
+  const { text = '', metadata = '' }: Content = content
+  if (Buffer.byteLength(text) > fields.text.maxBytes) return 'text'
+  return tooLarge(metadata) ? 'metadata' : undefined
+}
+
+/** What is answered where a member is too large. */
+export const EXCESS = {
+  text: 'text_too_large',
+  metadata: 'metadata_too_large',
+} as const satisfies Record<Measured, ErrorCode>
+
 /** The same. Throws `text_too_large` or `metadata_too_large`. */
-export function measured<C extends Content>(content: C): C {
-  const { text = '', metadata = '' } = content
-  if (Buffer.byteLength(text) > fields.text.maxBytes) throw problem('text_too_large')
-  if (tooLarge(metadata)) throw problem('metadata_too_large')
+export function measured<C extends object>(content: C): C {
+  const excess = excessOf(content)
+  if (excess) throw problem(EXCESS[excess])
   return content
 }
 

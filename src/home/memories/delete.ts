@@ -9,7 +9,7 @@ import type { Home } from '../home.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, conflictAnswer, deletedView, makeChange, PRECONDITION } from './answers.ts'
 import { expectedVersion } from './content.ts'
-import { type Operation, requireAgreement } from './operation.ts'
+import { momentOf, type Operation, requireAgreement } from './operation.ts'
 
 const schema = z.strictObject({ key: memoryKey, expectedVersion }).meta({ id: 'MemoryDelete' })
 
@@ -48,7 +48,9 @@ export const deleteMemory = endpoint({
   errors: [...CHANGE_ERRORS, 'precondition_mismatch', 'memory_not_found'],
   async handle({ call, identity, query }, home: Home) {
     requireAgreement(call, query.expectedVersion)
-    const result = await makeChange(home, identity, remove.change(query, '', home))
+    const moment = momentOf(home)
+    const change = remove.change(query, '', moment)
+    const result = await makeChange(home, identity, change, moment.now)
     if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
     return json(call, 200, { deleted: deletedView(result) })
   },

@@ -8,7 +8,6 @@ import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { Memory, MemoryWrite } from '../../store/port/memories.ts'
-import { newId } from '../../uuid.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { body } from '../limits.ts'
@@ -16,6 +15,7 @@ import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, faultProblem, memoryJson, savedAnswers, showSaved } from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
+import { type Moment, momentOf } from './operation.ts'
 
 const path = '/api/agents/me/memory'
 
@@ -90,23 +90,23 @@ export const memoryWrite = z
   })
   .meta({ id: 'MemoryWrite' })
 
-/** What is written, with its metadata's JSON as it was sent. Throws when either is too large. */
-export function writeOf(
+/** What is written, with its metadata's JSON as it was sent. */
+export const writeOf = (
   { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
   metadata: string,
-  { clock, random }: Pick<Home, 'clock' | 'random'>,
-): MemoryWrite {
-  const id = newId(clock(), random)
-  return { id, key, expectedVersion, ...measured({ text, metadata }) }
-}
+  { newId }: Pick<Moment, 'newId'>,
+): MemoryWrite => ({ id: newId(), key, text, metadata, expectedVersion })
 
-/** Throws `version_conflict` and `memory_quota_reached`. */
+/** Throws what is too large, `version_conflict` and `memory_quota_reached`. */
 export async function saveMemory(
-  { store, clock }: Home,
+  home: Home,
   identity: Identity,
-  write: MemoryWrite,
+  sent: Omit<z.output<typeof memoryWrite>, 'metadata'>,
+  metadata: string,
 ): Promise<Memory> {
-  const written = await store.writeMemory(identity, write, clock())
+  const moment = momentOf(home)
+  const write = measured(writeOf(sent, metadata, moment))
+  const written = await home.store.writeMemory(identity, write, moment.now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'conflict' || written.outcome === 'over_quota')
     throw faultProblem(written)
@@ -146,7 +146,7 @@ export const writeMemory = endpoint({
   ],
   async handle({ call, identity, body, source }, home: Home) {
     if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
-    const write = writeOf(body, metadataIn(source) ?? '{}', home)
-    return showSaved(call, await saveMemory(home, identity, write))
+    const metadata = metadataIn(source) ?? '{}'
+    return showSaved(call, await saveMemory(home, identity, body, metadata))
   },
 })

@@ -5,7 +5,7 @@ import { forAgents, noQuery } from '../guards.ts'
 import { body } from '../limits.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
-import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
+import { expectedVersion, metadata, metadataIn, text } from './content.ts'
 import { type Operation, saving } from './operation.ts'
 
 const schema = z
@@ -26,7 +26,8 @@ export const patch: Operation<typeof schema> = {
     verb: 'patch',
     key,
     expectedVersion,
-    ...measured({ text, metadata: metadataIn(source) }),
+    text,
+    metadata: metadataIn(source),
   }),
 }
 

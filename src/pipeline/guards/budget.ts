@@ -1,6 +1,15 @@
 /** Budgets of requests: shown on every answer, and spent by what is let in. */
-import { type ErrorCode, problem } from '../../errors.ts'
-import { type BudgetPolicy, type Budgets, showPolicy, showState, spend } from '../budgets.ts'
+import { type ErrorCode, type Problem, problem } from '../../errors.ts'
+import type { Call } from '../../http/call.ts'
+import {
+  type BudgetPolicy,
+  type BudgetState,
+  type Budgets,
+  retryAfter,
+  showPolicy,
+  showState,
+  spend,
+} from '../budgets.ts'
 import type { Facts, Guard } from '../guard.ts'
 import type { Identified } from './bearer.ts'
 
@@ -37,6 +46,16 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   },
 }
 
+/** Waiting does not help where it is more than the whole budget. */
+function tooMany(call: Call, state: BudgetState, more: number): Problem {
+  showState(call, state)
+  const counts = `This counts as ${more + 1} requests, and ${state.remaining + 1} were left.`
+  return problem('rate_limited', {
+    detail: `${counts} Nothing was changed. Send fewer at once, or the same after the seconds in Retry-After.`,
+    headers: retryAfter(state),
+  })
+}
+
 /** Takes more from the budget: what counts as several requests. Nothing, where all are not left. */
 export async function spendMore(
   { call, budget: { name }, identity }: Facts & Announced & Identified,
@@ -44,10 +63,8 @@ export async function spendMore(
   more: number,
 ): Promise<void> {
   if (more <= 0) return
-  const { policy, remaining, ...state } = await budgets.look(name, identity.agentId)
-  if (policy.quota > 0 && remaining < more) {
-    return spend(call, { policy, remaining, ...state, allowed: false })
-  }
+  const state = await budgets.look(name, identity.agentId)
+  if (state.policy.quota > 0 && state.remaining < more) throw tooMany(call, state, more)
   for (let taken = 0; taken < more; taken++) {
     spend(call, await budgets.take(name, identity.agentId))
   }

@@ -3,7 +3,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { findMemory, memoryWrite, saveMemory, writeOf } from '../../../home/memories/memory.ts'
+import { findMemory, memoryWrite, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
@@ -101,7 +101,7 @@ async function save(
   })
   const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
-  await saveMemory(workspace, identity, writeOf(kept, compact(metadata), workspace))
+  await saveMemory(workspace, identity, kept, compact(metadata))
   return redirect(call, `${memoryPath(identity.agentId, write.key)}&saved`)
 }
 
