@@ -46,8 +46,9 @@ export const conflictWith = (
 })
 
 /** Who does it, as it is kept with what was done. */
-export const authorOf = ({ kind, via = 'api', account }: Identity): Author => ({
+export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author => ({
   as: kind,
   via,
   ...(account !== undefined && { account }),
+  ...(key && { key: { id: key.id, name: key.name } }),
 })

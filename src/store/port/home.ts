@@ -1,5 +1,6 @@
 /** The agents' home: births, profiles, and who may do what with what an agent keeps. */
 import type { EventStore } from './events.ts'
+import type { KeyBounds, KeyStore } from './keys.ts'
 import type { Memory, MemoryStore } from './memories.ts'
 
 export type AgentStatus = 'active' | 'paused'
@@ -20,6 +21,8 @@ export interface Identity {
   readonly via?: Door
   /** The e-mail address of the operator's account, in the console. */
   readonly account?: string
+  /** Of an agent's named key: what it is bounded by. */
+  readonly key?: KeyBounds
 }
 
 /** Who did something, as it is kept. */
@@ -27,6 +30,8 @@ export interface Author {
   readonly as: TokenKind
   readonly via: Door
   readonly account?: string
+  /** The named key. */
+  readonly key?: Pick<KeyBounds, 'id' | 'name'>
 }
 
 export interface Profile {
@@ -133,7 +138,14 @@ export type BirthAnswer =
   /** Another birth created the account in the meantime. */
   | { readonly outcome: 'account_exists' }
 
-export interface HomeStore extends MemoryStore, EventStore {
+/** What is left out stays. */
+export interface ProfileChange {
+  readonly name?: string | undefined
+  readonly purpose?: string | undefined
+  readonly symbol?: string | undefined
+}
+
+export interface HomeStore extends MemoryStore, EventStore, KeyStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
    * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
@@ -151,11 +163,12 @@ export interface HomeStore extends MemoryStore, EventStore {
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
   readProfile(identity: Identity): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
-  exportMemories(identity: Identity): Promise<ExportAnswer>
-  /** Replaces the agent token; the old one is void when this answers. */
-  rotateAgentToken(
+  changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
+  /** Of memories whose keys start with the prefix; of all where it is left out. */
+  exportMemories(identity: Identity, prefix?: string): Promise<ExportAnswer>
+  /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */
+  eraseAgent(
     identity: Identity,
-    newTokenHash: string,
     now: number,
-  ): Promise<{ readonly outcome: 'rotated' } | { readonly outcome: 'revoked' }>
+  ): Promise<{ readonly outcome: 'erased' } | { readonly outcome: 'revoked' }>
 }

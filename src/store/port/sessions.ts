@@ -21,6 +21,9 @@ export const SESSIONS_PER_ACCOUNT = 20
 /** Addresses that an account is known to be signed in from; the longest unseen is forgotten. */
 export const ADDRESSES_PER_ACCOUNT = 20
 
+/** Agents of an account whose logs tell of a sign-in, oldest first. */
+export const LOGGED_AGENTS = 100
+
 export interface NewSession {
   readonly id: string
   /** SHA-256 of the secret in the cookie, hex. */

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { ExportAnswer, Identity } from '../port/home.ts'
 import type { Memory } from '../port/memories.ts'
-import { type MemoryRow, memoryOf } from '../rows.ts'
+import { endOf, type MemoryRow, memoryOf } from '../rows.ts'
 import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
 import type { LongReads } from './engine/long-reads.ts'
@@ -51,18 +51,37 @@ async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGener
   if (batch.length > 0) yield batch
 }
 
-function begin(db: DatabaseSync, identity: Identity, asked: () => number): ExportAnswer {
+const OF_AGENT = 'm.agent_id = ? AND m.key >= ? AND m.key < ? AND m.deleted = 0'
+
+function begin(
+  db: DatabaseSync,
+  identity: Identity,
+  asked: () => number,
+  prefix: string,
+): ExportAnswer {
   db.exec('BEGIN')
   const { identify, refuse } = prepareIdentify(db)
   const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
+  const bounds = [identity.agentId, prefix, endOf(prefix)]
+  const counted = prepare<{ memories: number }>(
+    db,
+    `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
+  ).get(...bounds)
   const rows = prepare<MemoryRow>(
     db,
     `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
      FROM memories m JOIN versions v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY m.key`,
-  ).iterate(identity.agentId)
-  return { ...answer, outcome: 'export', memories: read(rows, asked), close: () => close(db) }
+     WHERE ${OF_AGENT} ORDER BY m.key`,
+  ).iterate(...bounds)
+  const memoryCount = counted?.memories ?? 0
+  return {
+    ...answer,
+    outcome: 'export',
+    memoryCount,
+    memories: read(rows, asked),
+    close: () => close(db),
+  }
 }
 
 function close(db: DatabaseSync): void {
@@ -70,11 +89,16 @@ function close(db: DatabaseSync): void {
 }
 
 /** `asked` counts what the store was asked for: while it grows, the export takes its time. */
-export function openExport(path: string, identity: Identity, asked: () => number): ExportAnswer {
+export function openExport(
+  path: string,
+  identity: Identity,
+  asked: () => number,
+  prefix = '',
+): ExportAnswer {
   const db = openReader(path)
   let answer: ExportAnswer | undefined
   try {
-    answer = begin(db, identity, asked)
+    answer = begin(db, identity, asked, prefix)
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../answers.ts'
 import type { Ledger } from '../plan.ts'
 import type { EventsAnswer, EventType } from '../port/events.ts'
-import type { Identity } from '../port/home.ts'
+import type { Author, Identity } from '../port/home.ts'
 import { type EventRow, eventOf } from '../rows.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
@@ -62,19 +62,27 @@ export function prepareLog(db: DatabaseSync, most: number) {
   }
 }
 
-export function prepareRecord(db: DatabaseSync, refuse: Refuse, mostEvents: number) {
+/** Logs what changed no memory, in the transaction that changed what it did. */
+export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const log = prepareLog(db, mostEvents)
-  return (identity: Identity, type: EventType, now: number): boolean => {
-    if (refuse(identity)?.outcome === 'revoked') return false
-    const { agentId } = identity
+  return (agentId: string, type: EventType, by: Author, now: number): void => {
     const home = homes.read(agentId)
     const lastEvent = home.lastEvent + 1
-    log(agentId, lastEvent, { type }, JSON.stringify(authorOf(identity)), now)
+    log(agentId, lastEvent, { type }, JSON.stringify(by), now)
     homes.save(agentId, { ...home, lastEvent })
-    return true
   }
 }
+
+export type Happen = ReturnType<typeof prepareHappenings>
+
+export const prepareRecord =
+  (refuse: Refuse, happen: Happen) =>
+  (identity: Identity, type: EventType, now: number): boolean => {
+    if (refuse(identity)?.outcome === 'revoked') return false
+    happen(identity.agentId, type, authorOf(identity), now)
+    return true
+  }
 
 export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
   const homes = prepareHomes(db)

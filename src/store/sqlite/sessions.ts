@@ -5,6 +5,7 @@ import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
+  LOGGED_AGENTS,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -23,6 +24,7 @@ import {
 import { prepareRememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
+import type { Happen } from './homes.ts'
 import type { Refuse } from './identities.ts'
 
 function prepareActivity(db: DatabaseSync) {
@@ -88,7 +90,22 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
+/** In the log of each of the account's agents, as far as that is bounded. */
+function prepareSignIn(db: DatabaseSync, happen: Happen) {
+  const agents = prepare<{ id: string; email: string }>(
+    db,
+    `SELECT g.id, a.email FROM agents g JOIN accounts a ON a.id = g.account_id
+     WHERE g.account_id = ? ORDER BY g.id LIMIT ${LOGGED_AGENTS}`,
+  )
+  return (accountId: string, now: number): void => {
+    for (const { id, email } of agents.all(accountId)) {
+      happen(id, 'sign_in', { as: 'operator', via: 'console', account: email }, now)
+    }
+  }
+}
+
+export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse, happen: Happen) {
+  const signIn = prepareSignIn(db, happen)
   const forgetExpired = prepare(db, 'DELETE FROM sessions WHERE expires_at <= ?')
   const replaced = prepare(db, 'DELETE FROM sessions WHERE token_hash = ?')
   const add = prepare(
@@ -121,6 +138,7 @@ export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
       add.run(tokenHash, id, accountId, userAgent, now, now, expiresAt)
       endOldest.run(accountId)
       remember(accountId, addressHash, now)
+      signIn(accountId, now)
     },
     touchSession(sessionId: string, expiresAt: number, now: number): void {
       touch.run(now, expiresAt, sessionId)

@@ -3,6 +3,7 @@
 import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
+import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
@@ -18,6 +19,7 @@ import { prepareGatewayReads } from './entries.ts'
 import { openExport, whileLetIn } from './export.ts'
 import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
+import { prepareKeyReads } from './keys.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
 
@@ -34,6 +36,7 @@ function openParts(path: string, options: StoreOptions) {
     known,
     identify,
     agents: prepareAgentReads(db, identify),
+    keys: prepareKeyReads(db, refuse),
     memories: {
       read: prepareReadMemory(db, refuse),
       list: prepareListMemories(db, refuse),
@@ -79,13 +82,30 @@ const keepingVerbs = ({
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
 
+/** For writes that change what a token may do. */
+const forgetting = <T>({ known }: Parts, write: Promise<T>): Promise<T> =>
+  write.finally(known.forget)
+
+function keyVerbs(parts: Parts): KeyStore {
+  const { keys, read, writer } = parts
+  return {
+    rotateAgentToken: (...token) => forgetting(parts, writer.submit('rotateAgentToken', ...token)),
+    createKey: (...key) => forgetting(parts, writer.submit('createKey', ...key)),
+    listKeys: (identity) => read(() => keys.listKeys(identity)),
+    endKey: (...key) => forgetting(parts, writer.submit('endKey', ...key)),
+    noteUse: (...use) => writer.submit('noteUse', ...use),
+    replaceOperatorToken: (...token) =>
+      forgetting(parts, writer.submit('replaceOperatorToken', ...token)),
+    findReplacement: (tokenHash) => read(() => keys.findReplacement(tokenHash)),
+  }
+}
+
 function homeVerbs(parts: Parts): HomeStore {
   const { agents, known, longReads, read, space, writer } = parts
-  /** For writes that change what a token may do. */
-  const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(known.forget)
   const asked = () => parts.asked() + writer.submitted()
   return {
     ...keepingVerbs(parts),
+    ...keyVerbs(parts),
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
@@ -97,11 +117,11 @@ function homeVerbs(parts: Parts): HomeStore {
       return writer.submit('bear', ...birth)
     },
     readProfile: (identity) => read(() => agents.readProfile(identity)),
-    setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
-    exportMemories: (identity) =>
-      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked))),
-    rotateAgentToken: (identity, tokenHash) =>
-      forgetting(writer.submit('rotateAgentToken', identity, tokenHash)),
+    setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
+    changeProfile: (...change) => writer.submit('changeProfile', ...change),
+    exportMemories: (identity, prefix) =>
+      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked, prefix))),
+    eraseAgent: (identity) => forgetting(parts, writer.submit('eraseAgent', identity)),
   }
 }
 

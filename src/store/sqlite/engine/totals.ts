@@ -6,6 +6,8 @@ import { prepare, type StorageFault } from './connection.ts'
 /** A verb calls these last, so that one which throws has counted nothing. */
 export interface Tally {
   born(): void
+  /** An agent, and the memories that it had. */
+  erased(memories: number): void
   /** Memories that there are more; fewer below 0. */
   created(count: number): void
 }
@@ -23,6 +25,10 @@ export function prepareTotals(db: DatabaseSync) {
   const tally: Tally = {
     born() {
       agents++
+    },
+    erased(count) {
+      agents--
+      memories -= count
     },
     created(count) {
       memories += count
