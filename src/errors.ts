@@ -86,6 +86,11 @@ export const catalogue = {
     detail:
       'Check the token for typing errors. If the agent key was rotated, use the token that the rotation returned.',
   },
+  key_expired: {
+    status: 401,
+    title: 'The named key has expired',
+    detail: 'Ask the operator for another key: this one was given until a time that has passed.',
+  },
   invalid_idempotency_key: {
     status: 401,
     title: 'The Idempotency-Key is missing or malformed',
@@ -100,7 +105,19 @@ export const catalogue = {
   insufficient_scope: {
     status: 403,
     title: 'This needs the operator token',
-    detail: 'Ask the operator: only the operator token may change the status or rotate the key.',
+    detail:
+      'Ask the operator: only the operator token may change what the agent is and who may act for it.',
+  },
+  key_out_of_reach: {
+    status: 403,
+    title: 'The named key does not reach this',
+    detail:
+      'Use a memory key that starts with the prefix of this named key, or ask the operator for one that reaches further.',
+  },
+  key_read_only: {
+    status: 403,
+    title: 'The named key may only read',
+    detail: 'Nothing was written. Ask the operator for a named key with write access.',
   },
   agent_paused: {
     status: 403,
@@ -141,6 +158,11 @@ export const catalogue = {
     title: 'The memory has no such version',
     detail:
       'There is no text of this version: it never was, or it is a delete. List the versions with GET /api/agents/me/memory/versions.',
+  },
+  key_not_found: {
+    status: 404,
+    title: 'The agent has no such named key',
+    detail: 'GET /api/agents/me/keys lists those that it has. One that was ended is gone.',
   },
   method_not_allowed: {
     status: 405,
@@ -184,7 +206,8 @@ export const catalogue = {
   credentials_rotated: {
     status: 409,
     title: 'The credentials of this birth were rotated',
-    detail: 'Use the token that the rotation returned; this birth can no longer be replayed.',
+    detail:
+      'Use the tokens that the rotation or the replacement returned; this birth can no longer be replayed.',
   },
   attached_elsewhere: {
     status: 409,
@@ -233,6 +256,11 @@ export const catalogue = {
     title: 'The agent keeps all that it may',
     detail:
       'Nothing was written, and waiting does not help. Delete memories that are no longer needed, or shorten them; GET /api/agents/preview shows how many and how many bytes an agent may keep.',
+  },
+  key_quota_reached: {
+    status: 429,
+    title: 'The agent has all the named keys it may have',
+    detail: 'End one that is no longer used: DELETE /api/agents/me/keys/{id}. Nothing was made.',
   },
   too_many_failures: {
     status: 429,

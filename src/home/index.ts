@@ -1,10 +1,13 @@
 /** The agent home: its endpoints, each in the file of its resource. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { birth } from './birth.ts'
+import { eraseAgent } from './erase.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
 import type { Home } from './home.ts'
-import { rotateKey } from './keys.ts'
+import { createKey, endKey, listKeys } from './keys/named.ts'
+import { replaceOperatorKey } from './keys/operator.ts'
+import { rotateKey } from './keys/rotate.ts'
 import { appendToMemory } from './memories/append.ts'
 import { changeMemories } from './memories/batch.ts'
 import { deleteMemory } from './memories/delete.ts'
@@ -15,7 +18,7 @@ import { patchMemory } from './memories/patch.ts'
 import { restoreMemory } from './memories/restore.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
-import { readProfile, setStatus } from './profile.ts'
+import { changeProfile, readProfile, setStatus } from './profile.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,
@@ -35,4 +38,10 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   listEvents,
   exportMemories,
   rotateKey,
+  listKeys,
+  createKey,
+  endKey,
+  replaceOperatorKey,
+  changeProfile,
+  eraseAgent,
 ]

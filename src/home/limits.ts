@@ -10,6 +10,7 @@ import {
   SIGN_INS_IN_ALL,
   SIGN_INS_KNOWN,
 } from '../pipeline/failures.ts'
+import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH, maxMembers: MAX_MEMBERS } as const
@@ -49,6 +50,8 @@ export interface HomeLimits {
   readonly versionsPerMemory: number
   readonly eventsPerAgent: number
   readonly batch: typeof batch
+  /** Named ones. */
+  readonly keysPerAgent: number
   /** At once, from one client's address. */
   readonly connectionsPerAddress: number
   readonly rates: Readonly<
@@ -80,6 +83,7 @@ export function homeLimits(config: Config): HomeLimits {
     versionsPerMemory: config.VERSIONS_PER_MEMORY,
     eventsPerAgent: config.EVENTS_PER_AGENT,
     batch,
+    keysPerAgent: KEYS_PER_AGENT,
     connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
     rates: {
       reads: rate('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),

@@ -32,6 +32,7 @@ const REALM = 'Bearer realm="agent-home"'
 const challenges: Partial<Record<ErrorCode, string>> = {
   credentials_missing: REALM,
   invalid_token: `${REALM}, error="invalid_token"`,
+  key_expired: `${REALM}, error="invalid_token"`,
   invalid_idempotency_key: REALM,
   wrong_password: REALM,
   insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,

@@ -8,6 +8,7 @@ import { dateTime } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { Change, Conflict, Deleted, Fault, Memory, Result } from '../../store/port/memories.ts'
 import type { Home } from '../home.ts'
+import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema } from '../schemas.ts'
 
@@ -90,7 +91,7 @@ export const conflictAnswer = {
 /** Of an operation that makes a version. */
 export const savedAnswers = { 200: saved, 409: conflictAnswer }
 
-export const CHANGE_ERRORS = [...WRITE_ERRORS, 'version_conflict'] as const
+export const CHANGE_ERRORS = [...WRITE_ERRORS, ...WRITING, 'version_conflict'] as const
 
 export const PRECONDITION =
   'If-Match, where sent, must agree with expectedVersion. The answer comes when the change is on disk.'

@@ -12,6 +12,7 @@ import type { Change, Fault, Result } from '../../store/port/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { batch as bounds } from '../limits.ts'
+import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import { deletedView, faultProblem, memoryJson, prefersMinimal, receiptJson } from './answers.ts'
@@ -185,7 +186,7 @@ export const changeMemories = endpoint({
       example: conflictExample,
     },
   },
-  errors: [...WRITE_ERRORS, 'batch_conflict', 'text_too_large', 'metadata_too_large'],
+  errors: [...WRITE_ERRORS, ...WRITING, 'batch_conflict', 'text_too_large', 'metadata_too_large'],
   async handle(request, home: Home) {
     const { call, identity, body, source } = request
     const moment = momentOf(home)

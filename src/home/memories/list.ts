@@ -8,6 +8,7 @@ import { queryInteger } from '../../pipeline/schemas.ts'
 import type { MemorySummary } from '../../store/port/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema, tag } from '../schemas.ts'
 
@@ -124,6 +125,7 @@ export const listMemories = endpoint({
       headers: { ETag: 'Of the last event of this home.' },
     },
   },
+  errors: READING,
   async handle({ call, identity, query }, { store }: Home) {
     const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
     const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }

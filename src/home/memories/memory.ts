@@ -11,6 +11,7 @@ import type { Memory, MemoryWrite } from '../../store/port/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { body } from '../limits.ts'
+import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, faultProblem, memoryJson, savedAnswers, showSaved } from './answers.ts'
@@ -69,7 +70,7 @@ export const readMemory = endpoint({
       headers: { ETag: 'The version, quoted.' },
     },
   },
-  errors: ['memory_not_found', 'version_not_found', 'version_gone'],
+  errors: [...READING, 'memory_not_found', 'version_not_found', 'version_gone'],
   handle: async ({ call, identity, query: { key, version } }, home: Home) =>
     show(
       call,

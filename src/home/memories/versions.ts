@@ -7,6 +7,7 @@ import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { VersionSummary } from '../../store/port/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { author, authorExample, memoryExample, memoryKey, tag } from '../schemas.ts'
 
@@ -69,7 +70,7 @@ export const listVersions = endpoint({
       },
     },
   },
-  errors: ['memory_not_found'],
+  errors: [...READING, 'memory_not_found'],
   async handle({ call, identity, query }, { store }: Home) {
     const { key, before, limit = DEFAULT_LIMIT } = query
     const found = await store.listVersions(identity, key, before, limit)
