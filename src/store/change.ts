@@ -93,9 +93,11 @@ function write(change: Of<'write'> | Of<'import'>, found: Found, now: number): D
 
 function patch(change: Of<'patch'>, found: Found, now: number): Decision {
   const { head, content } = found
-  if (!isLiving(head) || head.version !== change.expectedVersion) return conflict(found)
+  if (!isLiving(head)) return conflict(found)
   const { text = content().text, metadata = content().metadata } = change
-  return keep('patch', change.key, head, { id: head.id, text, metadata }, now)
+  const sent = { id: head.id, text, metadata }
+  if (head.version !== change.expectedVersion) return conflict(found, sent)
+  return keep('patch', change.key, head, sent, now)
 }
 
 function append(change: Of<'append'>, found: Found, now: number): Decision {

@@ -14,6 +14,8 @@ import { memoryExample, memoryKey, tag } from '../schemas.ts'
 
 const MAX_VERSIONS = 1_000
 
+const NO_LIST = `must be "all", "history" or a list of 1 to ${MAX_VERSIONS} version numbers`
+
 const versionNumber = integer({ ...fields.expectedVersion, minimum: 1 })
 
 const schema = z
@@ -21,8 +23,11 @@ const schema = z
     key: memoryKey,
     versions: z
       .union(
-        [z.enum(['all', 'history']), z.array(versionNumber).min(1).max(MAX_VERSIONS)],
-        `must be "all", "history" or a list of 1 to ${MAX_VERSIONS} version numbers`,
+        [
+          z.enum(['all', 'history']),
+          z.array(versionNumber).min(1, NO_LIST).max(MAX_VERSIONS, NO_LIST),
+        ],
+        NO_LIST,
       )
       .meta({
         description:

@@ -60,7 +60,8 @@ export function summaryJson(summary: MemorySummary, more = ''): string {
   )
 }
 
-const CHANGED_CURSOR = /^\d{1,16}$/
+/** What `next` looks like. */
+const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
 
 const query = z
   .strictObject({
@@ -76,7 +77,7 @@ const query = z
       .default('summary')
       .meta({ description: 'whole: with the texts.' }),
   })
-  .refine(({ order, after }) => order === 'key' || !after || CHANGED_CURSOR.test(after), {
+  .refine(({ order, after }) => after === undefined || cursors[order].test(after), {
     path: ['after'],
     error: 'must be the next of a page in the same order',
   })
