@@ -134,7 +134,8 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
   const there = target()
   if (from === to || isLiving(there) || there?.kept) return { outcome: 'taken' }
   const latest = Math.max(head.version, there?.version ?? 0)
-  const kept = keep('rename', to, { ...head, version: latest }, { ...content(), id: head.id }, now)
+  const at = timeAfter(there, now)
+  const kept = keep('rename', to, { ...head, version: latest }, { ...content(), id: head.id }, at)
   const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
   return { ...kept, left: { key: from, deleted } } as Effect
 }
