@@ -74,6 +74,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/rows': ['store/port'],
   'store/letters': [],
   'store/words': ['store/letters'],
+  'store/search': ['store/port', 'store/words'],
   'store/sqlite': [
     'uuid',
     'store/port',
@@ -83,6 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/plan',
     'store/feeds',
     'store/rows',
+    'store/search',
     'store/words',
   ],
   'store/postgres': [
@@ -94,6 +96,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/plan',
     'store/feeds',
     'store/rows',
+    'store/search',
     'store/words',
   ],
 }

@@ -9,6 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
+import { hashToken } from '../src/pipeline/tokens.ts'
 import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
@@ -92,6 +93,24 @@ async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
   } finally {
     leave()
   }
+}
+
+/** As many searches of its agent as may wait. */
+async function besideSearches({ ask, world }: Subject): Promise<Answer> {
+  const { store } = world.service
+  const mine = await store.identify(hashToken(world.mine.operatorToken))
+  if (!mine) throw new Error('the token is void')
+  const query = { q: 'mine', prefix: '', limit: 1 }
+  const searches = Array.from({ length: 8 }, () => store.searchMemories(mine, query))
+  const answer = await ask()
+  await Promise.all(searches)
+  return answer
+}
+
+async function atAnyFullDoor(subject: Subject): Promise<Answer> {
+  const { operationId, waits } = subject.row
+  if (operationId === 'searchMemories') return besideSearches(subject)
+  return waits ? atAFullDoor(subject) : flooded(subject)
 }
 
 async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
@@ -236,7 +255,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   credentials_rotated: sending(({ world }) => birth({}, world.rotated.idempotencyKey)),
   invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
-  overloaded: (subject) => (subject.row.waits ? atAFullDoor(subject) : flooded(subject)),
+  overloaded: atAnyFullDoor,
   export_running: besideAnExport,
   exports_busy: withoutRoomForExports,
   too_many_streams: besideAStream,

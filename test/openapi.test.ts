@@ -42,6 +42,7 @@ const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
   setStatus: [200, 400, 401, 403, 429, 503],
   readMemory: [200, 400, 401, 403, 404, 429, 503],
   writeMemory: [200, 400, 401, 403, 409, 413, 429, 503],
+  searchMemories: [200, 400, 401, 403, 429, 503],
   exportMemories: [200, 400, 401, 403, 429, 503],
   rotateAgentKey: [200, 400, 401, 403, 429, 503],
 }
@@ -61,6 +62,7 @@ const ours = [
   'DELETE /api/agents/me/memory',
   'GET /api/agents/me/events',
   'GET /api/agents/me/memories',
+  'GET /api/agents/me/memories/search',
   'GET /api/agents/me/memory/versions',
   'PATCH /api/agents/me/memory',
   'POST /api/agents/me/batch',

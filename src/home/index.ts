@@ -16,6 +16,7 @@ import { listMemories } from './memories/list.ts'
 import { readMemory, writeMemory } from './memories/memory.ts'
 import { patchMemory } from './memories/patch.ts'
 import { restoreMemory } from './memories/restore.ts'
+import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
@@ -36,6 +37,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   listMemories,
   changeMemories,
   listEvents,
+  searchMemories,
   exportMemories,
   rotateKey,
   listKeys,

@@ -32,14 +32,17 @@ export function changesRefused(identity: Identity, changes: readonly Change[]) {
   return areReads ? readingRefused(identity, ...keys) : writingRefused(identity, ...keys)
 }
 
+/** What looks at the keys that start alike. */
+type Prefixed = Pick<MemoriesQuery, 'prefix'>
+
 /** A prefix that leads out of reach altogether, where nothing would be found. */
-export function listRefused({ key }: Identity, { prefix }: MemoriesQuery) {
+export function listRefused({ key }: Identity, { prefix }: Prefixed) {
   if (!key || prefix.startsWith(key.prefix) || key.prefix.startsWith(prefix)) return undefined
   return outOfReach(key)
 }
 
 /** The longer of the two: where both hold, it does. */
-export const narrowed = (identity: Identity, query: MemoriesQuery): MemoriesQuery =>
+export const narrowed = <Query extends Prefixed>(identity: Identity, query: Query): Query =>
   prefixOf(identity).length > query.prefix.length ? { ...query, prefix: prefixOf(identity) } : query
 
 /** A name that is out of reach is left out; an event without any in reach is not seen. */

@@ -75,6 +75,9 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
     listMemories: allowed(listRefused, (identity, query) =>
       store.listMemories(identity, narrowed(identity, query)),
     ),
+    searchMemories: allowed(listRefused, (identity, query) =>
+      store.searchMemories(identity, narrowed(identity, query)),
+    ),
     readMemory: allowed(readingRefused, store.readMemory),
     readVersion: allowed((identity, key) => readingRefused(identity, key), store.readVersion),
     listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),

@@ -68,6 +68,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'reads',
     ask: (home, as, prefix) => home.listMemories(as, newQuery({ prefix })),
   },
+  searchMemories: {
+    right: 'reads',
+    ask: (home, as, prefix) => home.searchMemories(as, { q: 'x', prefix, limit: 1 }),
+  },
   readMemory: { right: 'reads', ask: (home, as, key) => home.readMemory(as, key) },
   readVersion: { right: 'reads', ask: (home, as, key) => home.readVersion(as, key, 1) },
   listVersions: {

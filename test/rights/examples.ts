@@ -64,6 +64,7 @@ export const examples: Readonly<Record<string, Example>> = {
     outcome: '200',
   },
   listEvents: page,
+  searchMemories: { query: 'q=mine', outcome: '200' },
   exportMemories: page,
   rotateAgentKey: page,
   land: page,

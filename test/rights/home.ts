@@ -42,6 +42,7 @@ export const homeRights: readonly Rights[] = [
   withToken('listMemories', 'GET /api/agents/me/memories', 'either-token', 'reads'),
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes'),
   withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads'),
+  withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads'),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
   withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),
 ]

@@ -2,6 +2,7 @@
 import type { EventStore } from './events.ts'
 import type { KeyBounds, KeyStore } from './keys.ts'
 import type { Memory, MemoryStore } from './memories.ts'
+import type { SearchStore } from './search.ts'
 
 export type AgentStatus = 'active' | 'paused'
 
@@ -145,7 +146,7 @@ export interface ProfileChange {
   readonly symbol?: string | undefined
 }
 
-export interface HomeStore extends MemoryStore, EventStore, KeyStore {
+export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
    * a revocation, which is why every verb checks again; it never lags on a paused agent. What is

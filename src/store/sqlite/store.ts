@@ -5,6 +5,7 @@ import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
+import type { SearchStore } from '../port/search.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
@@ -13,6 +14,7 @@ import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
 import { boundLog } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
+import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
@@ -52,6 +54,7 @@ function openParts(path: string, options: StoreOptions) {
     }),
     writer,
     longReads: boundLog(db, () => writer.submit('rest')),
+    searcher: startSearcher(path),
     closeReader: () => db.close(),
   }
 }
@@ -63,7 +66,8 @@ const keepingVerbs = ({
   eventsAfter,
   read,
   writer,
-}: Parts): MemoryStore & EventStore => ({
+  searcher,
+}: Parts): MemoryStore & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)
@@ -75,6 +79,7 @@ const keepingVerbs = ({
   },
   changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
   listMemories: (identity, query) => read(() => memories.list(identity, query)),
+  searchMemories: (identity, query) => searcher.search(identity, query),
   readVersion: (...version) => read(() => memories.readVersion(...version)),
   listVersions: (...versions) => read(() => memories.listVersions(...versions)),
   eraseMemory: (...erasure) => writer.submit('eraseMemory', ...erasure),
@@ -159,7 +164,7 @@ export async function openSqlite(
   const path = databaseFile(pathOf(databaseUrl))
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
-  const { closeReader, space, writer } = parts
+  const { closeReader, searcher, space, writer } = parts
   return {
     location: path,
     warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
@@ -175,6 +180,7 @@ export async function openSqlite(
     async close() {
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()
+      await searcher.close()
       await writer.close()
       lock.release()
     },
