@@ -26,22 +26,38 @@ const anybody = (): Refusal => undefined
 const operators = ({ kind }: Identity): Refusal =>
   kind === 'operator' ? undefined : problem('insufficient_scope')
 
+/** A stream may outlive its key, so expiry is asked here too. */
+const allowing =
+  (clock: () => number) =>
+  <Args extends readonly unknown[], T>(
+    refused: NoInfer<(identity: Identity, ...args: Args) => Refusal>,
+    verb: Verb<Args, T>,
+  ): Verb<Args, T> =>
+  (identity, ...args) => {
+    const refusal = hasExpired(identity, clock())
+      ? problem('key_expired')
+      : refused(identity, ...args)
+    return refusal ? Promise.reject(refusal) : verb(identity, ...args)
+  }
+
+type Allow = ReturnType<typeof allowing>
+
+const forOperators = (store: HomeStore, allowed: Allow) => ({
+  eraseMemory: allowed(operators, store.eraseMemory),
+  setStatus: allowed(operators, store.setStatus),
+  changeProfile: allowed(operators, store.changeProfile),
+  rotateAgentToken: allowed(operators, store.rotateAgentToken),
+  createKey: allowed(operators, store.createKey),
+  listKeys: allowed(operators, store.listKeys),
+  endKey: allowed(operators, store.endKey),
+  replaceOperatorToken: allowed(operators, store.replaceOperatorToken),
+  eraseAgent: allowed(operators, store.eraseAgent),
+})
+
 /** `clock`: milliseconds since the epoch. */
 export function scoped(store: HomeStore, clock: () => number): HomeStore {
   const noteUse = noteUses(store, clock)
-
-  /** A stream may outlive its key, so expiry is asked here too. */
-  const allowed =
-    <Args extends readonly unknown[], T>(
-      refused: NoInfer<(identity: Identity, ...args: Args) => Refusal>,
-      verb: Verb<Args, T>,
-    ): Verb<Args, T> =>
-    (identity, ...args) => {
-      const refusal = hasExpired(identity, clock())
-        ? problem('key_expired')
-        : refused(identity, ...args)
-      return refusal ? Promise.reject(refusal) : verb(identity, ...args)
-    }
+  const allowed = allowing(clock)
 
   function used(identity: Identity | undefined): Identity | undefined {
     if (identity?.key && !hasExpired(identity, clock())) noteUse(identity)
@@ -83,15 +99,6 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
     listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),
     writeMemory: allowed((identity, { key }) => writingRefused(identity, key), store.writeMemory),
     changeMemories: allowed(changesRefused, store.changeMemories),
-
-    eraseMemory: allowed(operators, store.eraseMemory),
-    setStatus: allowed(operators, store.setStatus),
-    changeProfile: allowed(operators, store.changeProfile),
-    rotateAgentToken: allowed(operators, store.rotateAgentToken),
-    createKey: allowed(operators, store.createKey),
-    listKeys: allowed(operators, store.listKeys),
-    endKey: allowed(operators, store.endKey),
-    replaceOperatorToken: allowed(operators, store.replaceOperatorToken),
-    eraseAgent: allowed(operators, store.eraseAgent),
+    ...forOperators(store, allowed),
   }
 }

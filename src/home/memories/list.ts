@@ -50,7 +50,7 @@ export const nextPage = z
   .meta({ description: 'Send it as after; null at the end.' })
 
 /** As JSON; the metadata goes out as the very text that was stored. `more`: members of its own. */
-export function summaryJson(summary: MemorySummary, more = ''): string {
+export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
   const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
   const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
   return (

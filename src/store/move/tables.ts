@@ -47,9 +47,23 @@ export const tables: readonly Table[] = [
   {
     name: 'credentials',
     source: `SELECT c.agent_id, c.token_hash, c.kind,
-       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END
+       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END,
+       c.key_id, c.name, c.access, c.prefix, c.expires_at, c.created_at, c.last_used_at
      FROM credentials c JOIN agents a ON a.id = c.agent_id`,
-    columns: text('agent_id', 'token_hash', 'kind', 'status'),
+    columns: [
+      ...text('agent_id', 'token_hash', 'kind', 'status', 'key_id', 'name', 'access', 'prefix'),
+      ...bigint('expires_at', 'created_at', 'last_used_at'),
+    ],
+  },
+  {
+    name: 'operator_replacements',
+    source: 'SELECT agent_id, key_hash, salt, replaced_hash FROM operator_replacements',
+    columns: text('agent_id', 'key_hash', 'salt', 'replaced_hash'),
+  },
+  {
+    name: 'erased_births',
+    source: 'SELECT born_from, created_at FROM erased_births',
+    columns: [...text('born_from'), ...bigint('created_at')],
   },
   {
     name: 'births',

@@ -1,10 +1,11 @@
 /** The console's verbs. */
-import type { AgentStatus, Identity } from '../port/home.ts'
+import type { AgentStatus, Author, Identity } from '../port/home.ts'
 import type { MemorySummary } from '../port/memories.ts'
 import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
+  LOGGED_AGENTS,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -48,7 +49,10 @@ const addSession = statement(
 )
 
 /** Sessions that begin at once are counted one after the other. */
-const lockAccount = statement('lock_account', 'SELECT id FROM accounts WHERE id = $1 FOR UPDATE')
+const lockAccount = statement<{ email: string }>(
+  'lock_account',
+  'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
+)
 
 const endOldest = statement(
   'end_oldest_sessions',
@@ -123,16 +127,31 @@ const totalBytes = statement<{ bytes: number }>(
 const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
   rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
 
+/** Of one account at a time: it is locked. */
+const logSignIn = statement(
+  'log_sign_in',
+  `WITH numbered AS (
+     UPDATE homes SET last_event = last_event + 1 WHERE agent_id IN (
+       SELECT agent_id FROM agents WHERE account_id = $1 ORDER BY agent_id LIMIT ${LOGGED_AGENTS}
+     )
+     RETURNING agent_id, last_event
+   )
+   INSERT INTO events (agent_id, id, type, author, created_at)
+   SELECT agent_id, last_event, 'sign_in', $2, $3::BIGINT FROM numbered`,
+)
+
 const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   async createSession(session: NewSession, replaced: string | undefined, now: number) {
     const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
     await transact(async (ask) => {
-      await ask(lockAccount, accountId)
+      const [account] = await ask(lockAccount, accountId)
       await ask(forgetExpired, now)
       if (replaced !== undefined) await ask(forgetReplaced, replaced)
       await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
       await ask(endOldest, accountId)
       await rememberAddress(ask, accountId, addressHash, now)
+      const by: Author = { as: 'operator', via: 'console', account: account?.email ?? '' }
+      await ask(logSignIn, accountId, JSON.stringify(by), now)
     })
     committed()
   },

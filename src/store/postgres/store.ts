@@ -2,10 +2,12 @@
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
+import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { HomeBounds, Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
 import { changeVerb } from './changes.ts'
+import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
@@ -15,6 +17,7 @@ import { eraseVerb } from './erase.ts'
 import { openExport } from './export.ts'
 import { eventVerbs } from './homes.ts'
 import { identityVerbs, rememberIdentities } from './identities.ts'
+import { keyVerbs } from './keys.ts'
 import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
 import { sessionVerbs } from './sessions.ts'
@@ -46,10 +49,12 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   }
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
+  const controls = controlVerbs(hot, committed, options.home.events)
+  const keys = keyVerbs(hot, committed, options.home.events)
   return {
     location,
     warnings,
-    ...homeVerbs({ agents, keeping, hot, exports }),
+    ...homeVerbs({ agents, keeping, controls, keys, hot, exports }),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -78,11 +83,13 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
 interface HomeParts {
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
+  readonly controls: ReturnType<typeof controlVerbs>
+  readonly keys: KeyStore
   readonly hot: Connections
   readonly exports: Connections
 }
 
-function homeVerbs({ agents, keeping, hot, exports }: HomeParts): HomeStore {
+function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts): HomeStore {
   const known = rememberIdentities(() => performance.now())
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -96,7 +103,10 @@ function homeVerbs({ agents, keeping, hot, exports }: HomeParts): HomeStore {
     bear: agents.bear,
     readProfile: (identity) => heed(identity, agents.readProfile(identity)),
     setStatus: (identity, status, now) =>
-      forgetting(identity, agents.setStatus(identity, status, now)),
+      forgetting(identity, controls.setStatus(identity, status, now)),
+    changeProfile: (identity, ...change) =>
+      heed(identity, controls.changeProfile(identity, ...change)),
+    eraseAgent: (identity) => forgetting(identity, controls.eraseAgent(identity)),
     readMemory: (identity, ...key) => heed(identity, keeping.readMemory(identity, ...key)),
     writeMemory: (identity, ...write) => heed(identity, keeping.writeMemory(identity, ...write)),
     changeMemories: (identity, ...changes) =>
@@ -109,8 +119,15 @@ function homeVerbs({ agents, keeping, hot, exports }: HomeParts): HomeStore {
       heed(identity, keeping.eraseMemory(identity, ...erasure)),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
     recordEvent: keeping.recordEvent,
-    exportMemories: (identity) => heed(identity, openExport(exports, identity)),
-    rotateAgentToken: (identity, newTokenHash) =>
-      forgetting(identity, agents.rotateAgentToken(identity, newTokenHash)),
+    exportMemories: (identity, prefix) => heed(identity, openExport(exports, identity, prefix)),
+    rotateAgentToken: (identity, ...token) =>
+      forgetting(identity, keys.rotateAgentToken(identity, ...token)),
+    createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),
+    listKeys: (identity) => heed(identity, keys.listKeys(identity)),
+    endKey: (identity, ...key) => forgetting(identity, keys.endKey(identity, ...key)),
+    noteUse: keys.noteUse,
+    replaceOperatorToken: (identity, ...token) =>
+      forgetting(identity, keys.replaceOperatorToken(identity, ...token)),
+    findReplacement: keys.findReplacement,
   }
 }

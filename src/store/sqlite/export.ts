@@ -64,17 +64,19 @@ function begin(
   const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
   const bounds = [identity.agentId, prefix, endOf(prefix)]
-  const counted = prepare<{ memories: number }>(
-    db,
-    `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
-  ).get(...bounds)
+  const counted = prefix
+    ? prepare<{ memories: number }>(
+        db,
+        `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
+      )
+    : undefined
   const rows = prepare<MemoryRow>(
     db,
     `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
      FROM memories m JOIN versions v ON v.n = m.n
      WHERE ${OF_AGENT} ORDER BY m.key`,
   ).iterate(...bounds)
-  const memoryCount = counted?.memories ?? 0
+  const memoryCount = counted?.get(...bounds)?.memories ?? answer.memoryCount
   return {
     ...answer,
     outcome: 'export',

@@ -5,6 +5,7 @@ import { checkServer } from './checks.ts'
 import { type Ask, openConnections, statement } from './connections.ts'
 import { beginHistory, findPinned } from './history.ts'
 import type { Hosts } from './hosts.ts'
+import { addNamedKeys } from './named-keys.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.
@@ -155,6 +156,7 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
 
   beginHistory,
   findPinned,
+  addNamedKeys,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */
