@@ -17,5 +17,6 @@ export const fields = {
   text: { minLength: 1, maxBytes: 16_384 },
   metadata: { maxBytes: 4_096 },
   search: { minLength: 1, maxLength: 200 },
+  context: { minBytes: 2_000, maxBytes: 65_536 },
   expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 } as const

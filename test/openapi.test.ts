@@ -43,6 +43,7 @@ const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
   readMemory: [200, 400, 401, 403, 404, 429, 503],
   writeMemory: [200, 400, 401, 403, 409, 413, 429, 503],
   searchMemories: [200, 400, 401, 403, 429, 503],
+  readContext: [200, 400, 401, 403, 429, 503],
   exportMemories: [200, 400, 401, 403, 429, 503],
   rotateAgentKey: [200, 400, 401, 403, 429, 503],
 }
@@ -60,6 +61,7 @@ const ofTheInterface = [
 
 const ours = [
   'DELETE /api/agents/me/memory',
+  'GET /api/agents/me/context',
   'GET /api/agents/me/events',
   'GET /api/agents/me/memories',
   'GET /api/agents/me/memories/search',

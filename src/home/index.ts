@@ -1,6 +1,7 @@
 /** The agent home: its endpoints, each in the file of its resource. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { birth } from './birth.ts'
+import { readContext } from './context/context.ts'
 import { eraseAgent } from './erase.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
@@ -38,6 +39,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   changeMemories,
   listEvents,
   searchMemories,
+  readContext,
   exportMemories,
   rotateKey,
   listKeys,

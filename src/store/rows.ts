@@ -17,6 +17,8 @@ export interface AgentRow {
   symbol: string
   status: AgentStatus
   memory_count: number
+  /** Of current texts and metadata. */
+  bytes: number
   created_at: number
   updated_at: number
 }
@@ -33,7 +35,12 @@ export const profileOf = (row: AgentRow): Profile => ({
 
 export const profileAnswer = (row: AgentRow | undefined): ProfileAnswer =>
   row
-    ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+    ? {
+        outcome: 'profile',
+        profile: profileOf(row),
+        memoryCount: row.memory_count,
+        bytes: row.bytes,
+      }
     : { outcome: 'revoked' }
 
 export const ownedAgentOf = (row: AgentRow): OwnedAgent => ({

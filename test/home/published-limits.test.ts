@@ -38,6 +38,7 @@ const published = {
     text: { minLength: 1, maxBytes: 16_384 },
     metadata: { maxBytes: 4_096 },
     search: { minLength: 1, maxLength: 200 },
+    context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
     body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096 },
   },

@@ -65,6 +65,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   listEvents: page,
   searchMemories: { query: 'q=mine', outcome: '200' },
+  readContext: page,
   exportMemories: page,
   rotateAgentKey: page,
   land: page,

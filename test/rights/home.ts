@@ -43,6 +43,7 @@ export const homeRights: readonly Rights[] = [
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes'),
   withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads'),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads'),
+  withToken('readContext', 'GET /api/agents/me/context', 'either-token', 'reads'),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
   withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),
 ]

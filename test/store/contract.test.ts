@@ -93,6 +93,7 @@ describe.each(stores)('the store contract on $name', (engine) => {
       outcome: 'profile',
       profile: { ...profile, status: 'paused', updatedAt: NOON + 5 },
       memoryCount: 0,
+      bytes: 0,
     })
     expect(await fixture.store().readProfile(agent)).toEqual(paused)
     const active = await fixture.store().setStatus(operator, 'active', NOON + 9)

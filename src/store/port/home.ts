@@ -55,7 +55,13 @@ export type Refused =
   | { readonly outcome: 'paused' }
 
 export type ProfileAnswer =
-  | { readonly outcome: 'profile'; readonly profile: Profile; readonly memoryCount: number }
+  | {
+      readonly outcome: 'profile'
+      readonly profile: Profile
+      readonly memoryCount: number
+      /** UTF-8 bytes of current texts and metadata. */
+      readonly bytes: number
+    }
   | { readonly outcome: 'revoked' }
 
 export type ExportAnswer =

@@ -20,7 +20,8 @@ import type { Identify } from './identities.ts'
 
 /** What this engine selects of agents. */
 export const AGENT_COLUMNS = `id, name, purpose, symbol, status, created_at, updated_at,
-  (SELECT memories FROM homes h WHERE h.agent_id = agents.id) AS memory_count`
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.id) AS memory_count,
+  (SELECT bytes FROM homes h WHERE h.agent_id = agents.id) AS bytes`
 
 interface BirthRow {
   id: string
