@@ -112,6 +112,19 @@ async function fillPinned(
   return placed
 }
 
+/** Less than any summary takes. */
+const LEAST_SUMMARY = 150
+
+function fillChanges(memories: readonly MemorySummary[], room: Room): readonly string[] {
+  const placed: string[] = []
+  for (const summary of memories) {
+    if (room.left() < LEAST_SUMMARY) break
+    const item = summaryJson(summary)
+    if (room.take(item)) placed.push(item)
+  }
+  return placed
+}
+
 async function contextOf(home: Home, identity: Identity, bytes: number): Promise<string> {
   const found = await home.store.readProfile(identity)
   if (found.outcome === 'revoked') throw refusal(found)
@@ -121,7 +134,7 @@ async function contextOf(home: Home, identity: Identity, bytes: number): Promise
   const allPinned = await list(home, identity, PINNED)
   const pinned = await fillPinned(home, identity, allPinned, room)
   const others = (await list(home, identity, NEWEST)).filter(({ key }) => !pinned.has(key))
-  const changes = others.map((summary) => summaryJson(summary)).filter(room.take)
+  const changes = fillChanges(others, room)
   const leftOut = {
     purpose: withoutPurpose,
     // No more than the frame has room for, whatever was written meanwhile.
