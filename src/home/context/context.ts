@@ -19,9 +19,10 @@ import { contextExample, contextSchema, NEXT } from './schema.ts'
 const DEFAULT_BYTES = 8_000
 const { minBytes, maxBytes } = fields.context
 
-/** Summaries that are looked at. Of the newest, more than the largest answer has room for. */
+/** Summaries that are looked at. Of the newest, page by page, more than the largest answer holds. */
 const PINNED = { order: 'key', pinned: true, limit: 1_000 } as const
-const NEWEST = { order: 'changed', limit: 400 } as const
+const NEWEST = { order: 'changed', limit: 100 } as const
+const MOST_PAGES = 4
 const LOOK_BYTES = 1_048_576
 
 type Found = ProfileAnswer & { outcome: 'profile' }
@@ -29,12 +30,12 @@ type Found = ProfileAnswer & { outcome: 'profile' }
 async function list(
   { store }: Home,
   identity: Identity,
-  query: Pick<MemoriesQuery, 'order' | 'pinned' | 'limit'>,
-): Promise<readonly MemorySummary[]> {
+  query: Pick<MemoriesQuery, 'order' | 'pinned' | 'limit' | 'after'>,
+) {
   const all = { prefix: '', whole: false, maxBytes: LOOK_BYTES, ...query }
   const found = await store.listMemories(identity, all)
   if (found.outcome !== 'memories') throw refusal(found)
-  return found.memories
+  return found
 }
 
 const allowance = (limit: number, used: number) => ({
@@ -115,12 +116,24 @@ async function fillPinned(
 /** Less than any summary takes. */
 const LEAST_SUMMARY = 150
 
-function fillChanges(memories: readonly MemorySummary[], room: Room): readonly string[] {
+/** The newest but those that are there whole: each that fits when its turn comes. */
+async function fillChanges(
+  home: Home,
+  identity: Identity,
+  whole: ReadonlyMap<string, string>,
+  room: Room,
+): Promise<readonly string[]> {
   const placed: string[] = []
-  for (const summary of memories) {
-    if (room.left() < LEAST_SUMMARY) break
-    const item = summaryJson(summary)
-    if (room.take(item)) placed.push(item)
+  let after: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const { memories, next } = await list(home, identity, { ...NEWEST, after })
+    for (const summary of memories) {
+      if (room.left() < LEAST_SUMMARY) return placed
+      const item = whole.has(summary.key) ? undefined : summaryJson(summary)
+      if (item && room.take(item)) placed.push(item)
+    }
+    if (next === undefined) return placed
+    after = next
   }
   return placed
 }
@@ -131,10 +144,9 @@ async function contextOf(home: Home, identity: Identity, bytes: number): Promise
   const limits = await limitsLeft(home, identity, found)
   const { head, size, withoutPurpose } = frameOf(found, limits, bytes)
   const room = roomOf(bytes - size)
-  const allPinned = await list(home, identity, PINNED)
+  const { memories: allPinned } = await list(home, identity, PINNED)
   const pinned = await fillPinned(home, identity, allPinned, room)
-  const others = (await list(home, identity, NEWEST)).filter(({ key }) => !pinned.has(key))
-  const changes = fillChanges(others, room)
+  const changes = await fillChanges(home, identity, pinned, room)
   const leftOut = {
     purpose: withoutPurpose,
     // No more than the frame has room for, whatever was written meanwhile.
