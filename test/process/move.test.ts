@@ -185,7 +185,7 @@ test.each(ways)(
     expect((await write(after, token, 'key.4', 'on', 1)).status).toBe(200)
     expect((await write(after, token, 'key.0', 'anew')).body.memory).toMatchObject({ version: 7 })
     const identity = await identify(after, token)
-    expect(await after.store.eventsAfter(identity, 0, 1_000)).toMatchObject({ last: 57 })
+    expect(await after.store.eventsAfter(identity, 0, 1_000)).toMatchObject({ last: 55 })
     expect((await after.birth(account)).agentId).toBeTruthy()
     const contact = { ai_identity: 'Echo', seeking: ['музика'] }
     const { body } = await after.call('POST', '/api/resonance', { body: contact })

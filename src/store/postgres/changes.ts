@@ -10,6 +10,7 @@ import { type HeadRow, rowsOf, saveRows } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
 import { refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
 import { prune } from './prune.ts'
 
 type StoredRow = HeadRow & { kept: boolean; text: string | null; metadata: string | null }
@@ -20,8 +21,7 @@ const storedUnder = statement<StoredRow>(
      v.text, v.metadata, EXISTS (
        SELECT 1 FROM versions k WHERE k.agent_id = m.agent_id AND k.key = m.key
      ) AS kept
-   FROM memories m
-   LEFT JOIN versions v ON v.agent_id = m.agent_id AND v.key = m.key AND v.version = m.version
+   FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
 )
 

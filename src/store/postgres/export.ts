@@ -6,6 +6,7 @@ import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'
 import type { Session } from './engine/session.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -28,7 +29,7 @@ const readHead = statement<AdmittedRow & AgentRow>(
 const readPage = statement<MemoryRow>(
   'export_page',
   `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
-   FROM memories m JOIN versions v USING (agent_id, key, version)
+   FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
    ORDER BY m.key LIMIT ${PAGE}`,
 )

@@ -12,8 +12,15 @@ export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id:
 const FOUND = `c.kind, c.status AS credential_status,
   m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.deleted`
 
-const CURRENT = `
-  LEFT JOIN versions v ON v.agent_id = m.agent_id AND v.key = m.key AND v.version = m.version`
+/**
+ * The version `v` that the memory `m` is now. A join of its own: planned as one with the memories it
+ * may read every version of them.
+ */
+export const CURRENT = `
+  LEFT JOIN LATERAL (
+    SELECT * FROM versions
+    WHERE agent_id = m.agent_id AND key = m.key AND version = m.version LIMIT 1
+  ) AS v ON true`
 
 /** The agent's status is on each of its credentials: see the schema. */
 export const readMemory = statement<FoundRow>(
@@ -80,7 +87,7 @@ type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: nul
  * As many as are asked for and one more, as far as the bytes go and one further: that there are
  * more is told by the row too many. No text is read that is not answered.
  */
-const list = (name: string, from: string, order: string) =>
+const list = (name: string, from: string, after: string, order: string) =>
   statement<ListedRow>(
     name,
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
@@ -93,8 +100,8 @@ const list = (name: string, from: string, order: string) =>
        FROM (
          SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
            v.seq, v.text
-         FROM memories m JOIN versions v USING (agent_id, key, version)
-         WHERE m.agent_id = $1 AND m.key >= $4 AND m.key < $5 AND ${from}
+         FROM ${from}
+         WHERE m.agent_id = $1 AND m.key >= $4 AND m.key < $5 AND ${after}
            AND NOT m.deleted AND (m.pinned OR NOT $6::BOOLEAN)
          ORDER BY ${order} LIMIT $7
        ) AS found
@@ -103,9 +110,11 @@ const list = (name: string, from: string, order: string) =>
      ORDER BY ${order}`,
   )
 
+const newestFirst = 'versions v JOIN memories m USING (agent_id, key, version)'
+
 const lists = {
-  key: list('memories_by_key', 'm.key > $3::TEXT', 'key'),
-  changed: list('memories_by_change', 'v.agent_id = $1 AND v.seq < $3::BIGINT', 'seq DESC'),
+  key: list('memories_by_key', `memories m ${CURRENT}`, 'm.key > $3::TEXT', 'key'),
+  changed: list('memories_by_change', newestFirst, 'v.seq < $3::BIGINT', 'seq DESC'),
 }
 
 const startOf = ({ order, after }: MemoriesQuery): string =>

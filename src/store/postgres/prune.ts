@@ -71,7 +71,7 @@ export async function pruneEvents(
   most: number,
 ): Promise<void> {
   const due = Math.floor(to / EVENTS_AT_ONCE) > Math.floor(from / EVENTS_AT_ONCE)
-  if (most > 0 && due) await ask(dropEvents, agentId, to - most)
+  if (most > 0 && to > most && due) await ask(dropEvents, agentId, to - most)
 }
 
 async function pruneVersions(

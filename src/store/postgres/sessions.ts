@@ -26,6 +26,7 @@ import { rememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
 
 const findSession = statement<SessionRow>(
   'find_session',
@@ -105,10 +106,9 @@ const largestMemories = statement<FoundRow>(
   `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
      m.created_at, m.updated_at, v.seq, NULL AS text
    FROM credentials c
-   LEFT JOIN (memories m JOIN versions v USING (agent_id, key, version))
-     ON m.agent_id = c.agent_id AND NOT m.deleted
+   LEFT JOIN memories m ON m.agent_id = c.agent_id AND NOT m.deleted ${CURRENT}
    WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY v.bytes DESC, m.key LIMIT $3`,
+   ORDER BY v.bytes DESC NULLS LAST, m.key LIMIT $3`,
 )
 
 const writesByDay = statement<DayOfWrites>(
@@ -120,7 +120,7 @@ const writesByDay = statement<DayOfWrites>(
 const totalBytes = statement<{ bytes: number }>(
   'total_bytes',
   `SELECT coalesce(sum(v.bytes), 0)::BIGINT AS bytes
-   FROM memories m JOIN versions v USING (agent_id, key, version)
+   FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND NOT m.deleted`,
 )
 
