@@ -10,7 +10,8 @@ import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, memorySchema, tag } from '../schemas.ts'
+import { tag } from '../schemas.ts'
+import { summaryExample, summaryJson, summarySchema } from './summary.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
 
@@ -26,39 +27,10 @@ export const keyPrefix = z
   .string()
   .regex(new RegExp(fields.keyPrefix.pattern), 'must be the beginning of a key')
 
-export const summarySchema = memorySchema
-  .omit({ text: true })
-  .extend({
-    bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' }),
-    text: z.string().optional().meta({ description: 'With view=whole.' }),
-  })
-  .meta({ id: 'MemorySummary' })
-
-export const summaryExample = {
-  id: memoryExample.id,
-  key: memoryExample.key,
-  bytes: 29,
-  metadata: memoryExample.metadata,
-  version: memoryExample.version,
-  createdAt: memoryExample.createdAt,
-  updatedAt: memoryExample.updatedAt,
-}
-
 export const nextPage = z
   .string()
   .nullable()
   .meta({ description: 'Send it as after; null at the end.' })
-
-/** As JSON; the metadata goes out as the very text that was stored. `more`: members of its own. */
-export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
-  const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
-  const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
-  return (
-    `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
-    `"version":${version},"createdAt":"${new Date(createdAt).toISOString()}",` +
-    `"updatedAt":"${new Date(updatedAt).toISOString()}"${more}}`
-  )
-}
 
 /** What `next` looks like. */
 const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }

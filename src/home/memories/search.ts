@@ -48,6 +48,7 @@ const query = z.strictObject({
 })
 
 const hit = summarySchema
+  .omit({ text: true })
   .extend({
     snippet: z.string().meta({
       description:

@@ -1,4 +1,4 @@
-/** A memory as lists show it: without its text. */
+/** A memory as lists show it: without its text, unless whole ones are asked for. */
 
 import { z } from 'zod'
 import type { MemorySummary } from '../../store/port/memories.ts'
@@ -6,16 +6,20 @@ import { memorySchema } from '../schemas.ts'
 
 export const summarySchema = memorySchema
   .omit({ text: true })
-  .extend({ bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' }) })
+  .extend({
+    bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' }),
+    text: z.string().optional().meta({ description: 'With view=whole.' }),
+  })
   .meta({ id: 'MemorySummary' })
 
 /** As JSON; its metadata goes out as the very text that was stored. `more`: further members. */
-export function summaryJson(summary: MemorySummary, more = ''): string {
-  const { id, key, bytes, metadata, version, createdAt, updatedAt } = summary
+export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
+  const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
+  const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
   const created = new Date(createdAt).toISOString()
   const updated = updatedAt === createdAt ? created : new Date(updatedAt).toISOString()
   return (
-    `{"id":"${id}","key":"${key}","bytes":${bytes},"metadata":${metadata},` +
+    `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
     `"version":${version},"createdAt":"${created}","updatedAt":"${updated}"${more}}`
   )
 }

@@ -20,6 +20,7 @@ import { identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
 import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
+import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
 import { versionVerbs } from './versions.ts'
 import { writeVerb } from './write-memory.ts'
@@ -117,6 +118,7 @@ function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts)
     listVersions: (identity, ...page) => heed(identity, keeping.listVersions(identity, ...page)),
     eraseMemory: (identity, ...erasure) =>
       heed(identity, keeping.eraseMemory(identity, ...erasure)),
+    searchMemories: searchWith(keeping),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix) => heed(identity, openExport(exports, identity, prefix)),

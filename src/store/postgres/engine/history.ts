@@ -6,7 +6,8 @@ import { type Ask, statement } from './connections.ts'
  * A memory is what is now; its texts are versions of it. What is there is the first version that is
  * known, whatever its number. What is written with every change refers to no other table: to check
  * it would lock the agent's row each time. There is room beside homes and memories, so that a change
- * of them touches no index.
+ * of them touches no index. Texts are not sorted, and what refers is checked at once: a million
+ * memories take their time.
  */
 export const beginHistory = `
   ALTER TABLE memories RENAME TO kept_memories;
@@ -29,16 +30,18 @@ export const beginHistory = `
     PRIMARY KEY (agent_id, key, version)
   );
   INSERT INTO versions
-    SELECT agent_id, key, version,
-      row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key), 'write', NULL, id,
-      created_at, updated_at, octet_length(text), octet_length(text) + octet_length(metadata),
-      metadata, text
-    FROM kept_memories;
+    SELECT m.agent_id, m.key, m.version, s.seq, 'write', NULL, m.id, m.created_at, m.updated_at,
+      octet_length(m.text), octet_length(m.text) + octet_length(m.metadata), m.metadata, m.text
+    FROM kept_memories m JOIN (
+      SELECT agent_id, key,
+        row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key) AS seq
+      FROM kept_memories
+    ) s ON s.agent_id = m.agent_id AND s.key = m.key;
   DROP TABLE kept_memories;
   CREATE INDEX versions_by_seq ON versions (agent_id, seq);
 
   CREATE TABLE memories (
-    agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
+    agent_id TEXT COLLATE "C" NOT NULL,
     key TEXT COLLATE "C" NOT NULL,
     id TEXT NOT NULL,
     version BIGINT NOT NULL,
@@ -51,6 +54,7 @@ export const beginHistory = `
   ) WITH (fillfactor = 80);
   INSERT INTO memories
     SELECT agent_id, key, id, version, created_at, updated_at, false, size, false FROM versions;
+  ALTER TABLE memories ADD FOREIGN KEY (agent_id) REFERENCES agents (agent_id);
 
   CREATE TABLE homes (
     agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
@@ -84,14 +88,14 @@ interface PerhapsPinned {
   metadata: string
 }
 
-/** In the order of the keys, after one of them. */
-const perhapsPinned = statement<PerhapsPinned>(
-  'perhaps_pinned',
-  `SELECT agent_id, key, metadata FROM versions
-   WHERE (agent_id, key) > ($1, $2)
-     AND (position('"pinned"' in metadata) > 0 OR position('\\u' in metadata) > 0)
-   ORDER BY agent_id, key LIMIT ${MEMORIES_AT_ONCE}`,
+/** Read in one pass, whatever a server without statistics would make of pages. */
+const lookForPinned = statement(
+  '',
+  `DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM versions
+   WHERE position('"pinned"' in metadata) > 0 OR position('\\u' in metadata) > 0`,
 )
+
+const perhapsPinned = statement<PerhapsPinned>('', `FETCH ${MEMORIES_AT_ONCE} FROM perhaps_pinned`)
 
 const pin = statement(
   'pin',
@@ -101,16 +105,16 @@ const pin = statement(
 
 /** The server's own JSON does not read all that ours does. */
 export async function findPinned(ask: Ask): Promise<void> {
-  for (let after = ['', '']; ; ) {
-    const rows = await ask(perhapsPinned, ...after)
-    const last = rows.at(-1)
-    if (!last) return
+  await ask(lookForPinned)
+  for (;;) {
+    const rows = await ask(perhapsPinned)
+    if (rows.length === 0) break
     const pinned = rows.filter(({ metadata }) => isPinned(metadata))
     await ask(
       pin,
       pinned.map((row) => row.agent_id),
       pinned.map((row) => row.key),
     )
-    after = [last.agent_id, last.key]
   }
+  await ask(statement('', 'CLOSE perhaps_pinned'))
 }
