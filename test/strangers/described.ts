@@ -60,7 +60,7 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
 }
 
 /** Few, so that requests are often about what others have left. */
-const NAMES = ['a', 'b', 'plan']
+const NAMES = [...'abcdefghijkl']
 
 function matching(pattern: RegExp): fc.Arbitrary<string> {
   const any = fc.stringMatching(pattern)
