@@ -33,7 +33,8 @@ const HISTORIES = 60
 /** In the test's name; a failure repeats it with the shortest history that fails. */
 const seed = Date.now() & 0x7fffffff
 
-const slot = fc.nat(SLOTS - 1)
+// Most of it happens to one of them, that much happens to it.
+const slot = fc.constantFrom(0, 0, 0, 0, ...Array.from({ length: SLOTS }, (_, at) => at))
 const who: fc.Arbitrary<Who> = fc.constantFrom('agent', 'agent', 'operator', 'operator', 'revoked')
 const key = fc.constantFrom('plan', 'Plan', 'notes.1')
 const text = fc.constantFrom('a', 'b', '🌱', 'Крок')
