@@ -10,6 +10,7 @@ import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
 import { hashToken } from '../src/pipeline/tokens.ts'
+import { KEYS_PER_AGENT } from '../src/store/port/keys.ts'
 import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
@@ -70,11 +71,20 @@ const guess = ({ row }: Subject): Sent => ({
   setting: 'guarded',
 })
 
+/** Where the example is refused before the store is asked to change anything. */
+const reaching: Readonly<Record<string, (world: World) => Sent>> = {
+  eraseAgent: ({ mine }) => ({ body: JSON.stringify({ agent_id: mine.agentId }) }),
+  replaceOperatorKey: () => ({ headers: { 'idempotency-key': freshKey() } }),
+}
+
+const asksTheStore = ({ ask, row, world }: Subject): Promise<Answer> =>
+  ask(reaching[row.operationId]?.(world))
+
 /** More writes than the store takes on, for as long as the question is open. */
-async function flooded({ ask, world }: Subject): Promise<Answer> {
-  const { store } = world.service
+async function flooded(subject: Subject): Promise<Answer> {
+  const { store } = subject.world.service
   const asked = { open: true }
-  const answer = ask().finally(() => {
+  const answer = asksTheStore(subject).finally(() => {
     asked.open = false
   })
   const writes: Promise<unknown>[] = []
@@ -139,13 +149,14 @@ async function besideAStream({ row, world, doors }: Subject): Promise<Answer> {
 }
 
 /** Every thread that is to write ends before it has written. */
-async function withoutWriter({ ask, world }: Subject): Promise<Answer> {
+async function withoutWriter(subject: Subject): Promise<Answer> {
   const end = (thread: Worker) => void thread.terminate()
   process.on('worker', end)
   await writer?.terminate()
   try {
-    return await ask()
+    return await asksTheStore(subject)
   } finally {
+    const { world } = subject
     process.off('worker', end)
     process.once('worker', keepWriter)
     await world.service.store.checkWritable(world.service.now())
@@ -214,8 +225,19 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   invalid_query: sending({ query: 'a=1&a=2' }),
   credentials_missing: sending({ as: {} }),
   invalid_token: sending({ as: bearer('guess') }),
-  invalid_idempotency_key: sending({ as: {} }),
+  invalid_idempotency_key: ({ ask, row }) =>
+    ask(
+      row.access === 'idempotency-key' ? { as: {} } : { headers: { 'idempotency-key': 'guess' } },
+    ),
   insufficient_scope: sending(({ world }) => ({ as: bearer(world.mine.token) })),
+  key_expired: sending(({ world }) => ({ as: bearer(world.named.expired) })),
+  key_out_of_reach: sending(({ world }) => ({ as: bearer(world.named.elsewhere) })),
+  key_read_only: sending(({ world }) => ({ as: bearer(world.named.reader) })),
+  key_not_found: sending({}),
+  key_quota_reached: async ({ ask }) => {
+    for (let n = 0; n < KEYS_PER_AGENT; n++) await ask()
+    return ask()
+  },
   agent_paused: sending(({ world }) => ({ as: bearer(world.paused.token) })),
   address_denied: sending({ from: '192.0.2.1' }),
   too_many_failures: twice(guess),
@@ -373,7 +395,7 @@ describe('a disk that is full', () => {
   test.each(pairs.filter(({ code }) => code === 'storage_full'))(
     'is told: $named',
     async ({ row }) => {
-      const answer = await subjectOf(row, world, doors).ask()
+      const answer = await asksTheStore(subjectOf(row, world, doors))
       expect([answer.status, answer.body.code]).toEqual([503, 'storage_full'])
       expect(answer.headers.get('retry-after')).toBe('30')
     },

@@ -46,6 +46,12 @@ const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
   readContext: [200, 400, 401, 403, 429, 503],
   exportMemories: [200, 400, 401, 403, 429, 503],
   rotateAgentKey: [200, 400, 401, 403, 429, 503],
+  listNamedKeys: [200, 400, 401, 403, 429, 503],
+  createNamedKey: [201, 400, 401, 403, 413, 415, 429, 503],
+  endNamedKey: [200, 400, 401, 403, 404, 429, 503],
+  replaceOperatorKey: [200, 400, 401, 403, 429, 503],
+  changeProfile: [200, 400, 401, 403, 413, 415, 429, 503],
+  eraseAgent: [200, 400, 401, 403, 413, 415, 429, 503],
 }
 
 const ofTheInterface = [
@@ -60,17 +66,23 @@ const ofTheInterface = [
 ]
 
 const ours = [
+  'DELETE /api/agents/me/keys/{id}',
   'DELETE /api/agents/me/memory',
   'GET /api/agents/me/context',
   'GET /api/agents/me/events',
+  'GET /api/agents/me/keys',
   'GET /api/agents/me/memories',
   'GET /api/agents/me/memories/search',
   'GET /api/agents/me/memory/versions',
   'PATCH /api/agents/me/memory',
+  'PATCH /api/agents/me/profile',
   'POST /api/agents/me/batch',
+  'POST /api/agents/me/erase',
+  'POST /api/agents/me/keys/named',
   'POST /api/agents/me/memory/append',
   'POST /api/agents/me/memory/erase',
   'POST /api/agents/me/memory/restore',
+  'POST /api/agents/me/operator-keys',
 ]
 
 /** What a conflict tells beside what every problem tells. */

@@ -118,7 +118,7 @@ export function subjectOf(
     const credential = sent.as ?? (await rightful(row, world))
     const url = pathOf(row.path, agentId) + (query ? `?${query}` : '')
     const method = example?.method ?? row.method
-    const headers = { ...type, ...credential, ...sent.headers }
+    const headers = { ...type, ...example?.headers, ...credential, ...sent.headers }
     const incoming = incomingOf(method, url, { headers, ...(from !== undefined && { from }) })
     const { host = incoming.host } = sent
     const stream = body instanceof Readable ? body : Readable.from(body ? [Buffer.from(body)] : [])

@@ -16,7 +16,7 @@ const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const readHead = statement<AdmittedRow & AgentRow>(
   'export_head',
   `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
-     a.status, a.updated_at,
+     a.status, a.created_at, a.updated_at,
      CASE $3 WHEN '' THEN h.memories ELSE (
        SELECT count(*) FROM memories m
        WHERE m.agent_id = $1 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
