@@ -46,6 +46,7 @@ const published = {
   bytesPerAgent: 67_108_864,
   versionsPerMemory: 50,
   eventsPerAgent: 10_000,
+  keysPerAgent: 50,
   batch: { operations: 100, maxBytes: 1_048_576 },
   connectionsPerAddress: 256,
   rates: {

@@ -59,7 +59,7 @@ export const homeRights: readonly Rights[] = [
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes', {
     named: 'writes',
   }),
-  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads', { named: 'reads' }),
+  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads', { named: 'any' }),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
     named: 'reads',
   }),

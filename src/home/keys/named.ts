@@ -184,7 +184,7 @@ export const endKey = endpoint({
   operationId: 'endNamedKey',
   method: 'DELETE',
   path: `${path}/:id`,
-  params: z.object({ id: z.uuid() }),
+  params: z.object({ id: z.string() }),
   docs: {
     tag,
     summary: 'End a named key',

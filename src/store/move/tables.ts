@@ -2,7 +2,7 @@
  * Every table, and how its rows read on the embedded engine: the columns are the target's, in its
  * order. A table that is referred to stands before those that refer to it.
  */
-import { joinedWords, storedWords } from '../postgres/words.ts'
+import { joinedWords, storedWords } from '../postgres/engine/words.ts'
 
 type Value = string | number | boolean | null
 

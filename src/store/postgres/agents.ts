@@ -19,7 +19,8 @@ import { isDuplicate } from './engine/faults.ts'
 
 /** What this engine selects of agents. */
 export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
-  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count`
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
+  (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
 
 const selectProfile = statement<AgentRow>(
   'read_profile',

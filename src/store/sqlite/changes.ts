@@ -1,7 +1,7 @@
 /** What the writer does to memories: each change is a new version, and what is now points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../answers.ts'
-import { type Effect, type Head, isPinned, sizeOf } from '../change.ts'
+import { type Effect, isPinned, sizeOf } from '../change.ts'
 import { type Plan, plan, type Stored } from '../plan.ts'
 import type { Identity } from '../port/home.ts'
 import type {
@@ -14,67 +14,13 @@ import type {
 } from '../port/memories.ts'
 import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
+import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
 import { type Home, prepareHomes, prepareLog } from './homes.ts'
 import type { Refuse } from './identities.ts'
 import { preparePrune } from './prune.ts'
+import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
 import { prepareContent, prepareInsertVersion, preparePast } from './versions.ts'
-
-/** What lies under a key, and where its newest version lies. */
-export interface Stand extends Head {
-  readonly n: number | null
-  /** Versions behind it that are there. */
-  readonly count: number
-}
-
-type StandTuple = [
-  id: string,
-  version: number,
-  createdAt: number,
-  updatedAt: number,
-  deleted: number,
-  size: number,
-  kept: number,
-  n: number | null,
-]
-
-export function prepareStand(db: DatabaseSync) {
-  const select = prepareTuples<StandTuple>(
-    db,
-    `SELECT id, version, created_at, updated_at, deleted, size, kept, n
-     FROM memories WHERE agent_id = ? AND key = ?`,
-  )
-  return (agentId: string, key: string): Stand | undefined => {
-    const row = select.get(agentId, key)
-    if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, count, n] = row
-    const kept = count > 0
-    return { id, version, createdAt, updatedAt, deleted: deleted === 1, size, kept, count, n }
-  }
-}
-
-export function prepareSaveStand(db: DatabaseSync) {
-  const insert = prepare(
-    db,
-    `INSERT INTO memories
-       (id, version, created_at, updated_at, deleted, size, pinned, kept, n, agent_id, key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const update = prepare(
-    db,
-    `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
-       size = ?, pinned = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
-  )
-  return (agentId: string, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
-    const { id, version, createdAt, updatedAt, deleted, size, count, n } = stand
-    const statement = isNew ? insert : update
-    statement.run(
-      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0, count, n],
-      ...[agentId, key],
-    )
-  }
-}
 
 /** One home for the length of a call: what was read of it is read once. */
 interface Desk {
@@ -112,20 +58,26 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
   }
 }
 
-function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
-  const { standAt, storedFor } = prepareDesk(db, bounds)
-  const insertVersion = prepareInsertVersion(db)
-  const saveStand = prepareSaveStand(db)
-  const log = prepareLog(db, bounds.events)
-  const prune = preparePrune(db, bounds)
+type Prune = ReturnType<typeof preparePrune>
 
-  const save = (desk: Desk, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
+/** What lies under a key from here on, and the versions behind it that give way. */
+function prepareSettle(db: DatabaseSync, prune: Prune) {
+  const saveStand = prepareSaveStand(db)
+  return (desk: Desk, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
     const { count, freed } = prune.memory(stand)
     const kept = { ...stand, count, kept: count > 0 }
     saveStand(desk.agentId, key, kept, pinned, isNew)
     desk.stands.set(key, kept)
     if (freed > 0) desk.home = { ...desk.home, history: desk.home.history - freed }
   }
+}
+
+function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
+  const { standAt, storedFor } = prepareDesk(db, bounds)
+  const insertVersion = prepareInsertVersion(db)
+  const log = prepareLog(db, bounds.events)
+  const prune = preparePrune(db, bounds)
+  const save = prepareSettle(db, prune)
 
   function keep(desk: Desk, { memory, operation, left }: Effect & { effect: 'keep' }): void {
     const { agentId, author } = desk

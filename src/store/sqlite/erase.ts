@@ -5,11 +5,11 @@ import { isLiving } from '../change.ts'
 import type { Identity } from '../port/home.ts'
 import type { EraseAnswer, Erasure } from '../port/memories.ts'
 import type { VersionRow } from '../rows.ts'
-import { prepareSaveStand, prepareStand, type Stand } from './changes.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
 import { type Home, prepareHomes, prepareLog } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
 import { prepareChain } from './versions.ts'
 
 const isErased = (erasure: Erasure, { n, version }: VersionRow, stand: Stand): boolean => {

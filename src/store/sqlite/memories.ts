@@ -9,10 +9,10 @@ import type {
   VersionsAnswer,
 } from '../port/memories.ts'
 import { endOf, pageOf, type SummaryRow, versionOf } from '../rows.ts'
-import { prepareStand } from './changes.ts'
 import { prepare, prepareTuples, type Statement } from './engine/connection.ts'
 import { prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { prepareStand } from './stands.ts'
 import { prepareChain, prepareContent } from './versions.ts'
 
 type MemoryTuple = [
