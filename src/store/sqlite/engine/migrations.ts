@@ -151,7 +151,8 @@ const steps: readonly string[] = [
    END;`,
 
   // Texts lie in the order in which they were written; under each key lies what is now. What is
-  // there is the first version that is known, whatever its number.
+  // there is the first version that is known, whatever its number. CROSS JOIN has the old rows read
+  // as they lie: the planner would look them up one by one, in half as much time again.
   `ALTER TABLE memories RENAME TO kept_memories;
 
    CREATE TABLE versions (
@@ -175,7 +176,7 @@ const steps: readonly string[] = [
      SELECT m.rowid, m.agent_id, m.key, s.seq, NULL, m.version, 'write', NULL, m.id, m.created_at,
        m.updated_at, octet_length(m.text), octet_length(m.text) + octet_length(m.metadata),
        m.metadata, m.text
-     FROM kept_memories m JOIN (
+     FROM kept_memories m CROSS JOIN (
        SELECT rowid AS r,
          row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key) AS seq
        FROM kept_memories
