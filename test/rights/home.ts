@@ -54,17 +54,17 @@ export const homeRights: readonly Rights[] = [
     named: 'reads',
   }),
   withToken('listMemories', 'GET /api/agents/me/memories', 'either-token', 'reads', {
-    named: 'reads',
+    named: 'any',
   }),
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes', {
     named: 'writes',
   }),
   withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads', { named: 'any' }),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
-    named: 'reads',
+    named: 'any',
   }),
   withToken('readContext', 'GET /api/agents/me/context', 'either-token', 'reads', {
-    named: 'reads',
+    named: 'any',
   }),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
   withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),

@@ -16,7 +16,7 @@ import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import { type Home, prepareHomes, prepareLog } from './homes.ts'
+import { type Happening, type Home, prepareHomes, prepareLog } from './homes.ts'
 import type { Refuse } from './identities.ts'
 import { preparePrune } from './prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
@@ -56,6 +56,14 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
       past: (key, version) => past(standAt(desk, key)?.n ?? null, version),
     }),
   }
+}
+
+function happeningOf(effect: Effect): Happening {
+  if (effect.effect === 'delete') {
+    return { type: 'delete', key: effect.key, version: effect.deleted.version }
+  }
+  const { memory, operation: type, left } = effect
+  return { type, key: memory.key, from: left?.key, version: memory.version }
 }
 
 type Prune = ReturnType<typeof preparePrune>
@@ -109,24 +117,11 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
   }
 
   function apply(desk: Desk, effect: Effect, now: number): void {
-    const { agentId, author } = desk
     const id = desk.home.lastEvent + 1
     desk.home = { ...desk.home, lastEvent: id }
-    if (effect.effect === 'keep') {
-      const { memory, operation: type, left } = effect
-      keep(desk, effect)
-      log(
-        agentId,
-        id,
-        { type, key: memory.key, from: left?.key, version: memory.version },
-        author,
-        now,
-      )
-      return
-    }
-    remove(desk, effect)
-    const { key, deleted } = effect
-    log(agentId, id, { type: 'delete', key, version: deleted.version }, author, now)
+    if (effect.effect === 'keep') keep(desk, effect)
+    else remove(desk, effect)
+    log(desk.agentId, id, happeningOf(effect), desk.author, now)
   }
 
   return {
