@@ -199,6 +199,14 @@ const ofErased =
 const recipesOf: Readonly<Record<string, Recipe>> = {
   'deleteMemory memory_not_found': sending({ query: 'key=absent&expectedVersion=1' }),
   'deleteMemory version_conflict': sending({ query: 'key=plan&expectedVersion=9' }),
+  'listMemories key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    query: 'prefix=plan',
+  })),
+  'searchMemories key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    query: 'q=x&prefix=plan',
+  })),
   'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
   'restoreMemory version_conflict': json({ key: 'plan', version: 1, expectedVersion: 9 }),
   'restoreMemory version_not_found': json({ key: 'plan', version: 9, expectedVersion: 1 }),

@@ -95,6 +95,14 @@ async function everythingKept(service: TestService, token: string) {
   }
 }
 
+const REPLACING = 'ab'.repeat(32)
+
+async function replaceOperator(service: TestService, token: string): Promise<string> {
+  const headers = { 'idempotency-key': REPLACING }
+  const { body } = await service.call('POST', '/api/agents/me/operator-keys', { token, headers })
+  return String(body.operator_token)
+}
+
 async function fill(service: TestService) {
   const plain = await service.birth()
   const owned = await service.birth(account)
@@ -115,7 +123,26 @@ async function fill(service: TestService) {
   await service.call('POST', '/api/resonance', {
     body: { ai_identity: 'Echo', seeking: ['silence'] },
   })
-  return { plain, owned, rotated, newToken: String(keys.body.token), paused }
+  const named = await service.call('POST', '/api/agents/me/keys/named', {
+    token: plain.operatorToken,
+    body: { name: 'CI', access: 'read', prefix: 'key.' },
+  })
+  const newOperatorToken = await replaceOperator(service, rotated.operatorToken)
+  const erased = await service.birth()
+  await service.call('POST', '/api/agents/me/erase', {
+    token: erased.operatorToken,
+    body: { agent_id: erased.agentId },
+  })
+  const newToken = String(keys.body.token)
+  return {
+    plain,
+    owned,
+    rotated,
+    newToken,
+    newOperatorToken,
+    paused,
+    named: String(named.body.token),
+  }
 }
 
 type Filled = Awaited<ReturnType<typeof fill>>
@@ -131,7 +158,7 @@ async function everything(service: TestService, all: Filled) {
     born.token,
     born.operatorToken,
   ])
-  const asked = [...tokens, all.newToken].flatMap((token) =>
+  const asked = [...tokens, all.newToken, all.newOperatorToken, all.named].flatMap((token) =>
     ['/api/agents/me', '/api/agents/me/export', `${memoryPath}?key=key.0`].map(
       (path) => [path, token] as const,
     ),
@@ -167,7 +194,7 @@ test.each(ways)(
     const moved = await runMove(from, to)
     expect(moved.output).toMatch(/memories +43 {2}[0-9a-f]{16}/)
     expect(moved.output).toMatch(/versions +49 {2}[0-9a-f]{16}/)
-    expect(moved.output).toMatch(/events +54 {2}[0-9a-f]{16}/)
+    expect(moved.output).toMatch(/events +58 {2}[0-9a-f]{16}/)
     expect(moved.output).toMatch(/Every token keeps working/)
     expect(moved.code).toBe(0)
 
@@ -178,6 +205,8 @@ test.each(ways)(
       token: filled.plain.token,
       replayed: true,
     })
+    expect(await replaceOperator(after, filled.rotated.operatorToken)).toBe(filled.newOperatorToken)
+    expect(moved.output).toMatch(/erased_births +1 /)
     expect((await birthAgain(after, filled.rotated.idempotencyKey)).body.code).toBe(
       'credentials_rotated',
     )
@@ -185,7 +214,7 @@ test.each(ways)(
     expect((await write(after, token, 'key.4', 'on', 1)).status).toBe(200)
     expect((await write(after, token, 'key.0', 'anew')).body.memory).toMatchObject({ version: 7 })
     const identity = await identify(after, token)
-    expect(await after.store.eventsAfter(identity, 0, 1_000)).toMatchObject({ last: 55 })
+    expect(await after.store.eventsAfter(identity, 0, 1_000)).toMatchObject({ last: 56 })
     expect((await after.birth(account)).agentId).toBeTruthy()
     const contact = { ai_identity: 'Echo', seeking: ['музика'] }
     const { body } = await after.call('POST', '/api/resonance', { body: contact })
