@@ -7,6 +7,7 @@ import { characters } from '../../pipeline/schemas.ts'
 import type { SearchCursor, SearchHit } from '../../store/port/search.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './summary.ts'
@@ -89,7 +90,7 @@ export const searchMemories = endpoint({
       },
     },
   },
-  errors: ['overloaded'],
+  errors: [...READING, 'overloaded'],
   async handle({ call, identity, query }, { store }: Home) {
     const { q, prefix = '', limit = DEFAULT_LIMIT, after } = query
     const found = await store.searchMemories(identity, { q, prefix, limit, after })

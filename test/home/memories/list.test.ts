@@ -113,7 +113,7 @@ describe.each(engines)('lists on $name', (engine) => {
         const answer = await agent.ask('GET', `/memories?view=whole&limit=1000&order=${order}${at}`)
         expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(262_144)
         const { memories, next } = answer.body as unknown as Page
-        expect(memories.length).toBeGreaterThan(1)
+        expect(memories.length).toBeGreaterThan(next === null ? 0 : 1)
         for (const { key, text } of memories) expect(text).toBe(texted(keys.indexOf(key)))
         seen.push(...memories.map(({ key }) => key))
         if (next === null) break
