@@ -6,7 +6,7 @@ import type { Home } from './homes.ts'
 import { prepareChain } from './versions.ts'
 
 /** Versions over the count before they are given up together: to find them costs a walk. */
-const SURPLUS = 8
+const surplusOf = (versions: number): number => Math.max(8, Math.ceil(versions / 2))
 
 /** Given up beyond what had to be, for the same reason. */
 const AHEAD = 64
@@ -40,7 +40,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes }: HomeBounds) 
   return {
     /** How many are behind it then, and the bytes that were freed. */
     memory({ n, count }: Behind): { readonly count: number; readonly freed: number } {
-      if (versions === 0 || count < versions + SURPLUS) return { count, freed: 0 }
+      if (versions === 0 || count < versions + surplusOf(versions)) return { count, freed: 0 }
       const rows = [...chain(n, 0)]
       return { count: Math.min(rows.length, versions), freed: free(rows.slice(versions)) }
     },
