@@ -104,14 +104,17 @@ describe.each(engines)('limits on $name', (engine) => {
     },
   )
 
-  test('an agent and its operator draw on one budget, and what is refused costs nothing', async () => {
+  test('an agent and its operator each have a budget, and what is refused costs nothing', async () => {
     const service = await services({ ...everythingOff, READS_PER_MINUTE: '2' })
     const { token, operatorToken } = await service.birth()
     const read = (as: string) => service.call('GET', '/api/agents/me', { token: as })
     expect((await read(token)).headers.get('ratelimit')).toContain('r=1')
     for (let n = 0; n < 5; n++) await read('aha_nonsense')
-    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=0')
+    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=1')
+    expect((await read(token)).headers.get('ratelimit')).toContain('r=0')
     expectProblem(await read(token), 'rate_limited')
+    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=0')
+    expectProblem(await read(operatorToken), 'rate_limited')
   })
 
   test(

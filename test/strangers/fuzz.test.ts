@@ -89,6 +89,7 @@ async function follow(
   tokens: Tokens,
 ): Promise<void> {
   if (operationId === 'rotateAgentKey') tokens.token = String(body.token)
+  if (operationId === 'replaceOperatorKey') tokens.operatorToken = String(body.operator_token)
   if (operationId !== 'setStatus') return
   const { operatorToken: token } = tokens
   await service.call('PATCH', '/api/agents/me', { token, body: { status: 'active' } })

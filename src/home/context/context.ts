@@ -4,6 +4,7 @@ import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import type { BudgetState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { spenderOf } from '../../pipeline/guards/budget.ts'
 import type { Identity, ProfileAnswer } from '../../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/memories.ts'
 import { forAgents } from '../guards.ts'
@@ -49,8 +50,9 @@ const rateLeft = ({ policy: { quota }, remaining, resetSeconds }: BudgetState) =
   resetSeconds,
 })
 
-async function limitsLeft({ limits, budgets }: Home, { agentId }: Identity, found: Found) {
-  const [reads, writes] = [budgets.look('reads', agentId), budgets.look('writes', agentId)]
+async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: Found) {
+  const spender = spenderOf(identity)
+  const [reads, writes] = [budgets.look('reads', spender), budgets.look('writes', spender)]
   return {
     memories: allowance(limits.memoriesPerAgent, found.memoryCount),
     bytes: allowance(limits.bytesPerAgent, found.bytes),

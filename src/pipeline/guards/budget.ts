@@ -1,6 +1,7 @@
 /** Budgets of requests: shown on every answer, and spent by what is let in. */
 import { type ErrorCode, type Problem, problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
+import type { Identity } from '../../store/port/home.ts'
 import {
   type BudgetPolicy,
   type BudgetState,
@@ -21,6 +22,10 @@ export interface Announced {
   readonly budget: BudgetPolicy
 }
 
+/** Who pays: an operator never spends what its agent has, nor the other way round. */
+export const spenderOf = ({ agentId, kind }: Identity): string =>
+  kind === 'operator' ? `${agentId} operator` : agentId
+
 const HEADERS = ['RateLimit', 'RateLimit-Policy'] as const
 
 /** Says which budget the request would be counted against, whoever sent it. */
@@ -35,13 +40,13 @@ export const announce = (name: string): Guard<WithBudgets, object, Announced> =>
   },
 })
 
-/** Takes one request from the agent's budget. */
+/** Takes one request from the agent's budget, or from its operator's. */
 export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   name: 'spent',
   errors: ['rate_limited'],
   headers: HEADERS,
   run({ call, budget, identity }, { budgets }) {
-    const state = budgets.take(budget.name, identity.agentId)
+    const state = budgets.take(budget.name, spenderOf(identity))
     return state instanceof Promise ? state.then((known) => spend(call, known)) : spend(call, state)
   },
 }
@@ -63,10 +68,10 @@ export async function spendMore(
   more: number,
 ): Promise<void> {
   if (more <= 0) return
-  const state = await budgets.look(name, identity.agentId)
+  const state = await budgets.look(name, spenderOf(identity))
   if (state.policy.quota > 0 && state.remaining < more) throw tooMany(call, state, more)
   for (let taken = 0; taken < more; taken++) {
-    spend(call, await budgets.take(name, identity.agentId))
+    spend(call, await budgets.take(name, spenderOf(identity)))
   }
 }
 
@@ -76,6 +81,6 @@ export async function refuseUnspent(
   { budgets }: WithBudgets,
   code: ErrorCode,
 ): Promise<never> {
-  showState(call, await budgets.look(budget.name, identity.agentId))
+  showState(call, await budgets.look(budget.name, spenderOf(identity)))
   throw problem(code)
 }
