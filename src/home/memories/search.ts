@@ -15,14 +15,15 @@ import { summaryExample, summaryJson, summarySchema } from './summary.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-/** How many were shown, the last of them, and the key up to which looks before have looked. */
-const CURSOR = /^(\d{1,6})~([\w.-]{0,100})~([\w.-]{0,100})$/
+/** How many were shown, the last of them, and the keys between which this look looks. */
+const CURSOR = /^(\d{1,6})~([\w.-]{0,100})~([\w.-]{0,100})~([\w.-]{0,100})$/
 
-const cursorText = ({ shown, last, looked }: SearchCursor): string => `${shown}~${last}~${looked}`
+const cursorText = ({ shown, last, looked, until }: SearchCursor): string =>
+  `${shown}~${last}~${looked}~${until}`
 
 function cursorOf(text: string): SearchCursor {
-  const [, shown = '0', last = '', looked = ''] = CURSOR.exec(text) ?? []
-  return { shown: Number(shown), last, looked }
+  const [, shown = '0', last = '', looked = '', until = ''] = CURSOR.exec(text) ?? []
+  return { shown: Number(shown), last, looked, until }
 }
 
 const query = z.strictObject({

@@ -6,6 +6,8 @@ import type { MemorySummary } from './memories.ts'
 export interface SearchCursor {
   /** The key up to which looks before have looked; empty in the first. */
   readonly looked: string
+  /** The last key of the look of which some are shown; empty for a new look. */
+  readonly until: string
   /** How many of the look's matches were shown, and the last of them; empty before the first. */
   readonly shown: number
   readonly last: string

@@ -29,6 +29,9 @@ const SLICE: Omit<MemoriesQuery, 'prefix' | 'after'> = {
   maxBytes: 128 * 1_024,
 }
 
+/** How long a look goes on: then it ends where it is, and the next goes on there. */
+const LOOK_MS = 1_000
+
 /** How long a search may take, its wait included. */
 export const DEADLINE_MS = 2_000
 
@@ -41,31 +44,43 @@ interface Look {
   readonly ranked: readonly string[]
   /** The key up to which it looked; undefined at the end. */
   readonly end: string | undefined
+  readonly last: string
 }
 
 const weigh = ({ bytes, metadata }: MemorySummary): number =>
   bytes + Buffer.byteLength(metadata) + MEMORY_BYTES
 
+/** What of a slice belongs to a look that is looked again: it ends where it ended. */
+const upTo = (until: string, memories: readonly MemorySummary[]): readonly MemorySummary[] =>
+  until === '' ? memories : memories.filter(({ key }) => key <= until)
+
 async function look(
   sources: Sources,
   sought: Sought,
   prefix: string,
-  looked: string,
+  { looked, until }: SearchCursor,
 ): Promise<Look | Refused> {
-  const until = sources.stopwatch() + DEADLINE_MS
+  const startedAt = sources.stopwatch()
   const ranking = createRanking(sought)
-  let end: string | undefined = looked
-  for (let size = 0; end !== undefined && size < LOOK_BYTES; ) {
-    if (sources.stopwatch() > until) throw tooLate()
-    const slice = await sources.list({ ...SLICE, prefix, after: end === '' ? undefined : end })
+  let last = looked
+  for (let size = 0; ; ) {
+    const slice = await sources.list({ ...SLICE, prefix, after: last === '' ? undefined : last })
     if (slice.outcome !== 'memories') return slice
-    for (const memory of slice.memories) {
+    const memories = upTo(until, slice.memories)
+    for (const memory of memories) {
       ranking.look(memory)
       size += weigh(memory)
     }
-    end = slice.next
+    last = memories.at(-1)?.key ?? last
+    const tookMs = sources.stopwatch() - startedAt
+    if (tookMs > DEADLINE_MS && until !== '') throw tooLate()
+    const over = size >= LOOK_BYTES || tookMs > LOOK_MS
+    const isThere = until === '' ? over : last >= until || memories.length < slice.memories.length
+    if (slice.next === undefined || isThere) {
+      const end = slice.next === undefined && memories.length === slice.memories.length
+      return { outcome: 'looked', ranked: ranking.ranked(), last, end: end ? undefined : last }
+    }
   }
-  return { outcome: 'looked', ranked: ranking.ranked(), end }
 }
 
 /** As it is now: what was changed since may match no longer. */
@@ -82,17 +97,23 @@ function placeAfter({ ranked }: Look, { shown, last }: SearchCursor): number {
   return at < 0 ? shown : at + 1
 }
 
-function nextOf({ ranked, end }: Look, looked: string, shown: number): SearchCursor | undefined {
-  if (shown < ranked.length) return { looked, shown, last: ranked[shown - 1] ?? '' }
-  return end === undefined ? undefined : { looked: end, shown: 0, last: '' }
+function nextOf(
+  { ranked, end, last: until }: Look,
+  looked: string,
+  shown: number,
+): SearchCursor | undefined {
+  if (shown < ranked.length) return { looked, until, shown, last: ranked[shown - 1] ?? '' }
+  return end === undefined ? undefined : { ...FROM_THE_START, looked: end }
 }
+
+const FROM_THE_START: SearchCursor = { looked: '', until: '', shown: 0, last: '' }
 
 export async function searchThrough(
   sources: Sources,
-  { q, prefix, after = { looked: '', shown: 0, last: '' }, limit }: SearchQuery,
+  { q, prefix, after = FROM_THE_START, limit }: SearchQuery,
 ): Promise<SearchAnswer> {
   const sought = soughtOf(q)
-  const found = await look(sources, sought, prefix, after.looked)
+  const found = await look(sources, sought, prefix, after)
   if (found.outcome !== 'looked') return found
   const from = placeAfter(found, after)
   const page = found.ranked.slice(from, from + limit)

@@ -125,7 +125,8 @@ describe.each(stores)('search on $name', (engine) => {
     expect(first.next).toBeDefined()
     const { found, pages } = await allKeys(agent, { q: 'plan', limit: 100 })
     expect(found.toSorted()).toEqual(names.toSorted())
-    expect(pages).toBe(12)
+    // A busy machine ends a look early.
+    expect(pages).toBeGreaterThanOrEqual(12)
   })
 
   test('one agent cannot have all of the turns', async () => {

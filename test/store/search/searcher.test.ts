@@ -6,6 +6,8 @@ import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
+import type { MemoriesQuery, MemorySummary } from '../../../src/store/port/memories.ts'
+import type { SearchCursor } from '../../../src/store/port/search.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { searchThrough } from '../../../src/store/search/look.ts'
 import { takingTurns } from '../../../src/store/search/queue.ts'
@@ -78,20 +80,39 @@ test('a memory that was written before is found, whoever wrote it', async () => 
   expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'new' }, {}] })
 })
 
-test('a look that takes too long ends', async () => {
+/** Each memory takes its time. */
+function slowly() {
   let now = 0
-  const slow = searchThrough(
-    {
-      list: async () => {
-        now += 1_500
-        return { outcome: 'memories', memories: [], next: 'more', lastEvent: 0 }
-      },
-      read: async () => ({ outcome: 'missing' }),
-      stopwatch: () => now,
+  const memory = (key: string): MemorySummary => ({
+    ...{ id: key, key, bytes: 1, metadata: '{}', version: 1, createdAt: 0, updatedAt: 0 },
+    ...{ change: 1, text: 'x' },
+  })
+  return {
+    list: async ({ after = 'k0' }: MemoriesQuery) => {
+      now += 600
+      const key = `k${Number(after.slice(1)) + 1}`
+      return { outcome: 'memories', memories: [memory(key)], next: key, lastEvent: 0 } as const
     },
-    query,
-  )
-  await expect(slow).rejects.toBeInstanceOf(StoreUnavailable)
+    read: async () => ({ outcome: 'missing' }) as const,
+    stopwatch: () => now,
+  }
+}
+
+test('a look that takes long ends where it is, and the next goes on there', async () => {
+  const looked = async (after?: SearchCursor) => {
+    const found = await searchThrough(slowly(), { ...query, q: 'nothing', after })
+    return found.outcome === 'hits' ? found.next : found
+  }
+  const first = { looked: 'k2', until: '', shown: 0, last: '' }
+  expect(await looked()).toEqual(first)
+  expect(await looked(first)).toEqual({ ...first, looked: 'k4' })
+})
+
+test('a look that is looked again goes as far as it went, or is given up', async () => {
+  const again = (until: string) =>
+    searchThrough(slowly(), { ...query, after: { looked: '', until, shown: 1, last: 'k1' } })
+  expect(await again('k3')).toMatchObject({ next: { looked: 'k3' } })
+  await expect(again('k9')).rejects.toBeInstanceOf(StoreUnavailable)
 })
 
 test('of one agent one search runs at a time, of others some beside it', async () => {
