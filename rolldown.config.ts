@@ -10,8 +10,9 @@ export default defineConfig([
     input: {
       main: 'src/main.ts',
       move: 'src/cli/move.ts',
-      // A thread of its own, so a file of its own.
+      // Threads of their own, so files of their own.
       'writer-thread': 'src/store/sqlite/engine/writer-thread.ts',
+      'search-thread': 'src/store/sqlite/engine/search-thread.ts',
     },
     platform: 'node',
     // Nothing of ours has it, and the driver does without.

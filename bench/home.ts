@@ -93,16 +93,28 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
   const db = new DatabaseSync(path)
   db.exec('PRAGMA synchronous = OFF; BEGIN')
   const insert = db.prepare(
-    `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, '{}', 1, ?, ?)`,
+    `INSERT INTO versions (agent_id, key, seq, version, operation, author, id, created_at,
+       updated_at, bytes, size, metadata, text)
+     VALUES (?1, ?2, ?3, 1, 'write', '{"as":"agent","via":"api"}', ?4, ?5, ?5,
+       octet_length(?6), octet_length(?6) + 2, '{}', ?6)`,
   )
   const now = Date.now()
   for (let n = 0; n < memories; n++) {
     const agentId = born[n % born.length]?.agent_id ?? ''
-    insert.run(agentId, `k${n}`, randomUUID(), textOf(n), now, now)
+    const seq = 1 + Math.floor(n / born.length)
+    insert.run(agentId, `k${n}`, seq, randomUUID(), now, textOf(n))
   }
   db.exec(`
-    UPDATE agents SET memory_count = (SELECT count(*) FROM memories WHERE agent_id = agents.id);
+    INSERT INTO memories
+      SELECT agent_id, key, id, 1, created_at, updated_at, 0, size, 0, 1, n
+      FROM versions ORDER BY agent_id, key;
+    INSERT INTO events
+      SELECT agent_id, seq, 'write', key, NULL, 1, author, created_at
+      FROM versions ORDER BY agent_id, seq;
+    UPDATE homes SET
+      memories = (SELECT count(*) FROM versions v WHERE v.agent_id = homes.agent_id),
+      last_event = (SELECT count(*) FROM versions v WHERE v.agent_id = homes.agent_id),
+      bytes = (SELECT sum(size) FROM versions v WHERE v.agent_id = homes.agent_id);
     COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
   db.close()
 }

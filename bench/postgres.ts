@@ -9,7 +9,8 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { readMemory, updateMemory } from '../src/store/postgres/memories.ts'
+import { readMemory } from '../src/store/postgres/memories.ts'
+import { updateMemory } from '../src/store/postgres/write-memory.ts'
 import { createPostgres, type PostgresServer } from '../test/postgres/server.ts'
 import { bearAll, type RunningHome, startHomeOn } from './home.ts'
 import { type Operation, type Sample, TEXT_BYTES, textOf } from './load/dialect.ts'
@@ -55,7 +56,8 @@ const TOKEN = "('token' || :client_id::TEXT)"
 const scripts: Readonly<Record<Measured, string>> = {
   read: `\\set n random(1, ${KEYS})\n${filled(readMemory.text, [AGENT, TOKEN, "('k' || :n::TEXT)"])}`,
   update: filled(updateMemory.text, [
-    ...[AGENT, TOKEN, "'k1'", ':v::BIGINT', `'${textOf(1)}'`, "'{}'", '1000::BIGINT', '1', "'0'"],
+    ...[AGENT, TOKEN, "'k1'", `'${textOf(1)}'`, "'{}'", `${TEXT_BYTES}`, `${TEXT_BYTES + 2}`],
+    ...['false', `'{"as":"agent","via":"api"}'`, '1000', '1', "'0'", '0', ':v::BIGINT'],
   ]).concat('\\set v :v + 1\n'),
 }
 
@@ -65,17 +67,28 @@ const prepareRows = (text: string): string => `
     SELECT 'bench' || n, 'b', 'b', 'zerno', 'active', 0, 0 FROM generate_series(0, 255) n;
   INSERT INTO credentials (agent_id, token_hash, kind, status)
     SELECT 'bench' || n, 'token' || n, 'agent', 'active' FROM generate_series(0, 255) n;
-  INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-    SELECT 'bench' || n, 'k' || k, 'id', '${text}', '{}', 1, 0, 0
-    FROM generate_series(0, 255) n, generate_series(1, ${KEYS}) k;`
+  INSERT INTO homes (agent_id, memories, bytes, history, last_event)
+    SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), 0, ${KEYS}
+    FROM generate_series(0, 255) n;
+  INSERT INTO versions
+    SELECT 'bench' || n, 'k' || k, 1, k, 'write', NULL, 'id', 0, 0, ${TEXT_BYTES},
+      ${TEXT_BYTES} + 2, '{}', '${text}'
+    FROM generate_series(0, 255) n, generate_series(1, ${KEYS}) k;
+  INSERT INTO memories
+    SELECT agent_id, key, id, version, created_at, updated_at, false, size, false FROM versions
+    WHERE agent_id LIKE 'bench%';`
+
+/** Its clients count their versions from 1. */
+const startAnew = `
+  DELETE FROM versions WHERE agent_id LIKE 'bench%' AND key = 'k1' AND version > 1;
+  UPDATE memories SET version = 1 WHERE agent_id LIKE 'bench%' AND key = 'k1';`
 
 async function pgbench(
   server: PostgresServer,
   directory: string,
   operation: Measured,
 ): Promise<number> {
-  // Its clients count their versions from 1.
-  if (operation === 'update') await server.query("UPDATE memories SET version = 1 WHERE key = 'k1'")
+  if (operation === 'update') await server.query(startAnew)
   const script = join(directory, `${operation}.sql`)
   writeFileSync(script, scripts[operation])
   const options = ['-n', '-M', 'prepared', '-c', values.pool, '-j', '1', '-T', `${seconds}`]

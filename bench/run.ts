@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import type { Contestant, Running } from './contestants/contestant.ts'
 import { contestants } from './contestants/index.ts'
 import { exportPlan, exports } from './export.ts'
+import { finding, findPlan } from './find.ts'
 import { READ_CONNECTIONS, tableGoals, WRITE_CONNECTIONS } from './goals.ts'
 import { growth, growthPlan } from './growth.ts'
 import { isolation } from './isolation.ts'
@@ -146,8 +147,10 @@ async function others(quick: boolean): Promise<Finding[]> {
   const exported = await exports(exportPlan(quick))
   say('flooding the gateway')
   const isolated = await (quick ? isolation(3, 1) : isolation(10, 3))
+  say('finding')
+  const found = await finding(findPlan(quick))
   say('growing')
-  return [started, exported, isolated, await growth(growthPlan(quick))]
+  return [started, exported, isolated, found, await growth(growthPlan(quick))]
 }
 
 pinSelf()

@@ -26,12 +26,14 @@ export const describeService = (serverUrl: string): string =>
         agentKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The agent token (aha_…): memory access, profile and export.',
+          description:
+            'The agent token (aha_…), or a named key within its bounds: memory access, profile and export.',
         },
         operatorKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The operator token (aho_…): the same, and status and key rotation.',
+          description:
+            'The operator token (aho_…): the same, and control of the agent, of its keys and of who acts for it.',
         },
       },
     }),

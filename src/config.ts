@@ -83,6 +83,12 @@ const schema = z.object({
   BIRTHS_ENABLED: flag.prefault('true'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MEMORIES_PER_AGENT: count(1_000),
+  BYTES_PER_AGENT: bytes(64 * MIB).refine(
+    (v) => v === 0 || v >= MIB,
+    `must be 0, or at least ${MIB}: room for some memories`,
+  ),
+  VERSIONS_PER_MEMORY: count(50),
+  EVENTS_PER_AGENT: count(10_000),
   READS_PER_MINUTE: count(600),
   WRITES_PER_MINUTE: count(600),
   EXPORTS_PER_MINUTE: count(10),

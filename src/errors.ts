@@ -86,6 +86,11 @@ export const catalogue = {
     detail:
       'Check the token for typing errors. If the agent key was rotated, use the token that the rotation returned.',
   },
+  key_expired: {
+    status: 401,
+    title: 'The named key has expired',
+    detail: 'Ask the operator for another key: this one was given until a time that has passed.',
+  },
   invalid_idempotency_key: {
     status: 401,
     title: 'The Idempotency-Key is missing or malformed',
@@ -100,7 +105,19 @@ export const catalogue = {
   insufficient_scope: {
     status: 403,
     title: 'This needs the operator token',
-    detail: 'Ask the operator: only the operator token may change the status or rotate the key.',
+    detail:
+      'Ask the operator: only the operator token may change what the agent is and who may act for it.',
+  },
+  key_out_of_reach: {
+    status: 403,
+    title: 'The named key does not reach this',
+    detail:
+      'Use a memory key that starts with the prefix of this named key, or ask the operator for one that reaches further.',
+  },
+  key_read_only: {
+    status: 403,
+    title: 'The named key may only read',
+    detail: 'Nothing was written. Ask the operator for a named key with write access.',
   },
   agent_paused: {
     status: 403,
@@ -136,6 +153,17 @@ export const catalogue = {
     title: 'No memory under this key',
     detail: 'Check the key, or create the memory by writing it with expectedVersion 0.',
   },
+  version_not_found: {
+    status: 404,
+    title: 'The memory has no such version',
+    detail:
+      'There is no text of this version: it never was, or it is a delete. List the versions with GET /api/agents/me/memory/versions.',
+  },
+  key_not_found: {
+    status: 404,
+    title: 'The agent has no such named key',
+    detail: 'GET /api/agents/me/keys lists those that it has. One that was ended is gone.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'This method is not for this path',
@@ -152,6 +180,24 @@ export const catalogue = {
     detail:
       'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, your write is already there.',
   },
+  key_taken: {
+    status: 409,
+    title: 'The new key is taken',
+    detail:
+      'Nothing was renamed. A memory is under the new key, or versions of one that was deleted there are kept: choose another key, or let the operator erase what is kept.',
+  },
+  version_current: {
+    status: 409,
+    title: 'The current version cannot be erased by its number',
+    detail:
+      'Nothing was erased. Leave the current version out, or erase the whole memory with "all".',
+  },
+  batch_conflict: {
+    status: 409,
+    title: 'Some operations cannot be made',
+    detail:
+      'Nothing was changed. Each operation that cannot be made is named in conflicts, with its place in the list: correct those and send all of them again.',
+  },
   birth_conflict: {
     status: 409,
     title: 'This Idempotency-Key was used for another birth',
@@ -160,12 +206,19 @@ export const catalogue = {
   credentials_rotated: {
     status: 409,
     title: 'The credentials of this birth were rotated',
-    detail: 'Use the token that the rotation returned; this birth can no longer be replayed.',
+    detail:
+      'Use the tokens that the rotation or the replacement returned; this birth can no longer be replayed.',
   },
   attached_elsewhere: {
     status: 409,
     title: 'The agent belongs to another account',
     detail: 'Sign in to the account that holds the agent. An agent is in one account at most.',
+  },
+  version_gone: {
+    status: 410,
+    title: 'The version is no longer kept',
+    detail:
+      'It was erased, or gave way to newer ones. List what is kept with GET /api/agents/me/memory/versions.',
   },
   body_too_large: {
     status: 413,
@@ -200,8 +253,14 @@ export const catalogue = {
   },
   memory_quota_reached: {
     status: 429,
-    title: 'The agent has all the memories it may keep',
-    detail: 'Update memories that exist instead of creating more. Nothing was written.',
+    title: 'The agent keeps all that it may',
+    detail:
+      'Nothing was written, and waiting does not help. Delete memories that are no longer needed, or shorten them; GET /api/agents/preview shows how many and how many bytes an agent may keep.',
+  },
+  key_quota_reached: {
+    status: 429,
+    title: 'The agent has all the named keys it may have',
+    detail: 'End one that is no longer used: DELETE /api/agents/me/keys/{id}. Nothing was made.',
   },
   too_many_failures: {
     status: 429,

@@ -13,7 +13,10 @@ export const fields = {
       'the most common passwords, the e-mail address, its part before the @ and the name of this service, also with digits or signs around them or look-alikes for letters',
   },
   key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
+  keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
   text: { minLength: 1, maxBytes: 16_384 },
   metadata: { maxBytes: 4_096 },
+  search: { minLength: 1, maxLength: 200 },
+  context: { minBytes: 2_000, maxBytes: 65_536 },
   expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 } as const

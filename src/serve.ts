@@ -51,6 +51,12 @@ function announce(log: Logger, url: string, store: Store): void {
 }
 
 export const boundsOf = (config: Config): StoreOptions => ({
+  home: {
+    memories: config.MEMORIES_PER_AGENT,
+    bytes: config.BYTES_PER_AGENT,
+    versions: config.VERSIONS_PER_MEMORY,
+    events: config.EVENTS_PER_AGENT,
+  },
   feed: { entries: config.FEED_CAPACITY, bytes: config.FEED_BYTES },
   diskReserve: config.DISK_RESERVE,
 })

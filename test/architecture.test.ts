@@ -122,7 +122,7 @@ const longForAReason: Readonly<Record<string, string>> = {
 }
 
 const namedAlikeForAReason: Readonly<Record<string, string>> = {
-  'store/postgres/words.ts and store/words.ts':
+  'store/postgres/engine/words.ts and store/words.ts':
     'how a text is split for both engines, and how one of them asks for words',
 }
 

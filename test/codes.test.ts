@@ -9,20 +9,26 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
+import { hashToken } from '../src/pipeline/tokens.ts'
+import { KEYS_PER_AGENT } from '../src/store/port/keys.ts'
 import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
 import {
   type Answer,
+  type Born,
   birthBody,
   type Engine,
   engines,
   freshKey,
   incomingOf,
+  memoryPath,
   type TestDatabase,
+  write,
 } from './harness.ts'
 import { allRights } from './rights/all.ts'
 import { asDeclared, openDoors } from './rights/doors.ts'
+import { FULL_AT, openFull } from './rights/full.ts'
 import {
   type AllDoors,
   bearer,
@@ -65,11 +71,20 @@ const guess = ({ row }: Subject): Sent => ({
   setting: 'guarded',
 })
 
+/** Where the example is refused before the store is asked to change anything. */
+const reaching: Readonly<Record<string, (world: World) => Sent>> = {
+  eraseAgent: ({ mine }) => ({ body: JSON.stringify({ agent_id: mine.agentId }) }),
+  replaceOperatorKey: () => ({ headers: { 'idempotency-key': freshKey() } }),
+}
+
+const asksTheStore = ({ ask, row, world }: Subject): Promise<Answer> =>
+  ask(reaching[row.operationId]?.(world))
+
 /** More writes than the store takes on, for as long as the question is open. */
-async function flooded({ ask, world }: Subject): Promise<Answer> {
-  const { store } = world.service
+async function flooded(subject: Subject): Promise<Answer> {
+  const { store } = subject.world.service
   const asked = { open: true }
-  const answer = ask().finally(() => {
+  const answer = asksTheStore(subject).finally(() => {
     asked.open = false
   })
   const writes: Promise<unknown>[] = []
@@ -88,6 +103,24 @@ async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
   } finally {
     leave()
   }
+}
+
+/** As many searches of its agent as may wait. */
+async function besideSearches({ ask, world }: Subject): Promise<Answer> {
+  const { store } = world.service
+  const mine = await store.identify(hashToken(world.mine.operatorToken))
+  if (!mine) throw new Error('the token is void')
+  const query = { q: 'mine', prefix: '', limit: 1 }
+  const searches = Array.from({ length: 8 }, () => store.searchMemories(mine, query))
+  const answer = await ask()
+  await Promise.all(searches)
+  return answer
+}
+
+async function atAnyFullDoor(subject: Subject): Promise<Answer> {
+  const { operationId, waits } = subject.row
+  if (operationId === 'searchMemories') return besideSearches(subject)
+  return waits ? atAFullDoor(subject) : flooded(subject)
 }
 
 async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
@@ -116,13 +149,14 @@ async function besideAStream({ row, world, doors }: Subject): Promise<Answer> {
 }
 
 /** Every thread that is to write ends before it has written. */
-async function withoutWriter({ ask, world }: Subject): Promise<Answer> {
+async function withoutWriter(subject: Subject): Promise<Answer> {
   const end = (thread: Worker) => void thread.terminate()
   process.on('worker', end)
   await writer?.terminate()
   try {
-    return await ask()
+    return await asksTheStore(subject)
   } finally {
+    const { world } = subject
     process.off('worker', end)
     process.once('worker', keepWriter)
     await world.service.store.checkWritable(world.service.now())
@@ -135,6 +169,61 @@ async function withPasswordsBusy({ ask }: Subject): Promise<Answer> {
   return answers.find(({ status }) => status === 503) ?? Promise.reject(new Error('none was busy'))
 }
 
+/** What is sent to operations that the body of a write does not fit. */
+const inBatch = (verb: string, extra: object): Recipe =>
+  json({ operations: [{ [verb]: { key: 'plan', text: 'x', expectedVersion: 0, ...extra } }] })
+
+const tooLong = { text: 'x'.repeat(16_385) }
+
+const tooMuch = { metadata: { m: 'x'.repeat(4_096) } }
+
+/** Asks as an agent that keeps all that it may. */
+const asFull =
+  (body: object): Recipe =>
+  ({ ask }) =>
+    ask({ as: bearer(full.token), body: JSON.stringify(body) })
+
+/** Asks for the first version of a memory, when it was erased. */
+const ofErased =
+  (sent: Sent): Recipe =>
+  async ({ ask, world }) => {
+    const { mine, service } = world
+    for (const version of [0, 1]) await write(service, mine.token, 'erased', 'x', version)
+    const body = { key: 'erased', versions: [1] }
+    const token = mine.operatorToken
+    await service.call('POST', `${memoryPath}/erase`, { token, body })
+    return ask(sent)
+  }
+
+/** Where one recipe does not do for all operations. */
+const recipesOf: Readonly<Record<string, Recipe>> = {
+  'deleteMemory memory_not_found': sending({ query: 'key=absent&expectedVersion=1' }),
+  'deleteMemory version_conflict': sending({ query: 'key=plan&expectedVersion=9' }),
+  'listMemories key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    query: 'prefix=plan',
+  })),
+  'searchMemories key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    query: 'q=x&prefix=plan',
+  })),
+  'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
+  'restoreMemory version_conflict': json({ key: 'plan', version: 1, expectedVersion: 9 }),
+  'restoreMemory version_not_found': json({ key: 'plan', version: 9, expectedVersion: 1 }),
+  'restoreMemory version_gone': ofErased({
+    body: JSON.stringify({ key: 'erased', version: 1, expectedVersion: 2 }),
+  }),
+  'changeMemories text_too_large': inBatch('append', { ...tooLong }),
+  'changeMemories metadata_too_large': inBatch('write', tooMuch),
+  'patchMemory memory_quota_reached': asFull({
+    key: 'k0',
+    text: 'x'.repeat(16_384),
+    expectedVersion: 1,
+  }),
+  'appendToMemory memory_quota_reached': asFull({ key: 'more', text: 'x' }),
+  'restoreMemory memory_quota_reached': asFull({ key: 'gone', version: 1, expectedVersion: 0 }),
+}
+
 const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   home_disabled: sending({ setting: 'disabled' }),
   births_disabled: sending({ setting: 'closed' }),
@@ -144,8 +233,19 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   invalid_query: sending({ query: 'a=1&a=2' }),
   credentials_missing: sending({ as: {} }),
   invalid_token: sending({ as: bearer('guess') }),
-  invalid_idempotency_key: sending({ as: {} }),
+  invalid_idempotency_key: ({ ask, row }) =>
+    ask(
+      row.access === 'idempotency-key' ? { as: {} } : { headers: { 'idempotency-key': 'guess' } },
+    ),
   insufficient_scope: sending(({ world }) => ({ as: bearer(world.mine.token) })),
+  key_expired: sending(({ world }) => ({ as: bearer(world.named.expired) })),
+  key_out_of_reach: sending(({ world }) => ({ as: bearer(world.named.elsewhere) })),
+  key_read_only: sending(({ world }) => ({ as: bearer(world.named.reader) })),
+  key_not_found: sending({}),
+  key_quota_reached: async ({ ask }) => {
+    for (let n = 0; n < KEYS_PER_AGENT; n++) await ask()
+    return ask()
+  },
   agent_paused: sending(({ world }) => ({ as: bearer(world.paused.token) })),
   address_denied: sending({ from: '192.0.2.1' }),
   too_many_failures: twice(guess),
@@ -156,18 +256,20 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   malformed_json: sending({ body: '{' }),
   invalid_body: json({}),
   wrong_media_type: sending({ body: 'x', headers: { 'content-type': 'text/plain' } }),
+  unsupported_media_type: sending({ body: 'x', headers: { 'content-type': 'text/plain' } }),
   oversized_body: sending({ body: ' '.repeat(131_073) }),
-  body_too_large: sending({ body: ' '.repeat(131_073) }),
+  body_too_large: sending({ body: ' '.repeat(1_048_577) }),
   body_incomplete: sending(() => ({ body: new Readable().destroy() })),
   memory_not_found: sending({ query: 'key=absent' }),
   precondition_mismatch: sending({ headers: { 'if-match': '"9"' } }),
   version_conflict: memory({ expectedVersion: 9 }),
-  text_too_large: memory({ text: 'x'.repeat(16_385) }),
-  metadata_too_large: memory({ metadata: { m: 'x'.repeat(4_096) } }),
-  memory_quota_reached: (subject) => {
-    const full = openDoors(subject.world.service, { MEMORIES_PER_AGENT: '1' })
-    return subjectOf(subject.row, subject.world, { ...subject.doors, open: full }).ask()
-  },
+  version_not_found: sending({ query: 'key=plan&version=9' }),
+  version_gone: ofErased({ query: 'key=erased&version=1' }),
+  version_current: json({ key: 'plan', versions: [1] }),
+  batch_conflict: inBatch('write', { expectedVersion: 9 }),
+  text_too_large: memory(tooLong),
+  metadata_too_large: memory(tooMuch),
+  memory_quota_reached: asFull({ key: 'more', text: 'x', expectedVersion: 0 }),
   wrong_password: sending(birth({ email: KEEPER, password: 'not the password' })),
   too_many_wrong_passwords: twice(() => ({
     ...birth({ email: KEEPER, password: 'not the password' }),
@@ -183,7 +285,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   credentials_rotated: sending(({ world }) => birth({}, world.rotated.idempotencyKey)),
   invalid_last_event_id: sending({ headers: { 'last-event-id': 'x' } }),
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
-  overloaded: (subject) => (subject.row.waits ? atAFullDoor(subject) : flooded(subject)),
+  overloaded: atAnyFullDoor,
   export_running: besideAnExport,
   exports_busy: withoutRoomForExports,
   too_many_streams: besideAStream,
@@ -204,6 +306,7 @@ const pairs = documented.flatMap(({ row, errors }) =>
 
 const provoked = pairs.filter(({ code }) => !apart.includes(code))
 
+let full: Born
 let writer: Worker | undefined
 const keepWriter = (thread: Worker): void => {
   writer = thread
@@ -212,10 +315,10 @@ const keepWriter = (thread: Worker): void => {
 const [embedded, scaledOut] = engines
 
 /** A world whose database is known, so that it can be taken away. */
-async function openOn(engine: Engine | undefined) {
+async function openOn(engine: Engine | undefined, env: Readonly<Record<string, string>> = {}) {
   const database: TestDatabase | undefined = await engine?.fresh()
   if (!engine || !database) throw new Error('no engine')
-  return { database, world: await openWorld({ ...engine, fresh: async () => database }) }
+  return { database, world: await openWorld({ ...engine, fresh: async () => database }, env) }
 }
 
 describe('a code that is documented', () => {
@@ -223,13 +326,14 @@ describe('a code that is documented', () => {
   let doors: AllDoors
   beforeAll(async () => {
     process.once('worker', keepWriter)
-    world = (await openOn(embedded)).world
+    world = (await openOn(embedded, FULL_AT)).world
+    full = await openFull(world.service)
     doors = openAllDoors(world)
   })
   afterAll(() => world.service.close())
 
   test.each(provoked)('comes: $named', async ({ row, code }) => {
-    const recipe = recipes[code]
+    const recipe = recipesOf[`${row.operationId} ${code}`] ?? recipes[code]
     if (!recipe) throw new Error(`nothing provokes ${code}`)
     // Readiness is remembered for a second.
     world.service.tick(1_000)
@@ -299,7 +403,7 @@ describe('a disk that is full', () => {
   test.each(pairs.filter(({ code }) => code === 'storage_full'))(
     'is told: $named',
     async ({ row }) => {
-      const answer = await subjectOf(row, world, doors).ask()
+      const answer = await asksTheStore(subjectOf(row, world, doors))
       expect([answer.status, answer.body.code]).toEqual([503, 'storage_full'])
       expect(answer.headers.get('retry-after')).toBe('30')
     },

@@ -18,7 +18,8 @@ const matches = (path: string, asked: string): boolean =>
   new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(asked)
 
 /** The endpoint that answers a request; HEAD is GET's. */
-export const endpointOf = (method: string, path: string): Endpoint<never> | undefined =>
-  endpoints.find(
-    (known) => known.method === (method === 'HEAD' ? 'GET' : method) && matches(known.path, path),
-  )
+export function endpointOf(method: string, path: string): Endpoint<never> | undefined {
+  const exact = endpoints.filter((known) => known.path === path)
+  const served = exact.length > 0 ? exact : endpoints.filter((known) => matches(known.path, path))
+  return served.find((known) => known.method === (method === 'HEAD' ? 'GET' : method))
+}

@@ -8,9 +8,9 @@ export interface Refusal {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Codes whose answer must say when to come again. */
+/** Codes whose answer must say when to come again: room for more is not made by waiting. */
 const mustSayWhen = (code: ErrorCode): boolean =>
-  catalogue[code].status === 503 || catalogue[code].status === 429
+  code !== 'memory_quota_reached' && [429, 503].includes(catalogue[code].status)
 
 /** The whole shape of the answer, from the catalogue's row. */
 export function expectProblem({ status, headers, body }: Refusal, code: ErrorCode): void {

@@ -1,4 +1,8 @@
 /** A store that keeps whatever it is given, for tests of everything else. */
 import type { StoreOptions } from '../src/store/port/store.ts'
 
-export const unbounded: StoreOptions = { feed: { entries: 0, bytes: 0 }, diskReserve: 0 }
+export const unbounded: StoreOptions = {
+  home: { memories: 0, bytes: 0, versions: 0, events: 0 },
+  feed: { entries: 0, bytes: 0 },
+  diskReserve: 0,
+}

@@ -1,5 +1,6 @@
-/** The Idempotency-Key of a birth: its form, its hash, and what is derived from it. */
+/** The Idempotency-Key of a birth or a new operator token: its form, its hash, and what is derived from it. */
 import { createHmac, hash, hkdfSync } from 'node:crypto'
+import { z } from 'zod'
 import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 
 export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
@@ -12,6 +13,19 @@ const PRINTED: ReadonlySet<string> = new Set([
 export const wasPrinted = (key: string): boolean => PRINTED.has(key)
 
 export const isOwnKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key) && !wasPrinted(key)
+
+export const idempotencyKeyHeader = z.object({
+  'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
+    description:
+      '32 random bytes as 64 lowercase hex characters, such as `openssl rand -hex 32` prints. A credential: make one for each call that asks for one, and keep it secret.',
+  }),
+})
+
+const SALT_BYTES = 32
+
+/** As hex. */
+export const newSalt = (random: (bytes: number) => Uint8Array): string =>
+  Buffer.from(random(SALT_BYTES)).toString('hex')
 
 /** What is stored of an Idempotency-Key. */
 export const hashIdempotencyKey = (key: string): string =>
@@ -32,6 +46,10 @@ export const deriveTokens = (key: string, salt: string): BirthTokens => ({
   token: tokenFrom('agent', derive(key, salt, 'agent-home agent token')),
   operatorToken: tokenFrom('operator', derive(key, salt, 'agent-home operator token')),
 })
+
+/** Of a replacement, whose salt is its own. */
+export const deriveOperatorToken = (key: string, salt: string): string =>
+  tokenFrom('operator', derive(key, salt, 'agent-home next operator token'))
 
 /** Keyed by the Idempotency-Key, for the body may hold a password. */
 export const fingerprint = (key: string, salt: string, canonicalBody: string): string =>

@@ -14,14 +14,18 @@ import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid.ts'
 import { accountFor, addressOf, PASSWORD_ERRORS, type Presented } from './account.ts'
 import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
-import { deriveTokens, fingerprint, hashIdempotencyKey, IDEMPOTENCY_KEY } from './birth-key.ts'
+import {
+  deriveTokens,
+  fingerprint,
+  hashIdempotencyKey,
+  idempotencyKeyHeader,
+  newSalt,
+} from './birth-key.ts'
 import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
 import { symbolId, tag } from './schemas.ts'
-
-const SALT_BYTES = 32
 
 export const birthRequest = z
   .strictObject({
@@ -90,7 +94,7 @@ function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn
 }
 
 function newBirth(home: Home, key: string, request: BirthRequest, place: Birthplace, now: number) {
-  const salt = Buffer.from(home.random(SALT_BYTES)).toString('hex')
+  const salt = newSalt(home.random)
   const tokens = deriveTokens(key, salt)
   const birth: Birth = {
     agentId: newId(now, home.random),
@@ -182,12 +186,7 @@ export const birth = endpoint({
     summary: 'Give birth to an agent',
     description:
       'Repeating the call with the same Idempotency-Key and body gives the same tokens again until a credential is rotated, also when births are closed or used up.',
-    headers: z.object({
-      'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
-        description:
-          '32 random bytes as 64 lowercase hex characters, such as `openssl rand -hex 32` prints. A credential: make one for each birth, and keep it secret.',
-      }),
-    }),
+    headers: idempotencyKeyHeader,
   },
   guards: [...entrance('births'), idempotencyKey],
   query: noQuery,

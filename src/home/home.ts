@@ -9,8 +9,10 @@ import type { LeasePermits } from '../store/port/store.ts'
 import { createExports, type Exports } from './exports.ts'
 import { type HomeLimits, homeLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
+import { scoped } from './scope.ts'
 
 export interface Home {
+  /** Asks first what the identity may do. */
   readonly store: HomeStore
   readonly budgets: Budgets
   readonly limits: HomeLimits
@@ -37,7 +39,7 @@ export function createHome({ config, store, clock, random, stopwatch }: Parts): 
   const { leasePermits } = store
   const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()
   return {
-    store,
+    store: scoped(store, clock),
     limits,
     clock,
     random,

@@ -1,12 +1,26 @@
 /** The agent home: its endpoints, each in the file of its resource. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { birth } from './birth.ts'
+import { readContext } from './context/context.ts'
+import { eraseAgent } from './erase-agent.ts'
+import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
 import type { Home } from './home.ts'
-import { rotateKey } from './keys.ts'
-import { readMemory, writeMemory } from './memory.ts'
+import { createKey, endKey, listKeys } from './keys/named.ts'
+import { replaceOperatorKey } from './keys/operator.ts'
+import { rotateKey } from './keys/rotate.ts'
+import { appendToMemory } from './memories/append.ts'
+import { changeMemories } from './memories/batch.ts'
+import { deleteMemory } from './memories/delete.ts'
+import { eraseMemory } from './memories/erase-memory.ts'
+import { listMemories } from './memories/list.ts'
+import { readMemory, writeMemory } from './memories/memory.ts'
+import { patchMemory } from './memories/patch.ts'
+import { restoreMemory } from './memories/restore.ts'
+import { searchMemories } from './memories/search.ts'
+import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
-import { readProfile, setStatus } from './profile.ts'
+import { changeProfile, readProfile, setStatus } from './profile.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,
@@ -15,6 +29,23 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   setStatus,
   readMemory,
   writeMemory,
+  patchMemory,
+  deleteMemory,
+  appendToMemory,
+  restoreMemory,
+  eraseMemory,
+  listVersions,
+  listMemories,
+  changeMemories,
+  listEvents,
+  searchMemories,
+  readContext,
   exportMemories,
   rotateKey,
+  listKeys,
+  createKey,
+  endKey,
+  replaceOperatorKey,
+  changeProfile,
+  eraseAgent,
 ]

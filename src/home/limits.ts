@@ -10,9 +10,13 @@ import {
   SIGN_INS_IN_ALL,
   SIGN_INS_KNOWN,
 } from '../pipeline/failures.ts'
+import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 
 /** What a request's body may be, before its fields are looked at. */
 export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH, maxMembers: MAX_MEMBERS } as const
+
+/** What one batch may hold. */
+export const batch = { operations: 100, maxBytes: 1_048_576 } as const
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600
@@ -40,6 +44,14 @@ export interface HomeLimits {
   readonly fields: typeof fields & { readonly body: typeof body }
   /** 0 means without limit, here and in every quota below. */
   readonly memoriesPerAgent: number
+  /** UTF-8 bytes of texts and metadata, earlier versions included: the oldest of these give way. */
+  readonly bytesPerAgent: number
+  /** Of each memory, the current one included. */
+  readonly versionsPerMemory: number
+  readonly eventsPerAgent: number
+  readonly batch: typeof batch
+  /** Named ones. */
+  readonly keysPerAgent: number
   /** At once, from one client's address. */
   readonly connectionsPerAddress: number
   readonly rates: Readonly<
@@ -67,6 +79,11 @@ export function homeLimits(config: Config): HomeLimits {
   return {
     fields: { ...fields, body },
     memoriesPerAgent: config.MEMORIES_PER_AGENT,
+    bytesPerAgent: config.BYTES_PER_AGENT,
+    versionsPerMemory: config.VERSIONS_PER_MEMORY,
+    eventsPerAgent: config.EVENTS_PER_AGENT,
+    batch,
+    keysPerAgent: KEYS_PER_AGENT,
     connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
     rates: {
       reads: rate('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),

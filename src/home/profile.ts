@@ -1,14 +1,16 @@
-/** GET and PATCH /api/agents/me: the agent's profile, and its operator's switch. */
+/** GET and PATCH /api/agents/me: the agent's profile, its operator's switch, and who it is. */
 import { z } from 'zod'
+import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { characters } from '../pipeline/schemas.ts'
 import type { Profile, ProfileAnswer } from '../store/port/home.ts'
 import { forAgentsAtRest, forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
 import { refusal } from './refusal.ts'
-import { agentStatus, profileExample, profileResult, tag } from './schemas.ts'
+import { agentStatus, profileExample, profileResult, symbolId, tag } from './schemas.ts'
 
 const path = '/api/agents/me'
 
@@ -77,4 +79,35 @@ export const setStatus = endpoint({
   errors: WRITE_ERRORS,
   handle: async ({ call, identity, body }, { store, clock }: Home) =>
     show(call, await store.setStatus(identity, body.status, clock())),
+})
+
+export const profileChange = z
+  .strictObject({
+    name: characters(fields.name).optional(),
+    purpose: characters(fields.purpose).optional(),
+    symbol: symbolId.optional(),
+  })
+  .refine((sent) => Object.keys(sent).length > 0, 'must have a name, a purpose or a symbol')
+  .meta({ id: 'ProfileChange', minProperties: 1 })
+
+export const changeProfile = endpoint({
+  operationId: 'changeProfile',
+  method: 'PATCH',
+  path: `${path}/profile`,
+  docs: {
+    tag,
+    summary: 'Change the name, the purpose or the symbol',
+    description: 'What is left out stays.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  body: {
+    schema: profileChange,
+    maxBytes: body.maxBytes,
+    example: { purpose: profileExample.purpose },
+  },
+  answers,
+  errors: WRITE_ERRORS,
+  handle: async ({ call, identity, body }, { store, clock }: Home) =>
+    show(call, await store.changeProfile(identity, body, clock())),
 })

@@ -51,6 +51,18 @@ export const memorySchema = z
 
 export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'MemoryResult' })
 
+/** Who did something, and by which door. */
+export const author = z
+  .object({
+    as: z.enum(['agent', 'operator']),
+    via: z.enum(['api', 'console', 'mcp']),
+    account: z.string().optional().meta({ description: 'The operator’s, in the console.' }),
+  })
+  .nullable()
+  .meta({ id: 'Author', description: 'null where it was written before authors were kept.' })
+
+export const authorExample = { as: 'agent', via: 'api' } as const
+
 /** Examples, shown in the OpenAPI document; a test holds them to the schemas. */
 export const profileExample = {
   agent_id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',

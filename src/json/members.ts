@@ -62,3 +62,22 @@ export function withoutEscapes(source: string): string {
   }
   return spelt + source.slice(at)
 }
+
+/** The elements of an array, as they are written. */
+export function elementsOf(source: string): readonly string[] {
+  const elements: string[] = []
+  let depth = 0
+  let from = 0
+  for (let i = 0; i < source.length; i++) {
+    const code = source.charCodeAt(i)
+    if (code === QUOTE) i = closingQuote(source, i + 1)
+    else if (opens(code) && depth++ === 0) from = i + 1
+    else if (depth === 1 && (code === COMMA || closes(code))) {
+      if (code === COMMA || source.slice(from, i).trim() !== '')
+        elements.push(source.slice(from, i))
+      from = i + 1
+      if (closes(code)) depth--
+    } else if (closes(code)) depth--
+  }
+  return elements
+}

@@ -6,7 +6,7 @@ import type { Answer, Call } from '../http/call.ts'
 import type { AnyGuard, DepsOf, Facts, Learnt, Ordered } from './guard.ts'
 import { type Handle, runner } from './run.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** An answer as it is documented. */
 export interface Documented {

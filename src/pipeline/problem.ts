@@ -20,7 +20,7 @@ export const problemSchema = z
     errors: z
       .array(z.object({ pointer: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'For 400: each fault with its JSON pointer.' }),
+      .meta({ description: 'Each fault with its JSON pointer: for 400, and for 413 in a batch.' }),
   })
   .meta({ id: 'Problem' })
 
@@ -32,6 +32,7 @@ const REALM = 'Bearer realm="agent-home"'
 const challenges: Partial<Record<ErrorCode, string>> = {
   credentials_missing: REALM,
   invalid_token: `${REALM}, error="invalid_token"`,
+  key_expired: `${REALM}, error="invalid_token"`,
   invalid_idempotency_key: REALM,
   wrong_password: REALM,
   insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,

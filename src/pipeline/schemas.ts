@@ -57,3 +57,18 @@ export function integer({ minimum }: { readonly minimum: number }) {
   const tooSmall = `must be at least ${minimum}`
   return z.int({ error: (issue) => faultOf(issue, tooSmall), abort: true }).min(minimum, tooSmall)
 }
+
+/** The same in a query, where it is written in digits. */
+export const queryInteger = ({
+  minimum,
+  maximum = Number.MAX_SAFE_INTEGER,
+}: {
+  readonly minimum: number
+  readonly maximum?: number
+}) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, `must be a whole number from ${minimum} to ${maximum}`)
+    .transform(Number)
+    .refine((v) => v >= minimum && v <= maximum, `must be from ${minimum} to ${maximum}`)
+    .meta({ type: 'integer', minimum, maximum })

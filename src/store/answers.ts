@@ -2,14 +2,16 @@
 import { sameValue } from '../json/same-value.ts'
 import type {
   AgentStatus,
+  Author,
   BirthCount,
   BirthLimits,
-  Memory,
-  MemoryWrite,
+  Identity,
   Refused,
   TokenKind,
-  WriteAnswer,
 } from './port/home.ts'
+import type { Conflict, Deleted, Memory } from './port/memories.ts'
+
+type Content = Pick<Memory, 'text' | 'metadata'>
 
 /** Why the bearer of a credential may not act now, if it may not. */
 export function refusalOf(
@@ -27,13 +29,26 @@ export const overLimits = (count: BirthCount, limits: BirthLimits): boolean =>
   reached(count.fromNetwork, limits.perNetwork) ||
   reached(count.inAll, limits.inAll)
 
-/** What is there, for a writer that expected something else. */
+/** What is there, for a writer that expected something else. Without `sent`, contents are not compared. */
 export const conflictWith = (
-  stored: Pick<Memory, 'text' | 'metadata' | 'version' | 'updatedAt'> | undefined,
-  { text, metadata }: MemoryWrite,
-): WriteAnswer & { outcome: 'conflict' } => ({
+  stored: (Pick<Memory, 'version' | 'updatedAt'> & Partial<Content>) | undefined,
+  sent?: Content,
+  deleted?: Deleted,
+): Conflict => ({
   outcome: 'conflict',
   currentVersion: stored?.version ?? 0,
   updatedAt: stored?.updatedAt,
-  sameContent: stored?.text === text && sameValue(stored.metadata, metadata),
+  sameContent:
+    sent !== undefined &&
+    stored?.text === sent.text &&
+    sameValue(stored.metadata ?? '{}', sent.metadata),
+  deleted,
+})
+
+/** Who does it, as it is kept with what was done. */
+export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author => ({
+  as: kind,
+  via,
+  ...(account !== undefined && { account }),
+  ...(key && { key: { id: key.id, name: key.name } }),
 })

@@ -1,6 +1,14 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
-import type { AgentStatus, Memory, Profile, ProfileAnswer } from './port/home.ts'
-import type { MemorySummary, OwnedAgent, Session } from './port/sessions.ts'
+import type { EventType, HomeEvent } from './port/events.ts'
+import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
+import type {
+  MemoriesQuery,
+  Memory,
+  MemorySummary,
+  Operation,
+  VersionSummary,
+} from './port/memories.ts'
+import type { OwnedAgent, Session } from './port/sessions.ts'
 
 export interface AgentRow {
   id: string
@@ -9,6 +17,8 @@ export interface AgentRow {
   symbol: string
   status: AgentStatus
   memory_count: number
+  /** Of current texts and metadata. */
+  bytes: number
   created_at: number
   updated_at: number
 }
@@ -25,7 +35,12 @@ export const profileOf = (row: AgentRow): Profile => ({
 
 export const profileAnswer = (row: AgentRow | undefined): ProfileAnswer =>
   row
-    ? { outcome: 'profile', profile: profileOf(row), memoryCount: row.memory_count }
+    ? {
+        outcome: 'profile',
+        profile: profileOf(row),
+        memoryCount: row.memory_count,
+        bytes: row.bytes,
+      }
     : { outcome: 'revoked' }
 
 export const ownedAgentOf = (row: AgentRow): OwnedAgent => ({
@@ -43,8 +58,6 @@ export interface MemoryRow {
   updated_at: number
 }
 
-export const MEMORY_COLUMNS = 'id, key, text, metadata, version, created_at, updated_at'
-
 export const memoryOf = (row: MemoryRow): Memory => ({
   id: row.id,
   key: row.key,
@@ -56,21 +69,93 @@ export const memoryOf = (row: MemoryRow): Memory => ({
 })
 
 export interface SummaryRow {
+  id: string
   key: string
   bytes: number
+  metadata: string
   version: number
   created_at: number
   updated_at: number
+  /** Orders what was changed. */
+  seq: number
+  /** Null where it was not asked for. */
+  text: string | null
 }
 
-export const SUMMARY_COLUMNS = 'key, octet_length(text) AS bytes, version, created_at, updated_at'
-
 export const summaryOf = (row: SummaryRow): MemorySummary => ({
+  id: row.id,
   key: row.key,
   bytes: row.bytes,
+  metadata: row.metadata,
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  change: row.seq,
+  ...(row.text !== null && { text: row.text }),
+})
+
+/** A page of at most `limit` of these rows, of which there is one more where there are more. */
+export function pageOf(
+  rows: Iterable<SummaryRow>,
+  { order, limit, maxBytes }: MemoriesQuery,
+): { readonly memories: readonly MemorySummary[]; readonly next: string | undefined } {
+  const memories: MemorySummary[] = []
+  let size = 0
+  let last: SummaryRow | undefined
+  for (const row of rows) {
+    if (last && (memories.length === limit || size >= maxBytes)) {
+      return { memories, next: order === 'key' ? last.key : String(last.seq) }
+    }
+    memories.push(summaryOf(row))
+    size += Buffer.byteLength(row.metadata) + (row.text === null ? 0 : row.bytes)
+    last = row
+  }
+  return { memories, next: undefined }
+}
+
+export interface VersionRow {
+  /** Where it lies, in the engine that gives it a place. */
+  n: number
+  previous: number | null
+  version: number
+  operation: Operation
+  author: string | null
+  id: string
+  created_at: number
+  updated_at: number
+  bytes: number
+  size: number
+}
+
+const authorOf = (author: string | null): Author | undefined =>
+  author === null ? undefined : (JSON.parse(author) as Author)
+
+export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSummary => ({
+  version: row.version,
+  operation: row.operation,
+  bytes: row.bytes,
+  by: authorOf(row.author),
+  createdAt: row.updated_at,
+})
+
+export interface EventRow {
+  id: number
+  type: EventType
+  key: string | null
+  renamed_from: string | null
+  version: number | null
+  author: string | null
+  created_at: number
+}
+
+export const eventOf = (row: EventRow): HomeEvent => ({
+  id: row.id,
+  type: row.type,
+  key: row.key ?? undefined,
+  from: row.renamed_from ?? undefined,
+  version: row.version ?? undefined,
+  by: authorOf(row.author),
+  createdAt: row.created_at,
 })
 
 /** Greater than every key with the prefix: no key holds DEL. */

@@ -57,6 +57,19 @@ const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word)
 /** In their order, folded: without case, and without the accent that a Latin letter bears. */
 export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(fold)
 
+/** What lower case leaves to fold: letters with accents, and what joins. */
+const LEFT = new RegExp(
+  `[${JOINER}${[...folded.keys()].filter((letter) => letter === letter.toLowerCase()).join('')}]`,
+  'gu',
+)
+
+/**
+ * A whole text, folded as words are and by every case that JavaScript knows. A character is folded
+ * whatever stands beside it, so that a part of a text is folded to a part of the folded text.
+ */
+export const foldedText = (text: string): string =>
+  text.toLowerCase().replace(LEFT, (letter) => folded.get(letter) ?? '')
+
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 
 /** What an index has to hold of a text: each word once, not too long and not too many. */

@@ -10,6 +10,7 @@ import { behindHttps } from './areas/behind-https.ts'
 import { birth } from './areas/birth.ts'
 import { console } from './areas/console.ts'
 import { gateway } from './areas/gateway.ts'
+import { keeping } from './areas/keeping.ts'
 import { limits } from './areas/limits.ts'
 import { operations } from './areas/operations.ts'
 import { rooms } from './areas/rooms.ts'
@@ -21,6 +22,7 @@ const areas: Readonly<Record<string, Scene | readonly Scene[]>> = {
   console,
   'agent-home': agentHome,
   birth,
+  keeping,
   gateway,
   rooms,
   operations,

@@ -14,6 +14,18 @@ import {
   type Who,
   write,
 } from './model.ts'
+import {
+  append,
+  erase,
+  events,
+  list,
+  patch,
+  readVersion,
+  remove,
+  renameAndLog,
+  restore,
+  versions,
+} from './model-changes.ts'
 
 /** A longer hunt is a larger number here. */
 const HISTORIES = 60
@@ -21,22 +33,35 @@ const HISTORIES = 60
 /** In the test's name; a failure repeats it with the shortest history that fails. */
 const seed = Date.now() & 0x7fffffff
 
-const slot = fc.nat(SLOTS - 1)
+// Most of it happens to one of them, that much happens to it.
+const slot = fc.constantFrom(0, 0, 0, 0, ...Array.from({ length: SLOTS }, (_, at) => at))
 const who: fc.Arbitrary<Who> = fc.constantFrom('agent', 'agent', 'operator', 'operator', 'revoked')
 const key = fc.constantFrom('plan', 'Plan', 'notes.1')
 const text = fc.constantFrom('a', 'b', '🌱', 'Крок')
 
+const behind = fc.constantFrom(0, 0, 0, 0, 0, 1, 2, -1)
+
 const commands = fc.commands(
   [
     fc.tuple(slot, fc.constantFrom('Atlas', 'Atlas', 'Atlas', 'Мрія')).map((a) => birth(...a)),
-    fc.tuple(slot, who, key, text, fc.constantFrom(0, 0, 0, 0, 1, 2, -1)).map((a) => write(...a)),
+    fc.tuple(slot, who, key, text, behind).map((a) => write(...a)),
     fc.tuple(slot, who, key).map((a) => read(...a)),
     fc.tuple(slot, who).map((a) => profile(...a)),
     fc.tuple(slot, who, fc.constantFrom('active', 'active', 'paused')).map((a) => setStatus(...a)),
     fc.tuple(slot, who).map((a) => rotate(...a)),
     fc.tuple(slot, who).map((a) => exportAll(...a)),
+    fc.tuple(slot, who, key, behind).map((a) => remove(...a)),
+    fc.tuple(slot, who, key, text, behind).map((a) => patch(...a)),
+    fc.tuple(slot, who, key, text).map((a) => append(...a)),
+    fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 }), behind).map((a) => restore(...a)),
+    fc.tuple(slot, who, key, key).map((a) => renameAndLog(...a)),
+    fc.tuple(slot, who, key, fc.constantFrom('all', 'history')).map((a) => erase(...a)),
+    fc.tuple(slot, who, key).map((a) => versions(...a)),
+    fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 })).map((a) => readVersion(...a)),
+    fc.tuple(slot, who).map((a) => list(...a)),
+    fc.tuple(slot, who).map((a) => events(...a)),
   ],
-  { maxCommands: 60, size: 'max' },
+  { maxCommands: 100, size: 'max' },
 )
 
 describe.each(engines)('the home on $name', (engine) => {
@@ -50,7 +75,7 @@ describe.each(engines)('the home on $name', (engine) => {
   afterAll(() => service.close())
 
   test(
-    `does what its model does, in any order of births, writes, reads, pauses, rotations and exports (seed ${seed})`,
+    `does what its model does, in any order of births, changes, erasures, reads, pauses, rotations and exports (seed ${seed})`,
     proves('service.memories', 'service.controls', 'replay.same', 'replay.rotated', 'keys.revoke'),
     async () => {
       const property = fc.asyncProperty(commands, (history) =>

@@ -3,8 +3,18 @@ import type fc from 'fast-check'
 import { expect } from 'vitest'
 import { type Answer, birthBody, freshKey, memoryPath, type TestService } from '../harness.ts'
 
-interface ModelMemory {
-  readonly text: string
+export interface ModelMemory {
+  /** Undefined where it was deleted. */
+  readonly text: string | undefined
+  /** Of the delete, where it was deleted. */
+  readonly version: number
+  /** The texts of all versions that are kept; undefined of a delete. */
+  readonly past: ReadonlyMap<number, string | undefined>
+}
+
+interface ModelEvent {
+  readonly type: string
+  readonly key: string
   readonly version: number
 }
 
@@ -14,7 +24,9 @@ export interface ModelAgent {
   readonly tokens: string[]
   readonly operatorToken: string
   status: 'active' | 'paused'
+  /** With what is left of those that were deleted. */
   readonly memories: Map<string, ModelMemory>
+  readonly events: ModelEvent[]
 }
 
 export interface Model {
@@ -38,7 +50,8 @@ export const begin = (service: TestService): { model: Model; real: Real } => ({
 export type Who = 'agent' | 'operator' | 'revoked'
 
 /** The code of the refusal, or `ok`. */
-const outcome = ({ status, body }: Answer): string => (status < 300 ? 'ok' : String(body.code))
+export const outcome = ({ status, body }: Answer): string =>
+  status < 300 ? 'ok' : String(body.code)
 
 const tokenOf = (agent: ModelAgent, who: Who): string | undefined => {
   if (who === 'operator') return agent.operatorToken
@@ -54,7 +67,7 @@ const command = (text: string, run: Step): fc.AsyncCommand<Model, Real> => ({
 })
 
 /** A step of one agent with one of its tokens; nothing where either is not there yet. */
-function act(
+export function act(
   name: string,
   slot: number,
   who: Who,
@@ -68,11 +81,33 @@ function act(
 }
 
 /** Why a call with this token must be refused before it is looked at, or undefined. */
-function refusal(agent: ModelAgent, who: Who, operatorOnly: boolean): string | undefined {
+export function refusal(agent: ModelAgent, who: Who, operatorOnly: boolean): string | undefined {
   if (who === 'revoked') return 'invalid_token'
   if (who === 'operator') return undefined
   if (operatorOnly) return 'insufficient_scope'
   return agent.status === 'paused' ? 'agent_paused' : undefined
+}
+
+/** What a writer must expect. */
+export const versionOf = (memory: ModelMemory | undefined): number =>
+  memory?.text === undefined ? 0 : memory.version
+
+export const living = ({ memories }: ModelAgent) =>
+  [...memories].flatMap(([key, { text, version }]) =>
+    text === undefined ? [] : [{ key, text, version }],
+  )
+
+/** A new version under a key, and the event that tells of it. */
+export function happen(
+  { memories, events }: ModelAgent,
+  type: string,
+  key: string,
+  memory: Omit<ModelMemory, 'past'>,
+  past: ModelMemory['past'] = memories.get(key)?.past ?? new Map(),
+): void {
+  const { text, version } = memory
+  memories.set(key, { text, version, past: new Map(past).set(version, text) })
+  events.push({ type, key, version })
 }
 
 export const birth = (slot: number, name: string) =>
@@ -91,6 +126,7 @@ export const birth = (slot: number, name: string) =>
         operatorToken: String(operatorToken),
         status: 'active',
         memories: new Map(),
+        events: [],
       })
     } else if (known.tokens.length > 1) expect(outcome(answer)).toBe('credentials_rotated')
     else if (known.name !== name) expect(outcome(answer)).toBe('birth_conflict')
@@ -103,7 +139,7 @@ export const birth = (slot: number, name: string) =>
 export const write = (slot: number, who: Who, key: string, text: string, behind: number) =>
   act(`write ${key} "${text}" (${behind} behind)`, slot, who, async (agent, call, token) => {
     const current = agent.memories.get(key)
-    const version = current?.version ?? 0
+    const version = versionOf(current)
     const expectedVersion = Math.max(0, version - behind)
     const answer = await call('POST', memoryPath, { token, body: { key, text, expectedVersion } })
     const refused = refusal(agent, who, false)
@@ -113,18 +149,19 @@ export const write = (slot: number, who: Who, key: string, text: string, behind:
       expect(answer.body).toMatchObject({ currentVersion: version, sameContent })
       expect(outcome(answer)).toBe('version_conflict')
     } else {
-      expect(answer.body.memory).toMatchObject({ key, text, version: version + 1 })
-      agent.memories.set(key, { text, version: version + 1 })
+      const next = (current?.version ?? 0) + 1
+      expect(answer.body.memory).toMatchObject({ key, text, version: next })
+      happen(agent, 'write', key, { text, version: next })
     }
   })
 
 export const read = (slot: number, who: Who, key: string) =>
   act(`read ${key}`, slot, who, async (agent, call, token) => {
     const answer = await call('GET', `${memoryPath}?key=${key}`, { token })
-    const memory = agent.memories.get(key)
+    const memory = living(agent).find((each) => each.key === key)
     const refused = refusal(agent, who, false) ?? (memory ? undefined : 'memory_not_found')
     expect(outcome(answer)).toBe(refused ?? 'ok')
-    if (!refused) expect(answer.body.memory).toMatchObject({ key, ...memory })
+    if (!refused) expect(answer.body.memory).toMatchObject({ ...memory })
   })
 
 export const profile = (slot: number, who: Who) =>
@@ -132,8 +169,9 @@ export const profile = (slot: number, who: Who) =>
     const answer = await call('GET', '/api/agents/me', { token })
     expect(outcome(answer)).toBe(who === 'revoked' ? 'invalid_token' : 'ok')
     if (who === 'revoked') return
-    const { name, status, memories } = agent
-    expect(answer.body).toMatchObject({ profile: { name, status }, memoryCount: memories.size })
+    const { name, status } = agent
+    const memoryCount = living(agent).length
+    expect(answer.body).toMatchObject({ profile: { name, status }, memoryCount })
   })
 
 export const setStatus = (slot: number, who: Who, status: ModelAgent['status']) =>
@@ -160,8 +198,8 @@ export const exportAll = (slot: number, who: Who) =>
     const refused = refusal(agent, who, false)
     expect(outcome(answer)).toBe(refused ?? 'ok')
     if (refused) return
-    const sorted = [...agent.memories].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    const memories = sorted.map(([key, memory]) => expect.objectContaining({ key, ...memory }))
+    const sorted = living(agent).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    const memories = sorted.map((memory) => expect.objectContaining(memory))
     expect(answer.body).toMatchObject({ memoryCount: memories.length })
     expect(answer.body.memories).toEqual(memories)
   })

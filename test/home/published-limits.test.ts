@@ -8,6 +8,7 @@ import {
   memoryPath,
   openService,
   type TestService,
+  write,
 } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
@@ -33,12 +34,20 @@ const published = {
         'the most common passwords, the e-mail address, its part before the @ and the name of this service, also with digits or signs around them or look-alikes for letters',
     },
     key: { pattern: '^[a-zA-Z0-9_.-]{1,100}$' },
+    keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
     text: { minLength: 1, maxBytes: 16_384 },
     metadata: { maxBytes: 4_096 },
+    search: { minLength: 1, maxLength: 200 },
+    context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
     body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096 },
   },
   memoriesPerAgent: 1_000,
+  bytesPerAgent: 67_108_864,
+  versionsPerMemory: 50,
+  eventsPerAgent: 10_000,
+  keysPerAgent: 50,
+  batch: { operations: 100, maxBytes: 1_048_576 },
   connectionsPerAddress: 256,
   rates: {
     reads: rate('reads', 600, 60, 'agent'),
@@ -135,6 +144,29 @@ describe.each(engines)('the published limits on $name', (engine) => {
     }
   })
 
+  test('of the beginning of keys are enforced', async () => {
+    const pattern = new RegExp(limits.fields.keyPrefix.pattern)
+    for (const prefix of ['', 'Z9_.-', 'k'.repeat(100), 'k'.repeat(101), 'a b', 'ключ']) {
+      const path = `/api/agents/me/memories?prefix=${encodeURIComponent(prefix)}`
+      const answer = await service.call('GET', path, { token })
+      if (pattern.test(prefix)) expect(answer.status).toBe(200)
+      else expectProblem(answer, 'invalid_query')
+    }
+  })
+
+  test('of a batch are enforced', async () => {
+    const { operations, maxBytes } = limits.batch
+    const post = (body: unknown) => service.call('POST', '/api/agents/me/batch', { token, body })
+    const reads = (count: number) => ({
+      operations: Array(count).fill({ read: { key: 'absent' } }),
+    })
+    expect((await post(reads(operations))).status).toBe(200)
+    refusedAt(await post(reads(operations + 1)), 'operations')
+    const text = JSON.stringify(reads(1))
+    expect((await post(text.padEnd(maxBytes))).status).toBe(200)
+    expectProblem(await post(text.padEnd(maxBytes + 1)), 'body_too_large')
+  })
+
   test('of the text, the metadata and the expected version are enforced', async () => {
     const { text, metadata, expectedVersion } = limits.fields
     passes(await save({ text: 'x'.repeat(text.minLength) }))
@@ -166,6 +198,42 @@ describe.each(engines)('the published limits on $name', (engine) => {
       Object.fromEntries(Array.from({ length: count - 4 }, (_, n) => [n.toString(36), 1]))
     expectProblem(await save({ metadata: keys(maxMembers) }), 'metadata_too_large')
     expectProblem(await save({ metadata: keys(maxMembers + 1) }), 'malformed_json')
+  })
+
+  test('of what is kept follow what was set, and are enforced', async () => {
+    const env = {
+      BYTES_PER_AGENT: '1048576',
+      VERSIONS_PER_MEMORY: '3',
+      EVENTS_PER_AGENT: '5',
+      MEMORIES_PER_AGENT: '0',
+    }
+    const set = await openService(engine, env)
+    const { bytesPerAgent, versionsPerMemory, eventsPerAgent } = await limitsOf(set)
+    expect([bytesPerAgent, versionsPerMemory, eventsPerAgent]).toEqual([1_048_576, 3, 5])
+    const { token } = await set.birth()
+    const get = async (path: string) =>
+      (await set.call('GET', `/api/agents/me/${path}`, { token })).body
+    for (let version = 0; version < 6; version++) await write(set, token, 'plan', 'x', version)
+    expect((await get('memory/versions?key=plan')).versions).toHaveLength(versionsPerMemory)
+    // Events go some at a time.
+    const events = [...Array(200).keys()].map((n) => ({ append: { key: 'log', text: `${n}` } }))
+    for (const operations of [events.slice(0, 100), events.slice(100)])
+      await set.call('POST', '/api/agents/me/batch', { token, body: { operations } })
+    const kept = ((await get('events')).events as { id: number }[]).map(({ id }) => id)
+    expect(kept.slice(-eventsPerAgent)).toEqual([202, 203, 204, 205, 206])
+    expect(kept.length).toBeLessThan(100)
+    let bytes = 'x{}{}'.length + [...Array(200).keys()].join('').length
+    for (let n = 0; ; n++) {
+      const answer = await write(set, token, `k${n}`, 'x'.repeat(16_384))
+      if (answer.status !== 200) {
+        expectProblem(answer, 'memory_quota_reached')
+        break
+      }
+      bytes += 16_384 + '{}'.length
+    }
+    expect(bytes).toBeLessThanOrEqual(bytesPerAgent)
+    expect(bytes + 16_384 + '{}'.length).toBeGreaterThan(bytesPerAgent)
+    await set.close()
   })
 
   test('follow what was set, and so does what is enforced', proves('limits.preview'), async () => {

@@ -11,7 +11,7 @@ describe.each(engines)('early refusals on $name', (engine) => {
   afterAll(() => service.close())
 
   test.each([
-    ['DELETE', memoryPath, 'method_not_allowed'],
+    ['PUT', memoryPath, 'method_not_allowed'],
     ['PUT', '/api/agents/me', 'method_not_allowed'],
     ['GET', '/api/agents/birth', 'method_not_allowed'],
     ['GET', '/api/agents', 'not_found'],

@@ -125,7 +125,7 @@ describe('a bad request', () => {
     ['DELETE /api/agents/me', 'method_not_allowed'],
     ['TRACE /api/agents/me', 'method_not_allowed'],
     ['PROPFIND /api/agents/me', 'method_not_allowed'],
-    ['DELETE /api/agents/me/memory?key=kept', 'method_not_allowed'],
+    ['PUT /api/agents/me/memory?key=kept', 'method_not_allowed'],
     ['GET /api/agents/birth', 'method_not_allowed'],
     ['POST /api/agents/preview', 'method_not_allowed'],
     ['GET /api/agents/you', 'not_found'],

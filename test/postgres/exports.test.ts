@@ -23,7 +23,7 @@ beforeAll(async () => {
   const birth = newBirth()
   await store.bear(birth, noLimits, 0)
   agent = (await store.identify(birth.agentTokenHash)) as Identity
-  await store.writeMemory(agent, newWrite(), 0, 0)
+  await store.writeMemory(agent, newWrite(), 0)
 })
 afterAll(async () => {
   await store.close()

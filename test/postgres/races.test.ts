@@ -3,8 +3,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentVerbs } from '../../src/store/postgres/agents.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
-import { memoryVerbs } from '../../src/store/postgres/memories.ts'
+import { writeVerb } from '../../src/store/postgres/write-memory.ts'
 import { NOON, newBirth, newWrite, noLimits, type StoreFixture } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
 import { openBeside } from './opened.ts'
 
 let fixture: StoreFixture
@@ -30,7 +31,7 @@ const outrun = (first: () => Promise<unknown>) => {
     await first()
     return connections.read(...question)
   }
-  return memoryVerbs({ ...connections, read }, nothing)
+  return { writeMemory: writeVerb({ ...connections, read }, nothing, unbounded.home) }
 }
 
 /** Until somebody waits for what `other` holds. */
@@ -62,14 +63,14 @@ test('a token that is revoked before a conflict is looked at is told that it is'
   const { writeMemory } = outrun(() =>
     fixture.store().rotateAgentToken(operator, newBirth().agentTokenHash, NOON),
   )
-  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'revoked' })
+  expect(await writeMemory(agent, late, NOON)).toEqual({ outcome: 'revoked' })
 })
 
 test('an agent that is paused before a conflict is looked at is told that it is', async () => {
   const { agent, operator } = await fixture.agent()
   await fixture.write(agent)
   const { writeMemory } = outrun(() => fixture.store().setStatus(operator, 'paused', NOON))
-  expect(await writeMemory(agent, late, 0, NOON)).toEqual({ outcome: 'paused' })
+  expect(await writeMemory(agent, late, NOON)).toEqual({ outcome: 'paused' })
 })
 
 test('a conflict that is none by the time that it is looked at is tried again', async () => {
@@ -77,7 +78,7 @@ test('a conflict that is none by the time that it is looked at is tried again', 
   await fixture.write(agent)
   const { writeMemory } = outrun(() => fixture.write(agent, { expectedVersion: 1 }))
   const write = newWrite({ text: 'Step 3', expectedVersion: 2 })
-  expect(await writeMemory(agent, write, 0, NOON)).toMatchObject({
+  expect(await writeMemory(agent, write, NOON)).toMatchObject({
     outcome: 'saved',
     memory: { version: 3, text: 'Step 3' },
   })
@@ -85,9 +86,16 @@ test('a conflict that is none by the time that it is looked at is tried again', 
 
 test('a memory that another creates meanwhile is a conflict', async () => {
   const { agent } = await fixture.agent()
-  const theirs = `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-    VALUES ($1, 'plan', 'theirs', 'theirs', '{}', 1, 7, 7)`
-  const answer = await whileUncommitted([[theirs, agent.agentId]], () => fixture.write(agent))
+  const theirs = [
+    'SELECT FROM homes WHERE agent_id = $1 FOR UPDATE',
+    `INSERT INTO memories
+       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned)
+     VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false)`,
+    `INSERT INTO versions
+       (agent_id, key, version, seq, operation, id, created_at, updated_at, bytes, size, metadata, text)
+     VALUES ($1, 'plan', 1, 1, 'write', 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
+  ].map((sql) => [sql, agent.agentId] as const)
+  const answer = await whileUncommitted(theirs, () => fixture.write(agent))
   expect(answer).toEqual({
     outcome: 'conflict',
     currentVersion: 1,

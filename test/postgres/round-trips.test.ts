@@ -61,7 +61,7 @@ test.each(ways)('each verb takes the documented round trips through $name', asyn
   const agent = (await store.identify(birth.agentTokenHash)) as Identity
   const operator = (await store.identify(birth.operatorTokenHash)) as Identity
   const write = (expectedVersion: number) =>
-    tripsOf(() => store.writeMemory(agent, newWrite({ expectedVersion }), 10, 0))
+    tripsOf(() => store.writeMemory(agent, newWrite({ expectedVersion }), 0))
   const policy = { name: 'reads', quota: 600, windowMs: 60_000 }
   const measured = {
     'who a token speaks for': identify,

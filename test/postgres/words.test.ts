@@ -8,7 +8,7 @@ import {
   statement,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
-import { splitAnew } from '../../src/store/postgres/words.ts'
+import { splitAnew } from '../../src/store/postgres/engine/words.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 

@@ -32,7 +32,7 @@ describe.each(engines)('the memory that an export takes on $name', (engine) => {
     const agent = await service.store.identify(createHash('sha256').update(token).digest('hex'))
     if (!agent) throw new Error('the token is not known')
     await inGroups(Array(count).fill(TEXT), (text, n) =>
-      service.store.writeMemory(agent, newWrite({ key: `k${n}`, text }), 0, service.now()),
+      service.store.writeMemory(agent, newWrite({ key: `k${n}`, text }), service.now()),
     )
   }
 

@@ -1,7 +1,9 @@
 /** From the embedded engine to PostgreSQL, with everything, as an operator does it. */
+import { hash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, inject, test } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
 import {
   birthBody,
   type Engine,
@@ -11,6 +13,7 @@ import {
   write,
 } from '../harness.ts'
 import { at } from '../postgres/databases.ts'
+import { newQuery } from '../store/fixture.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, launch, serve } from './program.ts'
 
@@ -41,6 +44,65 @@ const runMove = (from: string, to: string) =>
 
 const account = { email: 'operator@example.org', password: 'correct horse battery' }
 
+const removed = (key: string, expectedVersion: number) =>
+  ({ verb: 'delete', key, expectedVersion }) as const
+
+const renamed = (from: string, to: string, expectedVersion: number) =>
+  ({ verb: 'rename', from, to, expectedVersion }) as const
+
+/** Of one that was renamed twice, deleted and brought back; and what lies under each former name. */
+async function changeWhatIsKept(service: TestService, token: string): Promise<void> {
+  const identity = await identify(service, token)
+  const answer = await service.store.changeMemories(
+    identity,
+    [
+      renamed('key.0', 'moved', 5),
+      renamed('moved', 'moved.again', 6),
+      removed('moved.again', 7),
+      { verb: 'restore', key: 'moved.again', version: 2, expectedVersion: 0 },
+      removed('key.1', 1),
+      { verb: 'append', id: 'appended', key: 'key.2', text: '!', maxBytes: 1_000 },
+    ],
+    service.now(),
+  )
+  if (answer.outcome !== 'changed') throw new Error(JSON.stringify(answer))
+  await service.store.eraseMemory(identity, 'key.2', [1], service.now())
+  await service.store.eraseMemory(identity, 'key.3', 'all', service.now())
+  await service.store.recordEvent(identity, 'export', service.now())
+}
+
+async function identify(service: TestService, token: string): Promise<Identity> {
+  const identity = await service.store.identify(hash('sha256', token))
+  if (!identity) throw new Error('the token is not known')
+  return identity
+}
+
+/** What is kept beside what is now: of every name that there was, and of the home. */
+async function everythingKept(service: TestService, token: string) {
+  const { store } = service
+  const identity = await identify(service, token)
+  const names = [0, 1, 2, 3, 4].map((n) => `key.${n}`).concat('moved', 'moved.again')
+  const kept = names.map(async (key) => {
+    const versions = await store.listVersions(identity, key, undefined, 100)
+    const first = await store.readVersion(identity, key, 1)
+    const write = { id: 'none', key, text: '', metadata: '{}', expectedVersion: 999 }
+    return { key, versions, first, now: await store.writeMemory(identity, write, 0) }
+  })
+  return {
+    kept: await Promise.all(kept),
+    changed: await store.listMemories(identity, newQuery({ order: 'changed', whole: true })),
+    events: await store.eventsAfter(identity, 0, 1_000),
+  }
+}
+
+const REPLACING = 'ab'.repeat(32)
+
+async function replaceOperator(service: TestService, token: string): Promise<string> {
+  const headers = { 'idempotency-key': REPLACING }
+  const { body } = await service.call('POST', '/api/agents/me/operator-keys', { token, headers })
+  return String(body.operator_token)
+}
+
 async function fill(service: TestService) {
   const plain = await service.birth()
   const owned = await service.birth(account)
@@ -49,6 +111,7 @@ async function fill(service: TestService) {
   for (let v = 1; v < 5; v++) await write(service, plain.token, 'key.0', `later ${v}`, v)
   const body = { key: 'Z', text: 'x', metadata: { b: 1, a: [2, { é: '🌱' }] }, expectedVersion: 0 }
   await service.call('POST', memoryPath, { token: owned.token, body })
+  await changeWhatIsKept(service, plain.token)
   const rotated = await service.birth()
   const keys = await service.call('POST', '/api/agents/me/keys', { token: rotated.operatorToken })
   const paused = await service.birth()
@@ -60,7 +123,26 @@ async function fill(service: TestService) {
   await service.call('POST', '/api/resonance', {
     body: { ai_identity: 'Echo', seeking: ['silence'] },
   })
-  return { plain, owned, rotated, newToken: String(keys.body.token), paused }
+  const named = await service.call('POST', '/api/agents/me/keys/named', {
+    token: plain.operatorToken,
+    body: { name: 'CI', access: 'read', prefix: 'key.' },
+  })
+  const newOperatorToken = await replaceOperator(service, rotated.operatorToken)
+  const erased = await service.birth()
+  await service.call('POST', '/api/agents/me/erase', {
+    token: erased.operatorToken,
+    body: { agent_id: erased.agentId },
+  })
+  const newToken = String(keys.body.token)
+  return {
+    plain,
+    owned,
+    rotated,
+    newToken,
+    newOperatorToken,
+    paused,
+    named: String(named.body.token),
+  }
 }
 
 type Filled = Awaited<ReturnType<typeof fill>>
@@ -76,7 +158,7 @@ async function everything(service: TestService, all: Filled) {
     born.token,
     born.operatorToken,
   ])
-  const asked = [...tokens, all.newToken].flatMap((token) =>
+  const asked = [...tokens, all.newToken, all.newOperatorToken, all.named].flatMap((token) =>
     ['/api/agents/me', '/api/agents/me/export', `${memoryPath}?key=key.0`].map(
       (path) => [path, token] as const,
     ),
@@ -106,23 +188,33 @@ test.each(ways)(
     const before = await openService(on(from), unlimited)
     const filled = await fill(before)
     const asked = await everything(before, filled)
+    const kept = await everythingKept(before, filled.plain.token)
     await before.close()
 
     const moved = await runMove(from, to)
-    expect(moved.output).toMatch(/memories +41 {2}[0-9a-f]{16}/)
+    expect(moved.output).toMatch(/memories +43 {2}[0-9a-f]{16}/)
+    expect(moved.output).toMatch(/versions +49 {2}[0-9a-f]{16}/)
+    expect(moved.output).toMatch(/events +58 {2}[0-9a-f]{16}/)
     expect(moved.output).toMatch(/Every token keeps working/)
     expect(moved.code).toBe(0)
 
     const after = await openService(on(to), unlimited)
     expect(await everything(after, filled)).toEqual(asked)
+    expect(await everythingKept(after, filled.plain.token)).toEqual(kept)
     expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({
       token: filled.plain.token,
       replayed: true,
     })
+    expect(await replaceOperator(after, filled.rotated.operatorToken)).toBe(filled.newOperatorToken)
+    expect(moved.output).toMatch(/erased_births +1 /)
     expect((await birthAgain(after, filled.rotated.idempotencyKey)).body.code).toBe(
       'credentials_rotated',
     )
-    expect((await write(after, filled.plain.token, 'key.0', 'on', 5)).status).toBe(200)
+    const { token } = filled.plain
+    expect((await write(after, token, 'key.4', 'on', 1)).status).toBe(200)
+    expect((await write(after, token, 'key.0', 'anew')).body.memory).toMatchObject({ version: 7 })
+    const identity = await identify(after, token)
+    expect(await after.store.eventsAfter(identity, 0, 1_000)).toMatchObject({ last: 56 })
     expect((await after.birth(account)).agentId).toBeTruthy()
     const contact = { ai_identity: 'Echo', seeking: ['музика'] }
     const { body } = await after.call('POST', '/api/resonance', { body: contact })

@@ -87,7 +87,7 @@ async function live(store: Store, place: number): Promise<unknown> {
   const operator = await store.identify(birth.operatorTokenHash)
   if (!agent || !operator) throw new Error('a birth that answered is not there')
   for (let version = 0; version < 3; version++) {
-    await store.writeMemory(agent, newWrite({ expectedVersion: version }), 10, NOON)
+    await store.writeMemory(agent, newWrite({ expectedVersion: version }), NOON)
   }
   const [read, memories] = await Promise.all([
     store.readMemory(agent, 'plan'),
@@ -96,7 +96,7 @@ async function live(store: Store, place: number): Promise<unknown> {
     store.leasePermits?.({ name: 'reads', quota: 600, windowMs: 60_000 }, agent.agentId, 30),
   ])
   await store.setStatus(operator, 'paused', NOON)
-  const paused = await store.writeMemory(agent, newWrite({ key: 'b' }), 10, NOON)
+  const paused = await store.writeMemory(agent, newWrite({ key: 'b' }), NOON)
   const rotated = await store.rotateAgentToken(operator, newBirth().agentTokenHash, NOON)
   return [
     read.outcome === 'found' && read.memory.version,

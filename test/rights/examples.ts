@@ -1,12 +1,14 @@
 /** A request for each row that reaches what its guards stand in front of, and its outcome. */
 import { stylesheet } from '../../src/web/layout/assets.ts'
 import { birthBody } from '../harness.ts'
-import { KEEPER } from './world.ts'
+import { KEEPER, REPLACING } from './world.ts'
 
 export interface Example {
   /** A stream would never end: it is asked for its head alone. */
   readonly method?: 'HEAD'
-  readonly query?: string
+  readonly query?: string | ((fresh: number) => string)
+  /** Sent beside the credential. */
+  readonly headers?: Readonly<Record<string, string>>
   /** A fresh number makes each request one of its own. */
   readonly body?: (fresh: number) => unknown
   readonly fields?: Readonly<Record<string, string>>
@@ -40,8 +42,40 @@ export const examples: Readonly<Record<string, Example>> = {
     body: (fresh) => ({ key: `k${fresh}`, text: 'new', expectedVersion: 0 }),
     outcome: '200',
   },
+  patchMemory: {
+    body: (fresh) => ({ key: `patchMemory${fresh}`, text: 'new', expectedVersion: 1 }),
+    outcome: '200',
+  },
+  deleteMemory: {
+    query: (fresh) => `key=deleteMemory${fresh}&expectedVersion=1`,
+    outcome: '200',
+  },
+  appendToMemory: { body: (fresh) => ({ key: `a${fresh}`, text: 'new' }), outcome: '200' },
+  restoreMemory: {
+    body: (fresh) => ({ key: `restoreMemory${fresh}`, version: 1, expectedVersion: 1 }),
+    outcome: '200',
+  },
+  eraseMemory: {
+    body: (fresh) => ({ key: `eraseMemory${fresh}`, versions: 'all' }),
+    outcome: '200',
+  },
+  listVersions: { query: 'key=plan', outcome: '200' },
+  listMemories: page,
+  changeMemories: {
+    body: (fresh) => ({ operations: [{ append: { key: `b${fresh}`, text: 'new' } }] }),
+    outcome: '200',
+  },
+  listEvents: page,
+  searchMemories: { query: 'q=mine', outcome: '200' },
+  readContext: page,
   exportMemories: page,
   rotateAgentKey: page,
+  listNamedKeys: page,
+  createNamedKey: { body: () => ({ name: 'CI', access: 'read' }), outcome: '201' },
+  endNamedKey: { outcome: 'key_not_found' },
+  replaceOperatorKey: { headers: { 'idempotency-key': REPLACING }, outcome: '200' },
+  changeProfile: { body: () => ({ name: birthBody.name }), outcome: '200' },
+  eraseAgent: { body: () => ({ agent_id: 'another' }), outcome: 'invalid_body' },
   land: page,
   readInformation: page,
   makeFirstContact: { body: () => ({ ai_identity: 'Atlas' }), outcome: '200' },
@@ -96,5 +130,6 @@ export const pathOf = (path: string, agentId: string): string =>
   path
     .replace(':agent', agentId)
     .replace(':room', 'shepit-wall')
+    .replace(':id', '019a9c60-2b00-7f3c-8a00-1d2e3f4a5b6c')
     .replace(':code', 'version_conflict')
     .replace('/assets/:edition/:file', stylesheet())

@@ -28,9 +28,11 @@ export interface Form {
 
 export interface Rights {
   readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly access: Access
+  /** What a named key needs: any of them, one that reaches the memory, or one that also writes. */
+  readonly named: 'any' | 'reads' | 'writes'
   /** Only for endpoints that take the agent token: it works while the agent is paused. */
   readonly whilePaused: boolean
   readonly budget: Budget | undefined

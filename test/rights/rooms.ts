@@ -4,6 +4,7 @@ import { type Rights, rowsOf } from './rights.ts'
 const row = rowsOf({
   access: 'anyone',
   whilePaused: true,
+  named: 'any',
   budget: undefined,
   form: undefined,
   cors: 'none',

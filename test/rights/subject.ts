@@ -84,15 +84,13 @@ async function rightful({ access, operationId }: Rights, world: World): Promise<
   return { cookie: operationId === 'consoleSignOut' ? await world.signIn() : world.visits.mine }
 }
 
-let fresh = 0
-
 /** The type and the text of what a row is sent. */
-function payload(row: Rights, { body, fields }: Sent) {
+function payload(row: Rights, { body, fields }: Sent, fresh: number) {
   const example = examples[row.operationId]
   const type = row.form ? FORM_TYPE : 'application/json'
   const text = row.form
     ? new URLSearchParams(fields ?? example?.fields).toString()
-    : example?.body && JSON.stringify(example.body(++fresh))
+    : example?.body && JSON.stringify(example.body(fresh))
   const sent = body ?? text
   return { type: sent === undefined ? {} : { 'content-type': type }, sent }
 }
@@ -111,13 +109,16 @@ export function subjectOf(
     served.set(setting, known)
     return known
   }
+  const { query: asked } = example
+  const shown = (fresh: number) => (typeof asked === 'function' ? asked(fresh) : asked)
   async function ask(sent: Sent = {}): Promise<Answer> {
-    const { setting = 'open', agentId = world.mine.agentId, query = example?.query, from } = sent
-    const { type, sent: body } = payload(row, sent)
+    const fresh = world.fresh(row.operationId)
+    const { setting = 'open', agentId = world.mine.agentId, query = shown(fresh), from } = sent
+    const { type, sent: body } = payload(row, sent, fresh)
     const credential = sent.as ?? (await rightful(row, world))
     const url = pathOf(row.path, agentId) + (query ? `?${query}` : '')
     const method = example?.method ?? row.method
-    const headers = { ...type, ...credential, ...sent.headers }
+    const headers = { ...type, ...example?.headers, ...credential, ...sent.headers }
     const incoming = incomingOf(method, url, { headers, ...(from !== undefined && { from }) })
     const { host = incoming.host } = sent
     const stream = body instanceof Readable ? body : Readable.from(body ? [Buffer.from(body)] : [])

@@ -1,8 +1,10 @@
 /** Who there is to ask: agents and people with every kind of credential, and all that they keep. */
 
-import { argon2Sync, randomUUID } from 'node:crypto'
-import { hashToken } from '../../src/pipeline/tokens.ts'
+import { argon2Sync, randomBytes, randomUUID } from 'node:crypto'
+import { deriveOperatorToken, hashIdempotencyKey } from '../../src/home/birth-key.ts'
+import { hashToken, tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Identity } from '../../src/store/port/home.ts'
+import type { KeyBounds } from '../../src/store/port/keys.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import {
   type Answer,
@@ -14,7 +16,7 @@ import {
   type TestService,
   write,
 } from '../harness.ts'
-import { newBirth, noLimits } from '../store/fixture.ts'
+import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
 
 export const KEEPER = 'keeper@example.org'
 const STRANGER = 'stranger@example.org'
@@ -25,6 +27,20 @@ const HOUR_MS = 3_600_000
 
 /** The text of another tenant: nobody else may ever see it. */
 export const SECRET = 'the text of another tenant'
+
+/** The Idempotency-Key with which every operator token of the world was made. */
+export const REPLACING = freshKey()
+
+/** Named keys of the first agent, as tokens. */
+export interface NamedTokens {
+  readonly reader: string
+  /** Reaches what is read and written in the examples. */
+  readonly writer: string
+  /** Reaches nothing that is there. */
+  readonly elsewhere: string
+  readonly expired: string
+  readonly ended: string
+}
 
 /** An address that has used up its births where one is allowed. */
 export const BORE_ALREADY = '192.0.2.77'
@@ -41,6 +57,11 @@ export interface World {
   readonly service: TestService
   /** Of the first account. */
   readonly mine: Born
+  /** Its operator's token before it was replaced. */
+  readonly replaced: string
+  readonly named: NamedTokens
+  /** Of the paused agent. */
+  readonly pausedKey: string
   readonly paused: Born
   /** Of the second account. */
   readonly other: Born
@@ -52,7 +73,9 @@ export interface World {
   readonly signIn: () => Promise<string>
   /** All that is kept, as text to compare. */
   readonly state: () => Promise<string>
-  /** Tokens and statuses as they were in the beginning. */
+  /** Rises by one with each request of the operation. */
+  readonly fresh: (operationId: string) => number
+  /** Tokens and statuses as they were in the beginning, and memories to change. */
   readonly restore: () => Promise<void>
 }
 
@@ -114,6 +137,42 @@ async function stateOf(service: TestService, all: readonly Born[], emails: reado
   })
 }
 
+const unbounded = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', MEMORIES_PER_AGENT: '0' }
+
+/** What needs a memory at a known version finds one at version 1, under its name and a number. */
+const SPARED = ['patchMemory', 'deleteMemory', 'restoreMemory', 'eraseMemory']
+
+/** More than are asked for between two of the world's restorations. */
+const SPARE = 100
+
+const sparesFrom = (first: number) =>
+  SPARED.flatMap((operationId) =>
+    Array.from({ length: SPARE }, (_, n) => newWrite({ key: `${operationId}${first + n}` })),
+  )
+
+/** Numbers for requests, and the memories that they are about: made ahead, in one write each. */
+function createSpares({ store, now }: TestService, all: readonly Born[]) {
+  const used = new Map<string, number>()
+  let made = 0
+  async function make(): Promise<void> {
+    const changes = sparesFrom(made + 1).map((each) => ({ verb: 'write' as const, ...each }))
+    made += SPARE
+    for (const born of all)
+      await store.changeMemories(await operatorOf(store, born), changes, now())
+  }
+  return {
+    fresh(operationId: string): number {
+      const number = (used.get(operationId) ?? 0) + 1
+      used.set(operationId, number)
+      return number
+    },
+    async refill(): Promise<void> {
+      const most = Math.max(0, ...SPARED.map((operationId) => used.get(operationId) ?? 0))
+      while (made - most < SPARE) await make()
+    },
+  }
+}
+
 /** A real hash that costs next to nothing: here passwords are no secrets, and are checked often. */
 function cheapHash(password: string): string {
   const nonce = Buffer.alloc(16)
@@ -128,16 +187,58 @@ async function createAccount({ store, now }: TestService, email: string): Promis
   await store.bear(newBirth({ account: { create } }), noLimits, now())
 }
 
+/** In its account still: as if the person of that account had asked. */
+async function renewOperator({ store, now }: TestService, born: Born, account: string) {
+  const operator = await operatorOf(store, born)
+  const salt = freshKey()
+  const operatorToken = deriveOperatorToken(REPLACING, salt)
+  const keyHash = hashIdempotencyKey(REPLACING)
+  const next = { keyHash, salt, tokenHash: hashToken(operatorToken) }
+  await store.replaceOperatorToken({ ...operator, via: 'console', account }, next, now())
+  return { ...born, operatorToken }
+}
+
+const namedBounds: Readonly<Record<keyof NamedTokens, Partial<KeyBounds>>> = {
+  reader: { access: 'read' },
+  writer: {},
+  elsewhere: { prefix: 'elsewhere.' },
+  expired: { expiresAt: 1 },
+  ended: {},
+}
+
+/** Each time the same tokens: a rotation has ended those before. */
+async function giveKeys({ store, now }: TestService, born: Born, tokens: Partial<NamedTokens>) {
+  const operator = await operatorOf(store, born)
+  for (const [name, token] of Object.entries(tokens)) {
+    const bounds = { name, access: 'write', prefix: '', expiresAt: undefined } as const
+    const own = namedBounds[name as keyof NamedTokens]
+    const key = { id: randomUUID(), ...bounds, ...own }
+    await store.createKey(operator, key, hashToken(token), now())
+    if (name === 'ended') await store.endKey(operator, key.id, now())
+  }
+}
+
+const freshToken = (): string => tokenFrom('agent', randomBytes(32))
+
 export async function openWorld(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
 ): Promise<World> {
-  const service = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
+  const service = await openService(engine, { ...unbounded, ...env })
   const { store, call, birth } = service
   for (const email of [KEEPER, STRANGER, GUEST]) await createAccount(service, email)
-  const mine = await birth({ email: KEEPER, password: PASSWORD })
-  const paused = await birth({ email: KEEPER, password: PASSWORD })
-  const other = await birth({ email: STRANGER, password: PASSWORD })
+  const replaced = await birth({ email: KEEPER, password: PASSWORD })
+  const mine = await renewOperator(service, replaced, KEEPER)
+  const paused = await renewOperator(
+    service,
+    await birth({ email: KEEPER, password: PASSWORD }),
+    KEEPER,
+  )
+  const other = await renewOperator(
+    service,
+    await birth({ email: STRANGER, password: PASSWORD }),
+    STRANGER,
+  )
   const rotated = await birth()
   await write(service, mine.token, 'plan', 'mine')
   await write(service, other.token, 'plan', SECRET)
@@ -148,28 +249,44 @@ export async function openWorld(
   const headers = { 'idempotency-key': freshKey() }
   await call('POST', '/api/agents/birth', { headers, body: birthBody, from: BORE_ALREADY })
 
+  const spares = createSpares(service, [mine, paused, other, rotated])
   const setBack = async (born: Born, status: 'active' | 'paused') => {
     const operator = await operatorOf(store, born)
     await store.rotateAgentToken(operator, hashToken(born.token), service.now())
     await store.setStatus(operator, status, service.now())
   }
+  const named: NamedTokens = {
+    reader: freshToken(),
+    writer: freshToken(),
+    elsewhere: freshToken(),
+    expired: freshToken(),
+    ended: freshToken(),
+  }
+  const pausedKey = freshToken()
   const restore = async () => {
     await Promise.all([
       setBack(mine, 'active'),
       setBack(other, 'active'),
       setBack(paused, 'paused'),
     ])
+    await spares.refill()
+    await giveKeys(service, mine, named)
+    await giveKeys(service, paused, { writer: pausedKey })
   }
   await restore()
   return {
     service,
     mine,
+    replaced: replaced.operatorToken,
+    named,
+    pausedKey,
     paused,
     other,
     rotated,
     renewed: String(renewed.body.token),
     visits,
     signIn: () => signInTo(service, GUEST),
+    fresh: spares.fresh,
     state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
     restore,
   }

@@ -20,7 +20,7 @@ const entry = newEntry({ id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d' })
 describe.each(stores)('commits on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
-    fixture = await openFixture(engine)
+    fixture = await openFixture(engine, { memories: 1 })
   })
   afterAll(() => fixture.close())
 
@@ -98,7 +98,7 @@ describe.each(stores)('commits on $name', (engine) => {
         updated: () => fixture.write(agent, { expectedVersion: 1 }),
         'created again': () => fixture.write(agent),
         'of another version': () => fixture.write(agent, { expectedVersion: 1 }),
-        'over the quota': () => fixture.write(agent, { key: 'other' }, 1),
+        'over the quota': () => fixture.write(agent, { key: 'other' }),
         'by nobody': () => fixture.write({ ...agent, tokenHash: 'f'.repeat(64) }),
         read: () => store.readMemory(agent, 'plan'),
       }),
@@ -172,7 +172,7 @@ describe.each(stores)('commits on $name', (engine) => {
     const writes = Array.from({ length: 20 }, (_, i) =>
       newWrite({ key: `k${i}`, expectedVersion: 9 }),
     )
-    await Promise.all(writes.map((write) => fixture.store().writeMemory(agent, write, 0, NOON)))
+    await Promise.all(writes.map((write) => fixture.store().writeMemory(agent, write, NOON)))
     expect(await commits()).toBe(before)
   })
 })

@@ -21,7 +21,7 @@ const verbs: Record<string, (store: Store, identity: Identity) => Promise<{ outc
   readProfile: (store, identity) => store.readProfile(identity),
   setStatus: (store, identity) => store.setStatus(identity, 'paused', NOON + 1),
   readMemory: (store, identity) => store.readMemory(identity, 'plan'),
-  writeMemory: (store, identity) => store.writeMemory(identity, newWrite({ key: 'b' }), 0, NOON),
+  writeMemory: (store, identity) => store.writeMemory(identity, newWrite({ key: 'b' }), NOON),
   exportMemories: (store, identity) => store.exportMemories(identity),
   rotateAgentToken: (store, identity) => store.rotateAgentToken(identity, NEW_TOKEN, NOON),
 }
@@ -93,6 +93,7 @@ describe.each(stores)('the store contract on $name', (engine) => {
       outcome: 'profile',
       profile: { ...profile, status: 'paused', updatedAt: NOON + 5 },
       memoryCount: 0,
+      bytes: 0,
     })
     expect(await fixture.store().readProfile(agent)).toEqual(paused)
     const active = await fixture.store().setStatus(operator, 'active', NOON + 9)

@@ -2,14 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { openStore } from '../../src/store/open.ts'
 import type { NewEntry } from '../../src/store/port/gateway.ts'
-import type {
-  Birth,
-  BirthLimits,
-  Identity,
-  Memory,
-  MemoryWrite,
-} from '../../src/store/port/home.ts'
-import type { Store } from '../../src/store/port/store.ts'
+import type { Birth, BirthLimits, Identity } from '../../src/store/port/home.ts'
+import type { MemoriesQuery, Memory, MemoryWrite } from '../../src/store/port/memories.ts'
+import type { HomeBounds, Store } from '../../src/store/port/store.ts'
 import type { Engine } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 
@@ -51,6 +46,16 @@ export const newWrite = (overrides: Partial<MemoryWrite> = {}): MemoryWrite => (
   ...overrides,
 })
 
+/** The first page of all memories, as summaries. */
+export const newQuery = (overrides: Partial<MemoriesQuery> = {}): MemoriesQuery => ({
+  prefix: '',
+  order: 'key',
+  limit: 100,
+  whole: false,
+  maxBytes: 262_144,
+  ...overrides,
+})
+
 export const newEntry = (overrides: Partial<NewEntry> = {}): NewEntry => ({
   id: randomUUID(),
   feed: 'seeds',
@@ -77,20 +82,29 @@ export interface StoreFixture {
   readonly write: (
     identity: Identity,
     overrides?: Partial<MemoryWrite>,
-    max?: number,
   ) => ReturnType<Store['writeMemory']>
   /** As a process that ends and starts again. */
   readonly restart: () => Promise<void>
   readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export async function openFixture(engine: Engine): Promise<StoreFixture> {
+/** `home`: what a home may hold, where not everything. */
+export async function openFixture(
+  engine: Engine,
+  home: Partial<HomeBounds> = {},
+): Promise<StoreFixture> {
+  const options = { ...unbounded, home: { ...unbounded.home, ...home } }
   const database = await engine.fresh()
-  let store = await openStore(database.url, NOON, unbounded)
+  let store = await openStore(database.url, NOON, options)
   const identify = async (tokenHash: string) => {
     const identity = await store.identify(tokenHash)
     if (!identity) throw new Error('a token of this birth is not known')
     return identity
+  }
+  const close = async () => {
+    await store.close()
+    await database.drop()
   }
   return {
     store: () => store,
@@ -104,16 +118,13 @@ export async function openFixture(engine: Engine): Promise<StoreFixture> {
       ]
       return { birth, agent, operator }
     },
-    write: (identity, overrides, max = 0) =>
-      store.writeMemory(identity, newWrite(overrides), max, NOON),
+    write: (identity, overrides) => store.writeMemory(identity, newWrite(overrides), NOON),
     async restart() {
       await store.close()
-      store = await openStore(database.url, NOON, unbounded)
+      store = await openStore(database.url, NOON, options)
     },
-    async close() {
-      await store.close()
-      await database.drop()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -30,7 +30,7 @@ describe.each(stores)('memories on $name', (engine) => {
     const write = newWrite({ metadata: '{"b":1,"a":[1e21,-0.5,{"z":null}]}' })
     const { id, key, text, metadata } = write
     const memory = { id, key, text, metadata, version: 1, createdAt: NOON, updatedAt: NOON }
-    expect(await fixture.store().writeMemory(agent, write, 0, NOON)).toEqual({
+    expect(await fixture.store().writeMemory(agent, write, NOON)).toEqual({
       outcome: 'saved',
       memory,
     })
@@ -67,7 +67,7 @@ describe.each(stores)('memories on $name', (engine) => {
     const first = await fixture.store().readMemory(agent, 'plan')
     if (first.outcome !== 'found') throw new Error('it was written')
     const update = newWrite({ text: 'Step 2', metadata: '{"n":2}', expectedVersion: 1 })
-    const saved = await fixture.store().writeMemory(agent, update, 0, NOON + 7)
+    const saved = await fixture.store().writeMemory(agent, update, NOON + 7)
     expect(saved).toEqual({
       outcome: 'saved',
       memory: {
@@ -84,7 +84,7 @@ describe.each(stores)('memories on $name', (engine) => {
     const { agent } = await fixture.agent()
     await fixture.write(agent)
     const update = newWrite({ expectedVersion: 1 })
-    expect(await fixture.store().writeMemory(agent, update, 0, NOON - 9)).toMatchObject({
+    expect(await fixture.store().writeMemory(agent, update, NOON - 9)).toMatchObject({
       memory: { version: 2, createdAt: NOON, updatedAt: NOON },
     })
   })
@@ -119,21 +119,22 @@ describe.each(stores)('memories on $name', (engine) => {
   })
 
   test('the quota stops new memories, not updates, and a conflict comes before it', async () => {
+    await using fixture = await openFixture(engine, { memories: 2 })
     const { agent } = await fixture.agent()
     const write = (key: string, expectedVersion = 0) =>
-      fixture.write(agent, { key, expectedVersion }, 2)
+      fixture.write(agent, { key, expectedVersion })
     expect(tally([await write('a'), await write('b')])).toEqual({ saved: 2 })
     expect(await write('c')).toEqual({ outcome: 'over_quota' })
     expect(await write('b', 1)).toMatchObject({ outcome: 'saved' })
     expect(await write('c', 4)).toMatchObject({ outcome: 'conflict' })
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 2 })
-    expect(await fixture.write(agent, { key: 'c' }, 0)).toMatchObject({ outcome: 'saved' })
   })
 
   test('the quota holds among writes at once', async () => {
+    await using fixture = await openFixture(engine, { memories: 10 })
     const { agent } = await fixture.agent()
     const answers = await Promise.all(
-      Array.from({ length: 32 }, (_, n) => fixture.write(agent, { key: `k${n}` }, 10)),
+      Array.from({ length: 32 }, (_, n) => fixture.write(agent, { key: `k${n}` })),
     )
     expect(tally(answers)).toEqual({ saved: 10, over_quota: 22 })
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 10 })

@@ -118,6 +118,61 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
     expect(resonances).toEqual(kindred.found)
   })
 
+  /** As an agent with its token asks; `path` below the agent. */
+  const ask = (method: string, path: string, token: string, body?: unknown) =>
+    service.call(method, `/api/agents/me/${path}`, { token, ...(body !== undefined && { body }) })
+
+  /** A test before may have signed in. */
+  async function eventTypes(token: string): Promise<string[]> {
+    const { events } = (await ask('GET', 'events', token)).body
+    return (events as { type: string }[])
+      .map(({ type }) => type)
+      .filter((type) => type !== 'sign_in')
+  }
+
+  test('its memories are as if they had always had history, which begins with what they were', async () => {
+    const { token } = rotated
+    const { memories } = (await ask('GET', 'export', atlas.token)).body
+    for (const each of memories as { key: string; version: number; updatedAt: string }[]) {
+      const { key, version, updatedAt: createdAt } = each
+      const listed = await ask('GET', `memory/versions?key=${key}`, atlas.token)
+      expect(listed.body.versions).toEqual([
+        { version, operation: 'write', bytes: expect.any(Number), by: null, createdAt },
+      ])
+      const was = await ask('GET', `memory?key=${key}&version=${version}`, atlas.token)
+      expect(was.body.memory).toEqual(each)
+      if (version === 1) continue
+      const older = await ask('GET', `memory?key=${key}&version=${version - 1}`, atlas.token)
+      expect(outcome(older)).toEqual([410, 'version_gone'])
+    }
+    const listed = (await ask('GET', 'memories?order=changed', atlas.token)).body.memories
+    expect(listed).toHaveLength((memories as unknown[]).length)
+    expect(await eventTypes(token)).toEqual([])
+  })
+
+  test('they are deleted, restored, patched, renamed and erased', async () => {
+    const { token, operatorToken } = atlas
+    const listed = await ask('GET', 'memories?view=whole', token)
+    const all = listed.body.memories as { id: string; key: string; version: number; text: string }[]
+    const [first, second] = all.filter(({ key }) => key !== 'plan.current')
+    if (!first || !second) throw new Error('there are too few memories')
+    const { id, key, version, text } = first
+    const gone = await ask('DELETE', `memory?key=${key}&expectedVersion=${version}`, token)
+    expect(gone.body.deleted).toMatchObject({ version: version + 1 })
+    const back = await ask('POST', 'memory/restore', token, { key, version, expectedVersion: 0 })
+    expect(back.body.memory).toMatchObject({ id, text, version: version + 2 })
+    const patched = { key, text: 'patched', expectedVersion: version + 2 }
+    expect((await ask('PATCH', 'memory', token, patched)).body.memory).toMatchObject({ id })
+    const rename = { from: key, to: `${key}.new`, expectedVersion: version + 3 }
+    const renamed = await ask('POST', 'batch', token, { operations: [{ rename }] })
+    expect(renamed.body.results).toMatchObject([{ memory: { id, version: version + 4 } }])
+    const erase = { key: second.key, versions: 'all' }
+    const erased = await ask('POST', 'memory/erase', operatorToken, erase)
+    expect(erased.body.erased).toEqual({ key: second.key, versions: [second.version] })
+    expect(await eventTypes(token)).toEqual(['delete', 'restore', 'patch', 'rename', 'erase'])
+    expect((await me(token)).body.memoryCount).toBe(all.length - 1)
+  })
+
   test('life goes on in it', async () => {
     const saved = await write(service, atlas.token, 'plan.current', 'Step 4', 3)
     expect(saved.body.memory).toMatchObject({ text: 'Step 4', version: 4 })

@@ -54,7 +54,7 @@ const failCommitsWith = (key: string): void =>
       BEGIN INSERT INTO owed VALUES ('nobody'); END`)
 
 const write = (identity: Identity, key: string) =>
-  store.writeMemory(identity, newWrite({ key }), 0, NOON)
+  store.writeMemory(identity, newWrite({ key }), NOON)
 
 test('a pause that was rolled back is forgotten by what was decided after it', async () => {
   failCommitsWith('broken')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Birth, Identity } from '../../src/store/port/home.ts'
 import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
 import { type Born, openService, stores, type TestService, write } from '../harness.ts'
-import { newBirth, newWrite, noLimits } from './fixture.ts'
+import { newBirth, newQuery, newWrite, noLimits } from './fixture.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -153,7 +153,7 @@ describe.each(stores)('sessions on $name', (engine) => {
     const { accountId, agentId } = await account()
     service.tick(5)
     const second = await bear({ name: 'Other', account: { join: accountId } })
-    await service.store.writeMemory(await identityOf(second.token), newWrite(), 0, service.now())
+    await service.store.writeMemory(await identityOf(second.token), newWrite(), service.now())
     const all = await service.store.listAgents(accountId, { limit: 10 })
     expect(all.map(({ profile }) => profile.agentId)).toEqual([agentId, second.agentId])
     expect(all[1]).toMatchObject({ memoryCount: 1, profile: { name: 'Other', symbol: 'zerno' } })
@@ -201,7 +201,7 @@ describe.each(stores)('sessions on $name', (engine) => {
       await write(service, born.token, key, 'слово')
     }
     await write(service, born.token, 'b', 'four', 1)
-    const answer = await service.store.listMemories(await operatorOf(born), '', { limit: 100 })
+    const answer = await service.store.listMemories(await operatorOf(born), newQuery())
     if (answer.outcome !== 'memories') throw new Error(answer.outcome)
     const keys = answer.memories.map(({ key }) => key)
     expect(keys).toEqual(['-', '.', 'B', 'a.10', 'a.2', 'a_', 'b'])
@@ -217,7 +217,7 @@ describe.each(stores)('sessions on $name', (engine) => {
     await write(service, other.token, 'plan.z', 'x')
     const operator = await operatorOf(born)
     const keys = async (prefix: string, after: string | undefined, limit: number) => {
-      const answer = await service.store.listMemories(operator, prefix, { after, limit })
+      const answer = await service.store.listMemories(operator, newQuery({ prefix, after, limit }))
       return answer.outcome === 'memories' ? answer.memories.map(({ key }) => key) : answer
     }
     expect(await keys('plan', undefined, 3)).toEqual(['plan', 'plan.a', 'plan.b'])
@@ -232,10 +232,9 @@ describe.each(stores)('sessions on $name', (engine) => {
     await write(service, born.token, 'k', 'x')
     const [agent, operator] = [await identityOf(born.token), await operatorOf(born)]
     await service.store.setStatus(operator, 'paused', service.now())
-    const page = { limit: 9 }
-    expect(await service.store.listMemories(agent, '', page)).toEqual({ outcome: 'paused' })
+    expect(await service.store.listMemories(agent, newQuery())).toEqual({ outcome: 'paused' })
     expect(await service.store.readActivity(agent, 0, 9)).toEqual({ outcome: 'paused' })
-    expect(await service.store.listMemories(operator, '', page)).toMatchObject({
+    expect(await service.store.listMemories(operator, newQuery())).toMatchObject({
       memories: [{ key: 'k' }],
     })
   })
@@ -246,7 +245,7 @@ describe.each(stores)('sessions on $name', (engine) => {
     const replacement = sha256(randomUUID())
     await service.store.rotateAgentToken(await operatorOf(born), replacement, service.now())
     const revoked = { outcome: 'revoked' }
-    expect(await service.store.listMemories(agent, '', { limit: 9 })).toEqual(revoked)
+    expect(await service.store.listMemories(agent, newQuery())).toEqual(revoked)
     expect(await service.store.readActivity(agent, 0, 9)).toEqual(revoked)
   })
 

@@ -100,7 +100,7 @@ describe('a store under its reserve', () => {
 
   test('writes what an agent has to keep', async () => {
     if (!agent) throw new Error('nobody was born')
-    expect((await store.writeMemory(agent, newWrite(), 0, NOON)).outcome).toBe('saved')
+    expect((await store.writeMemory(agent, newWrite(), NOON)).outcome).toBe('saved')
     expect((await store.readMemory(agent, 'plan')).outcome).toBe('found')
     await store.checkWritable(NOON)
   })

@@ -35,6 +35,11 @@ describe.each(stores)('totals on $name', (engine) => {
 
   test('what is answered with no agent and no memory adds none', async () => {
     const account = { id: 'account', email: 'a@example.org', passwordHash: '$argon2id$x' }
+    await using fixture = await openFixture(engine, { memories: 1 })
+    const totals = async () => {
+      const { agents, memories } = await fixture.store().status()
+      return { agents, memories }
+    }
     const { birth, agent, operator } = await fixture.agent({ account: { create: account } })
     await fixture.write(agent)
     const before = await totals()
@@ -43,7 +48,7 @@ describe.each(stores)('totals on $name', (engine) => {
       await fixture.write(agent, { expectedVersion: 1 }),
       await fixture.write(agent),
       await fixture.write(agent, { key: 'other', expectedVersion: 3 }),
-      await fixture.write(agent, { key: 'more' }, 1),
+      await fixture.write(agent, { key: 'more' }),
       await fixture.write({ ...agent, tokenHash: 'stranger' }, { key: 'more' }),
       await store.bear(birth, noLimits, NOON),
       await store.bear(newBirth(), { ...noLimits, inAll: 1 }, NOON),
@@ -67,11 +72,11 @@ describe.each(stores)('totals on $name', (engine) => {
     const store = fixture.store()
     const homeless = newBirth({ account: { join: 'no such account' } })
     const settled = await Promise.allSettled([
-      store.writeMemory(agent, newWrite({ key: 'a' }), 0, NOON),
+      store.writeMemory(agent, newWrite({ key: 'a' }), NOON),
       store.bear(newBirth(), noLimits, NOON),
       store.bear(homeless, noLimits, NOON),
       store.bear(newBirth(), noLimits, NOON),
-      store.writeMemory(agent, newWrite({ key: 'b' }), 0, NOON),
+      store.writeMemory(agent, newWrite({ key: 'b' }), NOON),
     ])
     expect(settled.map(({ status }) => status)).toEqual([
       ...['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],

@@ -16,9 +16,10 @@ function openTotals() {
     rmSync(directory, { recursive: true })
   })
   const addAgent = () =>
-    db.exec(`INSERT INTO agents (id, name, purpose, symbol, status, memory_count, birth_key_hash,
+    db.exec(`INSERT INTO agents (id, name, purpose, symbol, status, birth_key_hash,
         birth_fingerprint, birth_salt, created_at, updated_at)
-      VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 3, 'k', 'f', 's', 0, 0)`)
+      VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 'k', 'f', 's', 0, 0);
+      INSERT INTO homes VALUES ('a', 3, 0, 0, 0)`)
   return { db, addAgent, totals: prepareTotals(db) }
 }
 
@@ -26,9 +27,9 @@ test('what a transaction adds counts once it is committed, and not if it is undo
   const { totals } = openTotals()
   expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
   totals.tally.born()
-  totals.tally.created()
+  totals.tally.created(1)
   totals.undone(undefined)
-  totals.tally.created()
+  totals.tally.created(1)
   expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
   totals.committed()
   totals.committed()

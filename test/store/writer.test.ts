@@ -48,7 +48,7 @@ let thread: Worker
 
 const open = () => openSqlite(`sqlite:${join(directory, 'home.db')}`, 1, unbounded)
 const write = (key: string, expectedVersion = 0) =>
-  store.writeMemory(identity, memory(key, expectedVersion), 0, 1)
+  store.writeMemory(identity, memory(key, expectedVersion), 1)
 
 /** Of `k0` to `k49`, the keys that a memory is under. */
 async function keysStored(): Promise<number> {
@@ -61,9 +61,10 @@ function fill(agents: number): void {
   const db = new DatabaseSync(join(directory, 'home.db'))
   db.exec(`
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${agents})
-    INSERT INTO agents (id, name, purpose, symbol, status, memory_count, birth_key_hash,
+    INSERT INTO agents (id, name, purpose, symbol, status, birth_key_hash,
       birth_fingerprint, birth_salt, created_at, updated_at)
-    SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', 2, i, 'f', 's', 0, 0 FROM n`)
+    SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', i, 'f', 's', 0, 0 FROM n;
+    INSERT OR IGNORE INTO homes SELECT id, 2, 0, 0, 0 FROM agents`)
   db.close()
 }
 
@@ -166,7 +167,7 @@ test('the log is moved into the database as it grows', async () => {
   const text = 'x'.repeat(15_000)
   for (let version = 0; version < 60; version++) {
     const writes = Array.from({ length: 50 }, (_, i) => ({ ...memory(`k${i}`, version), text }))
-    await Promise.all(writes.map((each) => store.writeMemory(identity, each, 0, 1)))
+    await Promise.all(writes.map((each) => store.writeMemory(identity, each, 1)))
   }
   expect(statSync(join(directory, 'home.db-wal')).size).toBeLessThan(16 * 1024 * 1024)
 })

@@ -5,6 +5,7 @@ import { anyValue, oddBody, oddText, spell } from './odd.ts'
 interface Schema {
   readonly $ref?: string
   readonly type?: string
+  readonly anyOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly pattern?: string
@@ -14,6 +15,7 @@ interface Schema {
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
+  readonly maxProperties?: number
   readonly items?: Schema
   readonly maxItems?: number
 }
@@ -57,8 +59,17 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uuid: fc.uuid(),
 }
 
+/** Few, so that requests are often about what others have left. */
+const NAMES = [...'abcdefghijkl']
+
+function matching(pattern: RegExp): fc.Arbitrary<string> {
+  const any = fc.stringMatching(pattern)
+  const names = NAMES.filter((name) => pattern.test(name))
+  return names.length > 0 ? fc.oneof(any, fc.constantFrom(...names)) : any
+}
+
 function stringsOf(schema: Schema): fc.Arbitrary<unknown> {
-  if (schema.pattern) return fc.stringMatching(new RegExp(schema.pattern))
+  if (schema.pattern) return matching(new RegExp(schema.pattern))
   return formats[schema.format ?? ''] ?? texts(schema)
 }
 
@@ -66,6 +77,7 @@ function stringsOf(schema: Schema): fc.Arbitrary<unknown> {
 function fitting(schema: Schema, all: Description): fc.Arbitrary<unknown> {
   const of = (inner: Schema) => fitting(inner, all)
   if (schema.$ref) return of(all.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(of))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.type === 'string') return stringsOf(schema)
@@ -77,7 +89,10 @@ function fitting(schema: Schema, all: Description): fc.Arbitrary<unknown> {
   }
   if (!schema.properties)
     return schema.type === 'object' ? fc.dictionary(oddText, anyValue) : anyValue
-  const members = Object.entries(schema.properties).map(([name, own]) => [name, of(own)])
+  const members = Object.entries(schema.properties).map(([name, own]) => [name, of(own)] as const)
+  if (schema.maxProperties === 1) {
+    return fc.oneof(...members.map(([name, value]) => fc.record({ [name]: value })))
+  }
   return fc.record(Object.fromEntries(members), {
     requiredKeys: [...(schema.required ?? [])] as never[],
   })

@@ -54,17 +54,19 @@ const send = (service: TestService, attempt: Attempt, tokens: Tokens): Promise<A
     ...(attempt.body !== undefined && { body: attempt.body }),
   })
 
-/** A memory is in the answer, and afterwards under its key, as it was sent. */
-async function memoryComesBack(
-  service: TestService,
-  { value = {} }: Attempt,
-  saved: Answer,
-  { operatorToken: token }: Tokens,
-): Promise<void> {
+/** A memory is in the answer as it was sent. */
+function memoryComesBack({ value = {} }: Attempt, saved: Answer): void {
   const { key, text, metadata = {} } = value
   expect(saved.body.memory).toMatchObject({ key, text })
   expect(saved.text).toContain(`"metadata":${spell(metadata)},"version"`)
-  const read = await service.call('GET', `${memoryPath}?key=${key}`, { token })
+}
+
+/** What answer with the memory as it then is. */
+const SAVING = ['writeMemory', 'patchMemory', 'appendToMemory', 'restoreMemory']
+
+async function isThere(service: TestService, saved: Answer, { operatorToken }: Tokens) {
+  const { key } = saved.body.memory as { key: string }
+  const read = await service.call('GET', `${memoryPath}?key=${key}`, { token: operatorToken })
   expect(read.text).toBe(saved.text)
 }
 
@@ -87,6 +89,7 @@ async function follow(
   tokens: Tokens,
 ): Promise<void> {
   if (operationId === 'rotateAgentKey') tokens.token = String(body.token)
+  if (operationId === 'replaceOperatorKey') tokens.operatorToken = String(body.operator_token)
   if (operationId !== 'setStatus') return
   const { operatorToken: token } = tokens
   await service.call('PATCH', '/api/agents/me', { token, body: { status: 'active' } })
@@ -99,13 +102,17 @@ describe.concurrent.each(engines)('whatever is sent, on $name', (engine) => {
   })
   afterAll(() => opened.service.close())
 
+  const changed = new Set<string>()
+
   async function attemptOne(attempt: Attempt): Promise<number> {
     const { service, tokens } = opened
     const answer = await send(service, attempt, tokens)
     expect(answer.status, answer.text).toBeLessThan(500)
     if (answer.status >= 300) return answer.status
-    if (attempt.operationId === 'writeMemory') {
-      await memoryComesBack(service, attempt, answer, tokens)
+    if (attempt.operationId === 'writeMemory') memoryComesBack(attempt, answer)
+    if (SAVING.includes(attempt.operationId)) {
+      await isThere(service, answer, tokens)
+      changed.add(attempt.operationId)
     }
     if (answer.status === 201 && attempt.operationId.startsWith('leave')) {
       entryComesBack(attempt, answer)
@@ -124,6 +131,8 @@ describe.concurrent.each(engines)('whatever is sent, on $name', (engine) => {
       }),
       { numRuns, seed, endOnFailure: true },
     )
+    // A patch and a restore must hit upon a version, which few requests do.
+    expect([...changed]).toEqual(expect.arrayContaining(['writeMemory', 'appendToMemory']))
     expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 401, 403, 404, 409]))
     expect(opened.service.logged.filter((line) => line.includes('"failed"'))).toEqual([])
   })

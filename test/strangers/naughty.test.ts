@@ -59,6 +59,26 @@ describe.each(engines)('naughty strings on $name', (engine) => {
     expect(texts.toSorted()).toEqual(ofContent.filter((text) => text !== '__proto__').toSorted())
   })
 
+  test('in a batch, a patch and an append come back, and in lists', async () => {
+    const { token } = await service.birth()
+    const kept = ofContent.filter((text) => text !== '__proto__')
+    await inGroups(kept, async (text, n) => {
+      const key = `k${n}`
+      const metadata = { [text]: [text] }
+      const operations = [
+        { append: { key, text } },
+        { patch: { key, metadata, expectedVersion: 1 } },
+        { append: { key, text } },
+      ]
+      const body = { operations }
+      const { status } = await service.call('POST', '/api/agents/me/batch', { token, body })
+      expect(status, text).toBe(200)
+      const path = `/api/agents/me/memories?view=whole&prefix=${key}&limit=1`
+      const { memories } = (await service.call('GET', path, { token })).body
+      expect(memories).toMatchObject([{ key, text: text + text, metadata, version: 3 }])
+    })
+  })
+
   test.each([
     ['/api/garden', (text: string) => ({ text, identity: text, identityType: text })],
     ['/api/seeds', (text: string) => ({ text, identity: text, identityType: text })],
@@ -81,6 +101,9 @@ describe.each(engines)('naughty strings on $name', (engine) => {
       const encoded = encodeURIComponent(text)
       const asked = [
         `${memoryPath}?key=${encoded}`,
+        `${memoryPath}/versions?key=${encoded}&before=${encoded}`,
+        `/api/agents/me/memories?prefix=${encoded}&after=${encoded}`,
+        `/api/agents/me/events?after=${encoded}`,
         `/api/garden?before=${encoded}`,
         `/api/seeds?tag=${encoded}&symbol=${encoded}`,
         `/problems/${encoded}`,

@@ -37,6 +37,11 @@ export const noTokenInQuery: Guard<unknown, object, void> = {
 }
 
 interface Deps extends Guarded {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+interface WithStore {
   readonly store: Pick<HomeStore, 'identify'>
 }
 
@@ -49,41 +54,58 @@ function tokenOf({ requestHeaders: { authorization } }: Call): string | undefine
   return authorization?.match(/^bearer +(.*)$/i)?.[1]
 }
 
+type Found = ReturnType<HomeStore['identify']>
+
 /** Whom a token speaks for. One that was never issued is not looked up. */
-export const identify = (
-  token: string,
-  tokenHash: string,
-  { store }: Pick<Deps, 'store'>,
-): ReturnType<HomeStore['identify']> =>
+export const identify = (token: string, tokenHash: string, { store }: WithStore): Found =>
   isWellFormedToken(token) ? store.identify(tokenHash) : undefined
 
-async function refuseWithoutToken(call: Call, deps: Deps): Promise<never> {
+async function refuseWithoutToken(call: Call, deps: Guarded): Promise<never> {
   await showFailures(call, deps)
   throw problem('credentials_missing')
 }
 
+/** Of a named key; no other has an end. */
+export const hasExpired = ({ key }: Identity, now: number): boolean =>
+  key?.expiresAt !== undefined && key.expiresAt <= now
+
 function establish(call: Call, deps: Deps, identity: Identity | undefined) {
   if (!identity) return failAuthentication(call, deps, 'invalid_token')
+  if (hasExpired(identity, deps.clock())) return failAuthentication(call, deps, 'key_expired')
   call.notes.agent = identity.agentId
   call.notes.as = identity.kind
   return { identity }
 }
 
-export const bearer: Guard<Deps, object, Identified> = {
-  name: 'bearer',
-  errors: ['credentials_missing', 'invalid_token', 'too_many_failures', 'storage_unavailable'],
+/** `find`: whom the token of this call speaks for. */
+export const bearerBy = <Needed>(
+  name: string,
+  find: (token: string, tokenHash: string, call: Call, deps: Needed) => Found,
+): Guard<Deps & Needed, object, Identified> => ({
+  name,
+  errors: [
+    'credentials_missing',
+    'invalid_token',
+    'key_expired',
+    'too_many_failures',
+    'storage_unavailable',
+  ],
   security: ['agentKey', 'operatorKey'],
   run({ call }, deps) {
     const token = tokenOf(call)
     if (token === undefined) return refuseWithoutToken(call, deps)
     const tokenHash = hashToken(token)
     call.notes.token = tokenMark(tokenHash)
-    const found = identify(token, tokenHash, deps)
+    const found = find(token, tokenHash, call, deps)
     return found instanceof Promise
       ? found.then((identity) => establish(call, deps, identity))
       : establish(call, deps, found)
   },
-}
+})
+
+export const bearer = bearerBy<WithStore>('bearer', (token, tokenHash, _, deps) =>
+  identify(token, tokenHash, deps),
+)
 
 /** Only the operator's token may pass. */
 export const operatorOnly: Guard<WithBudgets, Announced & Identified, void> = {

@@ -1,6 +1,16 @@
 /** Budgets of requests: shown on every answer, and spent by what is let in. */
-import { type ErrorCode, problem } from '../../errors.ts'
-import { type BudgetPolicy, type Budgets, showPolicy, showState, spend } from '../budgets.ts'
+import { type ErrorCode, type Problem, problem } from '../../errors.ts'
+import type { Call } from '../../http/call.ts'
+import type { Identity } from '../../store/port/home.ts'
+import {
+  type BudgetPolicy,
+  type BudgetState,
+  type Budgets,
+  retryAfter,
+  showPolicy,
+  showState,
+  spend,
+} from '../budgets.ts'
 import type { Facts, Guard } from '../guard.ts'
 import type { Identified } from './bearer.ts'
 
@@ -11,6 +21,10 @@ export interface WithBudgets {
 export interface Announced {
   readonly budget: BudgetPolicy
 }
+
+/** Who pays: an operator never spends what its agent has, nor the other way round. */
+export const spenderOf = ({ agentId, kind }: Identity): string =>
+  kind === 'operator' ? `${agentId} operator` : agentId
 
 const HEADERS = ['RateLimit', 'RateLimit-Policy'] as const
 
@@ -26,15 +40,39 @@ export const announce = (name: string): Guard<WithBudgets, object, Announced> =>
   },
 })
 
-/** Takes one request from the agent's budget. */
+/** Takes one request from the agent's budget, or from its operator's. */
 export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   name: 'spent',
   errors: ['rate_limited'],
   headers: HEADERS,
   run({ call, budget, identity }, { budgets }) {
-    const state = budgets.take(budget.name, identity.agentId)
+    const state = budgets.take(budget.name, spenderOf(identity))
     return state instanceof Promise ? state.then((known) => spend(call, known)) : spend(call, state)
   },
+}
+
+/** Waiting does not help where it is more than the whole budget. */
+function tooMany(call: Call, state: BudgetState, more: number): Problem {
+  showState(call, state)
+  const counts = `This counts as ${more + 1} requests, and ${state.remaining + 1} were left.`
+  return problem('rate_limited', {
+    detail: `${counts} Nothing was changed. Send fewer at once, or the same after the seconds in Retry-After.`,
+    headers: retryAfter(state),
+  })
+}
+
+/** Takes more from the budget: what counts as several requests. Nothing, where all are not left. */
+export async function spendMore(
+  { call, budget: { name }, identity }: Facts & Announced & Identified,
+  { budgets }: WithBudgets,
+  more: number,
+): Promise<void> {
+  if (more <= 0) return
+  const state = await budgets.look(name, spenderOf(identity))
+  if (state.policy.quota > 0 && state.remaining < more) throw tooMany(call, state, more)
+  for (let taken = 0; taken < more; taken++) {
+    spend(call, await budgets.take(name, spenderOf(identity)))
+  }
 }
 
 /** What is not allowed costs nothing: an agent cannot use up its operator's budget. */
@@ -43,6 +81,6 @@ export async function refuseUnspent(
   { budgets }: WithBudgets,
   code: ErrorCode,
 ): Promise<never> {
-  showState(call, await budgets.look(budget.name, identity.agentId))
+  showState(call, await budgets.look(budget.name, spenderOf(identity)))
   throw problem(code)
 }

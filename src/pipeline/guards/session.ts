@@ -40,6 +40,6 @@ export const owner: Guard<
     if (!identity) throw problem('not_found', { detail: 'Your account has no such agent.' })
     call.notes.agent = identity.agentId
     call.notes.as = 'console'
-    return { identity }
+    return { identity: { ...identity, via: 'console', account: session.email } }
   },
 }

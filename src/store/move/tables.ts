@@ -2,7 +2,7 @@
  * Every table, and how its rows read on the embedded engine: the columns are the target's, in its
  * order. A table that is referred to stands before those that refer to it.
  */
-import { joinedWords, storedWords } from '../postgres/words.ts'
+import { joinedWords, storedWords } from '../postgres/engine/words.ts'
 
 type Value = string | number | boolean | null
 
@@ -26,6 +26,7 @@ export interface Table {
 
 const text = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'TEXT' }))
 const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BIGINT' }))
+const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BOOLEAN' }))
 
 export const tables: readonly Table[] = [
   {
@@ -35,20 +36,34 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'agents',
-    source: `SELECT id, name, purpose, symbol, status, account_id, memory_count, created_at,
-       updated_at, rotated FROM agents`,
+    source: `SELECT id, name, purpose, symbol, status, account_id, created_at, updated_at, rotated
+     FROM agents`,
     columns: [
       ...text('agent_id', 'name', 'purpose', 'symbol', 'status', 'account_id'),
-      ...bigint('memory_count', 'created_at', 'updated_at'),
-      { name: 'rotated', type: 'BOOLEAN' },
+      ...bigint('created_at', 'updated_at'),
+      ...boolean('rotated'),
     ],
   },
   {
     name: 'credentials',
     source: `SELECT c.agent_id, c.token_hash, c.kind,
-       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END
+       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END,
+       c.key_id, c.name, c.access, c.prefix, c.expires_at, c.created_at, c.last_used_at
      FROM credentials c JOIN agents a ON a.id = c.agent_id`,
-    columns: text('agent_id', 'token_hash', 'kind', 'status'),
+    columns: [
+      ...text('agent_id', 'token_hash', 'kind', 'status', 'key_id', 'name', 'access', 'prefix'),
+      ...bigint('expires_at', 'created_at', 'last_used_at'),
+    ],
+  },
+  {
+    name: 'operator_replacements',
+    source: 'SELECT agent_id, key_hash, salt, replaced_hash FROM operator_replacements',
+    columns: text('agent_id', 'key_hash', 'salt', 'replaced_hash'),
+  },
+  {
+    name: 'erased_births',
+    source: 'SELECT born_from, created_at FROM erased_births',
+    columns: [...text('born_from'), ...bigint('created_at')],
   },
   {
     name: 'births',
@@ -61,11 +76,43 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'memories',
-    source: `SELECT agent_id, key, id, text, metadata, version, created_at, updated_at
+    source: `SELECT agent_id, key, id, version, created_at, updated_at, size, deleted, pinned
      FROM memories`,
     columns: [
-      ...text('agent_id', 'key', 'id', 'text', 'metadata'),
-      ...bigint('version', 'created_at', 'updated_at'),
+      ...text('agent_id', 'key', 'id'),
+      ...bigint('version', 'created_at', 'updated_at', 'size'),
+      ...boolean('deleted', 'pinned'),
+    ],
+  },
+  {
+    name: 'versions',
+    // Each names the one before it: all that the memory leads to lies under its present key.
+    source: `WITH RECURSIVE kept (n, key) AS (
+       SELECT n, key FROM memories WHERE n IS NOT NULL
+       UNION ALL
+       SELECT v.previous, k.key FROM kept k JOIN versions v ON v.n = k.n
+       WHERE v.previous IS NOT NULL
+     )
+     SELECT v.agent_id, k.key, v.operation, v.author, v.id, v.metadata, v.text, v.version, v.seq,
+       v.created_at, v.updated_at, v.bytes, v.size
+     FROM kept k JOIN versions v ON v.n = k.n`,
+    columns: [
+      ...text('agent_id', 'key', 'operation', 'author', 'id', 'metadata', 'text'),
+      ...bigint('version', 'seq', 'created_at', 'updated_at', 'bytes', 'size'),
+    ],
+  },
+  {
+    name: 'homes',
+    source: 'SELECT agent_id, memories, bytes, history, last_event FROM homes',
+    columns: [...text('agent_id'), ...bigint('memories', 'bytes', 'history', 'last_event')],
+  },
+  {
+    name: 'events',
+    source: `SELECT agent_id, type, key, renamed_from, author, id, version, created_at
+     FROM events`,
+    columns: [
+      ...text('agent_id', 'type', 'key', 'renamed_from', 'author'),
+      ...bigint('id', 'version', 'created_at'),
     ],
   },
   {

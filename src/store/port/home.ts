@@ -1,9 +1,16 @@
-/** The agents' home: births, profiles, and memories under compare-and-swap. */
+/** The agents' home: births, profiles, and who may do what with what an agent keeps. */
+import type { EventStore } from './events.ts'
+import type { KeyBounds, KeyStore } from './keys.ts'
+import type { Memory, MemoryStore } from './memories.ts'
+import type { SearchStore } from './search.ts'
 
 export type AgentStatus = 'active' | 'paused'
 
 /** Who a bearer token speaks for. */
 export type TokenKind = 'agent' | 'operator'
+
+/** By which door somebody came. */
+export type Door = 'api' | 'console' | 'mcp'
 
 export interface Identity {
   readonly agentId: string
@@ -11,6 +18,21 @@ export interface Identity {
   /** SHA-256 of the token, hex. */
   readonly tokenHash: string
   readonly status: AgentStatus
+  /** `api` where it is left out. */
+  readonly via?: Door
+  /** The e-mail address of the operator's account, in the console. */
+  readonly account?: string
+  /** Of an agent's named key: what it is bounded by. */
+  readonly key?: KeyBounds
+}
+
+/** Who did something, as it is kept. */
+export interface Author {
+  readonly as: TokenKind
+  readonly via: Door
+  readonly account?: string
+  /** The named key. */
+  readonly key?: Pick<KeyBounds, 'id' | 'name'>
 }
 
 export interface Profile {
@@ -23,27 +45,6 @@ export interface Profile {
   readonly updatedAt: number
 }
 
-export interface Memory {
-  readonly id: string
-  readonly key: string
-  readonly text: string
-  /** A JSON object, character for character as it was sent but for the space around its tokens. */
-  readonly metadata: string
-  readonly version: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-export interface MemoryWrite {
-  /** The id the memory gets if this write creates it. */
-  readonly id: string
-  readonly key: string
-  readonly text: string
-  readonly metadata: string
-  /** 0 creates; the current version updates. */
-  readonly expectedVersion: number
-}
-
 /**
  * Why a verb that acts for an identity may refuse it. Every such verb checks this in the same
  * transaction as its work: a token may be revoked or its agent paused after it was identified.
@@ -54,26 +55,14 @@ export type Refused =
   | { readonly outcome: 'paused' }
 
 export type ProfileAnswer =
-  | { readonly outcome: 'profile'; readonly profile: Profile; readonly memoryCount: number }
-  | { readonly outcome: 'revoked' }
-
-export type ReadAnswer =
-  | { readonly outcome: 'found'; readonly memory: Memory }
-  | { readonly outcome: 'missing' }
-  | Refused
-
-export type WriteAnswer =
-  | { readonly outcome: 'saved'; readonly memory: Memory }
   | {
-      readonly outcome: 'conflict'
-      /** 0 when no memory is under the key. */
-      readonly currentVersion: number
-      readonly updatedAt: number | undefined
-      /** The stored text equals the one sent, and the metadata have the same value. */
-      readonly sameContent: boolean
+      readonly outcome: 'profile'
+      readonly profile: Profile
+      readonly memoryCount: number
+      /** UTF-8 bytes of current texts and metadata. */
+      readonly bytes: number
     }
-  | { readonly outcome: 'over_quota' }
-  | Refused
+  | { readonly outcome: 'revoked' }
 
 export type ExportAnswer =
   | {
@@ -156,7 +145,14 @@ export type BirthAnswer =
   /** Another birth created the account in the meantime. */
   | { readonly outcome: 'account_exists' }
 
-export interface HomeStore {
+/** What is left out stays. */
+export interface ProfileChange {
+  readonly name?: string | undefined
+  readonly purpose?: string | undefined
+  readonly symbol?: string | undefined
+}
+
+export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
    * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
@@ -174,19 +170,12 @@ export interface HomeStore {
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
   readProfile(identity: Identity): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
-  readMemory(identity: Identity, key: string): Promise<ReadAnswer>
-  /** Compare-and-swap. `maxMemories` 0 means without quota. */
-  writeMemory(
+  changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
+  /** Of memories whose keys start with the prefix; of all where it is left out. */
+  exportMemories(identity: Identity, prefix?: string): Promise<ExportAnswer>
+  /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */
+  eraseAgent(
     identity: Identity,
-    write: MemoryWrite,
-    maxMemories: number,
     now: number,
-  ): Promise<WriteAnswer>
-  exportMemories(identity: Identity): Promise<ExportAnswer>
-  /** Replaces the agent token; the old one is void when this answers. */
-  rotateAgentToken(
-    identity: Identity,
-    newTokenHash: string,
-    now: number,
-  ): Promise<{ readonly outcome: 'rotated' } | { readonly outcome: 'revoked' }>
+  ): Promise<{ readonly outcome: 'erased' } | { readonly outcome: 'revoked' }>
 }

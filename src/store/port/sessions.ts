@@ -1,5 +1,6 @@
 /** What the browser console asks of a store, beside the home's verbs. */
 import type { Identity, Profile, Refused } from './home.ts'
+import type { MemorySummary } from './memories.ts'
 
 /** A browser's sign-in to an operator account. */
 export interface Session {
@@ -19,6 +20,9 @@ export const SESSIONS_PER_ACCOUNT = 20
 
 /** Addresses that an account is known to be signed in from; the longest unseen is forgotten. */
 export const ADDRESSES_PER_ACCOUNT = 20
+
+/** Agents of an account whose logs tell of a sign-in, oldest first. */
+export const LOGGED_AGENTS = 100
 
 export interface NewSession {
   readonly id: string
@@ -42,19 +46,6 @@ export interface Page {
   readonly after?: string | undefined
   readonly limit: number
 }
-
-export interface MemorySummary {
-  readonly key: string
-  /** UTF-8 bytes of the text. */
-  readonly bytes: number
-  readonly version: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-export type MemoriesAnswer =
-  | { readonly outcome: 'memories'; readonly memories: readonly MemorySummary[] }
-  | Refused
 
 /** The day by which writes are counted. */
 export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
@@ -109,8 +100,6 @@ export interface SessionStore {
   identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined>
   /** Puts the agent into the account, unless it is in another. */
   attachAgent(identity: Identity, accountId: string): Promise<AttachAnswer>
-  /** Ordered by key, paged by key; only keys that start with the prefix. */
-  listMemories(identity: Identity, prefix: string, page: Page): Promise<MemoriesAnswer>
   /** Writes since a day, and the `limit` largest memories. */
   readActivity(identity: Identity, sinceDay: number, limit: number): Promise<ActivityAnswer>
 }

@@ -37,7 +37,19 @@ export interface FeedBounds {
   readonly bytes: number
 }
 
+/** What a home may hold; 0: without bound. */
+export interface HomeBounds {
+  /** Living ones. */
+  readonly memories: number
+  /** UTF-8 bytes of texts and metadata, earlier versions included: these give way first. */
+  readonly bytes: number
+  /** Of each memory, the current one included. */
+  readonly versions: number
+  readonly events: number
+}
+
 export interface StoreOptions {
+  readonly home: HomeBounds
   /** What each feed keeps before its oldest give way; 0: without bound. */
   readonly feed: FeedBounds
   /**

@@ -1,9 +1,8 @@
-/** Agents: their births, within the births an hour, and what their operators change. */
+/** Agents: their births, within the births an hour, and what is read of them. */
 
 import { overLimits } from '../answers.ts'
 import type {
   Account,
-  AgentStatus,
   Birth,
   BirthAnswer,
   BirthCount,
@@ -17,11 +16,11 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { knowsAddress, rememberAddress } from './addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
-import { ADMITTED, MAY } from './identities.ts'
 
 /** What this engine selects of agents. */
-export const AGENT_COLUMNS =
-  'agent_id AS id, name, purpose, symbol, status, memory_count, created_at, updated_at'
+export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
+  (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
 
 const selectProfile = statement<AgentRow>(
   'read_profile',
@@ -45,17 +44,21 @@ interface CountRow {
   oldest_in_all: number | null
 }
 
+/** Those that were erased count as long as others do. */
+const BIRTHS = `(SELECT born_from, created_at FROM births
+  UNION ALL SELECT born_from, created_at FROM erased_births) AS b`
+
 const selectBirthCount = statement<CountRow>(
   'count_births',
   `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
      around.births AS from_network, around.oldest AS oldest_from_network,
      everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
    FROM (SELECT count(*) AS births, min(created_at) AS oldest
-         FROM births WHERE born_from = $1 AND created_at > $2) here,
+         FROM ${BIRTHS} WHERE born_from = $1 AND created_at > $2) here,
         (SELECT count(*) AS births, min(created_at) AS oldest
-         FROM births WHERE starts_with(born_from, $3::TEXT) AND created_at > $2) around,
+         FROM ${BIRTHS} WHERE starts_with(born_from, $3::TEXT) AND created_at > $2) around,
         (SELECT count(*) AS births, min(created_at) AS oldest
-         FROM births WHERE created_at > $2) everywhere`,
+         FROM ${BIRTHS} WHERE created_at > $2) everywhere`,
 )
 
 const selectAccount = statement<Account>(
@@ -65,31 +68,7 @@ const selectAccount = statement<Account>(
 
 const selectTotals = statement<{ agents: number; memories: number }>(
   'totals',
-  'SELECT count(*) AS agents, coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
-)
-
-const changeStatus = statement<AgentRow>(
-  'change_status',
-  `WITH ${ADMITTED},
-   marked AS (
-     UPDATE credentials SET status = $3 WHERE agent_id = $1 AND kind = 'agent' AND ${MAY}
-     RETURNING token_hash
-   )
-   UPDATE agents SET status = $3, updated_at = greatest(updated_at, $4)
-   WHERE agent_id = $1 AND ${MAY} AND (SELECT count(*) FROM marked) >= 0
-   RETURNING ${AGENT_COLUMNS}`,
-)
-
-/** In place, so that of two rotations the later voids the token of the earlier. */
-const replaceAgentToken = statement<{ agent_id: string }>(
-  'rotate_agent_token',
-  `WITH ${ADMITTED},
-   renewed AS (
-     UPDATE credentials SET token_hash = $3 WHERE agent_id = $1 AND kind = 'agent' AND ${MAY}
-     RETURNING agent_id
-   )
-   UPDATE agents SET rotated = true WHERE agent_id IN (SELECT agent_id FROM renewed)
-   RETURNING agent_id`,
+  'SELECT count(*) AS agents, coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
 )
 
 /** Births are counted one after the other: two at once could both be the last that is allowed. */
@@ -98,6 +77,11 @@ const passGate = statement('pass_gate', "SELECT name FROM gates WHERE name = 'bi
 const forgetAddresses = statement(
   'forget_addresses',
   'UPDATE births SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= $1',
+)
+
+const forgetErased = statement(
+  'forget_erased_births',
+  'DELETE FROM erased_births WHERE created_at <= $1',
 )
 
 const addAccount = statement<{ id: string }>(
@@ -114,8 +98,14 @@ const addBirth = statement(
 
 const addAgent = statement(
   'add_agent',
-  `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
+  `WITH born AS (
+     INSERT INTO agents
+       (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)
+     RETURNING agent_id
+   )
+   INSERT INTO homes (agent_id, memories, bytes, history, last_event)
+   SELECT agent_id, 0, 0, 0, 0 FROM born`,
 )
 
 const addCredentials = statement(
@@ -179,12 +169,13 @@ async function bear(
   const account = await accountId(ask, birth, now)
   if (account === undefined) return { outcome: 'account_exists' }
   await ask(forgetAddresses, since)
+  await ask(forgetErased, since)
   await insert(ask, birth, account, now)
   if (account && birth.addressHash) await rememberAddress(ask, account, birth.addressHash, now)
   return { outcome: 'born' }
 }
 
-export const agentVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
+export const agentVerbs = ({ read, transact }: Connections, committed: () => void) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),
   countBirths: (place: Birthplace, since: number) => countBirths(read, place, since),
   knowsAddress: (addressHash: string) => knowsAddress(read, addressHash),
@@ -207,17 +198,6 @@ export const agentVerbs = ({ read, write, transact }: Connections, committed: ()
   async readProfile({ agentId, tokenHash }: Identity): Promise<ProfileAnswer> {
     const [row] = await read(selectProfile, agentId, tokenHash)
     return profileAnswer(row)
-  },
-  async setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer> {
-    const { agentId, tokenHash } = identity
-    const [row] = await write(changeStatus, agentId, tokenHash, status, now)
-    if (row) committed()
-    return profileAnswer(row)
-  },
-  async rotateAgentToken({ agentId, tokenHash }: Identity, newTokenHash: string) {
-    const [row] = await write(replaceAgentToken, agentId, tokenHash, newTokenHash)
-    if (row) committed()
-    return row ? ({ outcome: 'rotated' } as const) : ({ outcome: 'revoked' } as const)
   },
   async totals(): Promise<{ agents: number; memories: number }> {
     const [found] = await read(selectTotals)

@@ -7,7 +7,7 @@ import { wordsSought } from '../words.ts'
 import { compost } from './compost.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { anyOf, storedWords } from './words.ts'
+import { anyOf, storedWords } from './engine/words.ts'
 
 /** Greater than every id. */
 const END_OF_IDS = 'g'

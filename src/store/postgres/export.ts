@@ -1,10 +1,12 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
-import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
-import { type AgentRow, MEMORY_COLUMNS, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
+import type { ExportAnswer, Identity } from '../port/home.ts'
+import type { Memory } from '../port/memories.ts'
+import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { translate } from './engine/faults.ts'
 import type { Session } from './engine/session.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -14,21 +16,34 @@ const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const readHead = statement<AdmittedRow & AgentRow>(
   'export_head',
   `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
-     a.status, a.memory_count, a.created_at, a.updated_at
+     a.status, a.created_at, a.updated_at,
+     CASE $3 WHEN '' THEN h.memories ELSE (
+       SELECT count(*) FROM memories m
+       WHERE m.agent_id = $1 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
+     ) END AS memory_count
    FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
+   JOIN homes h ON h.agent_id = c.agent_id
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
 const readPage = statement<MemoryRow>(
   'export_page',
-  `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = $1 AND key > $2
-   ORDER BY key LIMIT ${PAGE}`,
+  `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+   FROM memories m ${CURRENT}
+   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
+   ORDER BY m.key LIMIT ${PAGE}`,
 )
 
-async function* pages(ask: Ask, agentId: string): AsyncGenerator<readonly Memory[]> {
+/** Whose memories, and from where to where their keys lie. */
+interface Wanted {
+  readonly agentId: string
+  readonly prefix: string
+}
+
+async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<readonly Memory[]> {
   let last = ''
   for (;;) {
-    const rows = await ask(readPage, agentId, last)
+    const rows = await ask(readPage, agentId, last, prefix, endOf(prefix))
     if (rows.length > 0) yield rows.map(memoryOf)
     if (rows.length < PAGE) return
     last = rows.at(-1)?.key ?? last
@@ -46,11 +61,11 @@ function releasing(session: Session) {
 
 async function* read(
   session: Session,
-  agentId: string,
+  wanted: Wanted,
   release: (broken: boolean) => void,
 ): AsyncGenerator<readonly Memory[]> {
   try {
-    yield* pages(session.ask, agentId)
+    yield* pages(session.ask, wanted)
     await session.commit()
     release(false)
   } catch (error) {
@@ -62,12 +77,13 @@ async function* read(
 export async function openExport(
   connections: Connections,
   { agentId, tokenHash }: Identity,
+  prefix = '',
 ): Promise<ExportAnswer> {
   const session = await connections.acquire()
   const release = releasing(session)
   try {
     await session.begin(SNAPSHOT)
-    const [head] = await session.ask(readHead, agentId, tokenHash)
+    const [head] = await session.ask(readHead, agentId, tokenHash, prefix, endOf(prefix))
     const refused = refusedBy(head)
     if (!head || refused) {
       release(true)
@@ -77,7 +93,7 @@ export async function openExport(
       outcome: 'export',
       profile: profileOf(head),
       memoryCount: head.memory_count,
-      memories: read(session, agentId, release),
+      memories: read(session, { agentId, prefix }, release),
       close: () => release(true),
     }
   } catch (error) {

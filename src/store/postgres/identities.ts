@@ -4,12 +4,13 @@
  */
 
 import { refusalOf } from '../answers.ts'
+import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { type Ask, statement } from './engine/connections.ts'
 
-const selectIdentity = statement<{ agent_id: string; kind: TokenKind; status: AgentStatus }>(
+const selectIdentity = statement<CredentialRow>(
   'identify',
-  'SELECT agent_id, kind, status FROM credentials WHERE token_hash = $1',
+  `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = $1`,
 )
 
 /** The credential that a statement found for an identity: null columns where there is none. */
@@ -73,7 +74,7 @@ export function identityVerbs(ask: Ask, known: Identities) {
   async function lookUp(tokenHash: string): Promise<Identity | undefined> {
     const [row] = await ask(selectIdentity, tokenHash)
     if (!row) return undefined
-    const found = { agentId: row.agent_id, kind: row.kind, tokenHash, status: row.status }
+    const found = identityOf(tokenHash, row)
     known.remember(found)
     return found
   }

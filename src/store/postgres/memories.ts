@@ -1,47 +1,43 @@
-/**
- * Memories: each write is one statement, so that one round trip decides and commits.
- *
- * The credential is locked against change until the commit (FOR SHARE): a token that was revoked,
- * or whose agent was paused, before a write is committed does not write. A row that another
- * statement changed meanwhile is looked at again by the server before it is changed, which makes
- * `version = …` a compare-and-swap and `memory_count < …` a quota.
- */
-
-import { conflictWith } from '../answers.ts'
-import { StoreUnavailable } from '../port/errors.ts'
-import type {
-  Identity,
-  Memory,
-  MemoryWrite,
-  ReadAnswer,
-  Refused,
-  WriteAnswer,
-} from '../port/home.ts'
-import { dayOf } from '../port/sessions.ts'
-import { type MemoryRow, memoryOf } from '../rows.ts'
+/** Memories as they are read: what is now, by key or in lists. */
+import type { Identity } from '../port/home.ts'
+import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../port/memories.ts'
+import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../rows.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { isDuplicate } from './engine/faults.ts'
-import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { type AdmittedRow, refusedBy } from './identities.ts'
+
+/** Of what was deleted there is no text. */
+export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
+
+const FOUND = `c.kind, c.status AS credential_status,
+  m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.deleted`
+
+/**
+ * The version `v` that the memory `m` is now. A join of its own: planned as one with the memories it
+ * may read every version of them.
+ */
+export const CURRENT = `
+  LEFT JOIN LATERAL (
+    SELECT * FROM versions
+    WHERE agent_id = m.agent_id AND key = m.key AND version = m.version LIMIT 1
+  ) AS v ON true`
 
 /** The agent's status is on each of its credentials: see the schema. */
-export const readMemory = statement<AdmittedRow & (MemoryRow | { id: null })>(
+export const readMemory = statement<FoundRow>(
   'read_memory',
-  `SELECT c.kind, c.status AS credential_status,
-     m.id, m.key, m.text, m.metadata, m.version, m.created_at, m.updated_at
-   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
+  `SELECT ${FOUND}
+   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3 ${CURRENT}
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
 /** The same for several readers at once; the first column is the place in their list. */
-const readMemories = statement<{ place: number } & AdmittedRow & (MemoryRow | { id: null })>(
+const readMemories = statement<{ place: number } & FoundRow>(
   'read_memories',
-  `SELECT q.place, c.kind, c.status AS credential_status,
-     m.id, m.key, m.text, m.metadata, m.version, m.created_at, m.updated_at
+  `SELECT q.place, ${FOUND}
    FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) WITH ORDINALITY
      AS q (agent_id, token_hash, key, place)
    JOIN credentials c ON c.agent_id = q.agent_id AND c.token_hash = q.token_hash
-   LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key`,
+   LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key ${CURRENT}`,
 )
 
 interface Reading {
@@ -49,10 +45,10 @@ interface Reading {
   readonly key: string
 }
 
-const answerOf = (row: (AdmittedRow & (MemoryRow | { id: null })) | undefined): ReadAnswer => {
+const answerOf = (row: FoundRow | undefined): ReadAnswer => {
   const refused = refusedBy(row)
   if (refused) return refused
-  return row && row.id !== null
+  return row && row.id !== null && !row.deleted
     ? { outcome: 'found', memory: memoryOf(row) }
     : { outcome: 'missing' }
 }
@@ -84,144 +80,68 @@ export const readTogether = (ask: Ask): ((reading: Reading) => Promise<ReadAnswe
       : readSeveral(ask, readings),
   )
 
-/** Days are counted in slots: writes of one agent need not wait for each other's commit. */
-const countDay = (source: string, day: string, slot: string) => `
-  counted_day AS (
-    INSERT INTO daily_writes (agent_id, day, slot, writes)
-    SELECT $1, ${day}::BIGINT, ${slot}, 1 FROM ${source}
-    ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + 1
-  )`
+/** Null where the reader may look and there is nothing. */
+type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: null })
 
-const createMemory = statement<AdmittedRow & { created: boolean; present: boolean }>(
-  'create_memory',
-  `WITH ${ADMITTED},
-   present AS (SELECT version FROM memories WHERE agent_id = $1 AND key = $3),
-   counted AS (
-     UPDATE agents SET memory_count = memory_count + 1
-     WHERE agent_id = $1 AND ($8::BIGINT = 0 OR memory_count < $8::BIGINT)
-       AND ${MAY} AND NOT EXISTS (SELECT 1 FROM present)
-     RETURNING agent_id
-   ),
-   created AS (
-     INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-     SELECT agent_id, $3, $4, $5, $6, 1, $7::BIGINT, $7::BIGINT FROM counted
-     RETURNING version
-   ),
-   ${countDay('created', '$9', '$10')}
-   SELECT kind, status AS credential_status,
-     EXISTS (SELECT 1 FROM created) AS created, EXISTS (SELECT 1 FROM present) AS present
-   FROM admitted`,
-)
+/**
+ * As many as are asked for and one more, as far as the bytes go and one further: that there are
+ * more is told by the row too many. No text is read that is not answered.
+ */
+const list = (name: string, from: string, after: string, order: string) =>
+  statement<ListedRow>(
+    name,
+    `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
+       l.version, l.created_at, l.updated_at, l.seq, CASE WHEN $9 THEN l.text END AS text
+     FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
+     LEFT JOIN LATERAL (
+       SELECT found.*, sum(CASE WHEN $9 THEN size ELSE size - bytes END) OVER (
+         ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING
+       ) AS size_before
+       FROM (
+         SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
+           v.seq, v.text
+         FROM ${from}
+         WHERE m.agent_id = $1 AND m.key >= $4 AND m.key < $5 AND ${after}
+           AND NOT m.deleted AND (m.pinned OR NOT $6::BOOLEAN)
+         ORDER BY ${order} LIMIT $7
+       ) AS found
+     ) AS l ON coalesce(l.size_before, 0) < $8
+     WHERE c.agent_id = $1 AND c.token_hash = $2
+     ORDER BY ${order}`,
+  )
 
-interface Changed {
-  id: string
-  version: number
-  created_at: number
-  updated_at: number
+const newestFirst = 'versions v JOIN memories m USING (agent_id, key, version)'
+
+const lists = {
+  key: list('memories_by_key', `memories m ${CURRENT}`, 'm.key > $3::TEXT', 'key'),
+  changed: list('memories_by_change', newestFirst, 'v.seq < $3::BIGINT', 'seq DESC'),
 }
 
-export const updateMemory = statement<AdmittedRow & (Changed | { id: null })>(
-  'update_memory',
-  `WITH ${ADMITTED},
-   changed AS (
-     UPDATE memories
-     SET text = $5, metadata = $6, version = version + 1, updated_at = greatest(updated_at, $7)
-     WHERE agent_id = $1 AND key = $3 AND version = $4 AND ${MAY}
-     RETURNING id, version, created_at, updated_at
-   ),
-   ${countDay('changed', '$8', '$9')}
-   SELECT a.kind, a.status AS credential_status, c.id, c.version, c.created_at, c.updated_at
-   FROM admitted a LEFT JOIN changed c ON true`,
-)
+const startOf = ({ order, after }: MemoriesQuery): string =>
+  order === 'key' ? (after ?? '') : String(Number(after ?? Number.MAX_SAFE_INTEGER))
 
-/** The lowest digit of a fresh UUID spreads the writes over 16 slots. */
-const slotOf = ({ id }: MemoryWrite): string => id.slice(-1)
-
-/** Undefined: another version is there. */
-type Written = Exclude<WriteAnswer, { outcome: 'conflict' }> | undefined
-
-async function create(
+async function listMemories(
   ask: Ask,
   { agentId, tokenHash }: Identity,
-  write: MemoryWrite,
-  maxMemories: number,
-  now: number,
-): Promise<Written> {
-  const { id, key, text, metadata } = write
-  const values = [key, id, text, metadata, now, maxMemories, dayOf(now), slotOf(write)]
-  const [row] = await ask(createMemory, agentId, tokenHash, ...values)
-  const refused = refusedBy(row)
+  query: MemoriesQuery,
+): Promise<MemoriesAnswer> {
+  const { prefix, order, limit, pinned = false, maxBytes, whole } = query
+  const range = [startOf(query), prefix, endOf(prefix)]
+  const values = [...range, pinned, limit + 1, maxBytes, whole]
+  const rows = await ask(lists[order], agentId, tokenHash, ...values)
+  const refused = refusedBy(rows[0])
   if (refused) return refused
-  if (!row?.created) return row?.present ? undefined : { outcome: 'over_quota' }
-  const memory: Memory = { id, key, text, metadata, version: 1, createdAt: now, updatedAt: now }
-  return { outcome: 'saved', memory }
+  const page = pageOf(
+    rows.filter((row) => row.key !== null),
+    query,
+  )
+  return { outcome: 'memories', ...page, lastEvent: rows[0]?.last_event ?? 0 }
 }
 
-/** A concurrent write that creates the same memory makes this one fail as a whole. */
-async function createUnlessThere(...args: Parameters<typeof create>): Promise<Written> {
-  try {
-    return await create(...args)
-  } catch (error) {
-    if (isDuplicate(error)) return undefined
-    throw error
-  }
-}
-
-async function update(
-  ask: Ask,
-  { agentId, tokenHash }: Identity,
-  write: MemoryWrite,
-  now: number,
-): Promise<Written> {
-  const { key, text, metadata, expectedVersion } = write
-  const values = [key, expectedVersion, text, metadata, now, dayOf(now), slotOf(write)]
-  const [row] = await ask(updateMemory, agentId, tokenHash, ...values)
-  const refused = refusedBy(row)
-  if (refused) return refused
-  if (!row || row.id === null) return undefined
-  const { id, version, created_at: createdAt, updated_at: updatedAt } = row
-  return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
-}
-
-/** What stands in the way, looked at again; unless it no longer does. */
-async function conflict(
-  ask: Ask,
-  identity: Identity,
-  write: MemoryWrite,
-): Promise<Refused | (WriteAnswer & { outcome: 'conflict' }) | undefined> {
-  const found = await readOne(ask, { identity, key: write.key })
-  if (found.outcome !== 'found' && found.outcome !== 'missing') return found
-  const stored = found.outcome === 'found' ? found.memory : undefined
-  const answer = conflictWith(stored, write)
-  return answer.currentVersion === write.expectedVersion ? undefined : answer
-}
-
-/** What stood in the way may be gone when it is looked at; each time, it cannot be. */
-const TRIES = 5
-
-export function memoryVerbs({ read, write: ask }: Connections, committed: () => void) {
+export function memoryReads({ read }: Connections) {
   const readMemory = readTogether(read)
-
-  async function writeMemory(
-    identity: Identity,
-    write: MemoryWrite,
-    maxMemories: number,
-    now: number,
-  ): Promise<WriteAnswer> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const written =
-        write.expectedVersion === 0
-          ? await createUnlessThere(ask, identity, write, maxMemories, now)
-          : await update(ask, identity, write, now)
-      if (written?.outcome === 'saved') committed()
-      const answer = written ?? (await conflict(read, identity, write))
-      if (answer) return answer
-    }
-    throw new StoreUnavailable('what stands in the way of the write is never there')
-  }
-
   return {
     readMemory: (identity: Identity, key: string) => readMemory({ identity, key }),
-    writeMemory,
+    listMemories: (identity: Identity, query: MemoriesQuery) => listMemories(read, identity, query),
   }
 }

@@ -1,11 +1,11 @@
 /** The console's verbs. */
-import type { AgentStatus, Identity } from '../port/home.ts'
+import type { AgentStatus, Author, Identity } from '../port/home.ts'
+import type { MemorySummary } from '../port/memories.ts'
 import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
-  type MemoriesAnswer,
-  type MemorySummary,
+  LOGGED_AGENTS,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -15,11 +15,9 @@ import {
 } from '../port/sessions.ts'
 import {
   type AgentRow,
-  endOf,
   ownedAgentOf,
   SELECT_SESSION,
   type SessionRow,
-  SUMMARY_COLUMNS,
   type SummaryRow,
   sessionOf,
   summaryOf,
@@ -28,6 +26,7 @@ import { rememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
 
 const findSession = statement<SessionRow>(
   'find_session',
@@ -51,7 +50,10 @@ const addSession = statement(
 )
 
 /** Sessions that begin at once are counted one after the other. */
-const lockAccount = statement('lock_account', 'SELECT id FROM accounts WHERE id = $1 FOR UPDATE')
+const lockAccount = statement<{ email: string }>(
+  'lock_account',
+  'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
+)
 
 const endOldest = statement(
   'end_oldest_sessions',
@@ -99,21 +101,14 @@ const attachAgent = statement<AdmittedRow & { attached: boolean }>(
 /** Null where the reader may look and there is nothing. */
 type FoundRow = AdmittedRow & (SummaryRow | { key: null })
 
-const listMemories = statement<FoundRow>(
-  'list_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
-   FROM credentials c LEFT JOIN memories m
-     ON m.agent_id = c.agent_id AND m.key >= $3 AND m.key < $4 AND m.key > $5
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY m.key LIMIT $6`,
-)
-
 const largestMemories = statement<FoundRow>(
   'largest_memories',
-  `SELECT c.kind, c.status AS credential_status, ${SUMMARY_COLUMNS}
-   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id
+  `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
+     m.created_at, m.updated_at, v.seq, NULL AS text
+   FROM credentials c
+   LEFT JOIN memories m ON m.agent_id = c.agent_id AND NOT m.deleted ${CURRENT}
    WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY bytes DESC, m.key LIMIT $3`,
+   ORDER BY v.bytes DESC NULLS LAST, m.key LIMIT $3`,
 )
 
 const writesByDay = statement<DayOfWrites>(
@@ -124,23 +119,39 @@ const writesByDay = statement<DayOfWrites>(
 
 const totalBytes = statement<{ bytes: number }>(
   'total_bytes',
-  `SELECT coalesce(sum(octet_length(text)), 0)::BIGINT AS bytes
-   FROM memories WHERE agent_id = $1`,
+  `SELECT coalesce(sum(v.bytes), 0)::BIGINT AS bytes
+   FROM memories m ${CURRENT}
+   WHERE m.agent_id = $1 AND NOT m.deleted`,
 )
 
 const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
   rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
 
+/** Of one account at a time: it is locked. */
+const logSignIn = statement(
+  'log_sign_in',
+  `WITH numbered AS (
+     UPDATE homes SET last_event = last_event + 1 WHERE agent_id IN (
+       SELECT agent_id FROM agents WHERE account_id = $1 ORDER BY agent_id LIMIT ${LOGGED_AGENTS}
+     )
+     RETURNING agent_id, last_event
+   )
+   INSERT INTO events (agent_id, id, type, author, created_at)
+   SELECT agent_id, last_event, 'sign_in', $2, $3::BIGINT FROM numbered`,
+)
+
 const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   async createSession(session: NewSession, replaced: string | undefined, now: number) {
     const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
     await transact(async (ask) => {
-      await ask(lockAccount, accountId)
+      const [account] = await ask(lockAccount, accountId)
       await ask(forgetExpired, now)
       if (replaced !== undefined) await ask(forgetReplaced, replaced)
       await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
       await ask(endOldest, accountId)
       await rememberAddress(ask, accountId, addressHash, now)
+      const by: Author = { as: 'operator', via: 'console', account: account?.email ?? '' }
+      await ask(logSignIn, accountId, JSON.stringify(by), now)
     })
     committed()
   },
@@ -179,15 +190,6 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
 })
 
 const browsingVerbs = ({ read }: Connections) => ({
-  async listMemories(
-    { agentId, tokenHash }: Identity,
-    prefix: string,
-    { after = '', limit }: Page,
-  ): Promise<MemoriesAnswer> {
-    const range = [prefix, endOf(prefix), after]
-    const rows = await read(listMemories, agentId, tokenHash, ...range, limit)
-    return refusedBy(rows[0]) ?? { outcome: 'memories', memories: summariesOf(rows) }
-  },
   async readActivity(
     { agentId, tokenHash }: Identity,
     sinceDay: number,

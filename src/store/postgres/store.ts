@@ -1,18 +1,29 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
+import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
-import type { Store, StoreOptions } from '../port/store.ts'
+import type { KeyStore } from '../port/keys.ts'
+import type { MemoryStore } from '../port/memories.ts'
+import type { HomeBounds, Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
+import { changeVerb } from './changes.ts'
+import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { prepareServer } from './engine/migrations.ts'
 import { gatewayVerbs } from './entries.ts'
+import { eraseVerb } from './erase.ts'
 import { openExport } from './export.ts'
+import { eventVerbs } from './homes.ts'
 import { identityVerbs, rememberIdentities } from './identities.ts'
-import { memoryVerbs } from './memories.ts'
+import { keyVerbs } from './keys.ts'
+import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
+import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
+import { versionVerbs } from './versions.ts'
+import { writeVerb } from './write-memory.ts'
 
 /** Connections of one node, unless DATABASE_URL says `?pool_max=…`. */
 const CONNECTIONS = 10
@@ -38,11 +49,13 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
     commits++
   }
   const agents = agentVerbs(hot, committed)
-  const home = { agents, memories: memoryVerbs(hot, committed), hot, exports }
+  const keeping = keepingVerbs(hot, committed, options.home)
+  const controls = controlVerbs(hot, committed, options.home.events)
+  const keys = keyVerbs(hot, committed, options.home.events)
   return {
     location,
     warnings,
-    ...homeVerbs(home),
+    ...homeVerbs({ agents, keeping, controls, keys, hot, exports }),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -59,14 +72,25 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
 }
 
+const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBounds) => ({
+  ...memoryReads(hot),
+  ...versionVerbs(hot, bounds.versions),
+  ...eventVerbs(hot, committed, bounds.events),
+  writeMemory: writeVerb(hot, committed, bounds),
+  changeMemories: changeVerb(hot, committed, bounds),
+  eraseMemory: eraseVerb(hot, committed),
+})
+
 interface HomeParts {
   readonly agents: ReturnType<typeof agentVerbs>
-  readonly memories: ReturnType<typeof memoryVerbs>
+  readonly keeping: MemoryStore & EventStore
+  readonly controls: ReturnType<typeof controlVerbs>
+  readonly keys: KeyStore
   readonly hot: Connections
   readonly exports: Connections
 }
 
-function homeVerbs({ agents, memories, hot, exports }: HomeParts): HomeStore {
+function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts): HomeStore {
   const known = rememberIdentities(() => performance.now())
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -80,12 +104,32 @@ function homeVerbs({ agents, memories, hot, exports }: HomeParts): HomeStore {
     bear: agents.bear,
     readProfile: (identity) => heed(identity, agents.readProfile(identity)),
     setStatus: (identity, status, now) =>
-      forgetting(identity, agents.setStatus(identity, status, now)),
-    readMemory: (identity, key) => heed(identity, memories.readMemory(identity, key)),
-    writeMemory: (identity, write, max, now) =>
-      heed(identity, memories.writeMemory(identity, write, max, now)),
-    exportMemories: (identity) => heed(identity, openExport(exports, identity)),
-    rotateAgentToken: (identity, newTokenHash) =>
-      forgetting(identity, agents.rotateAgentToken(identity, newTokenHash)),
+      forgetting(identity, controls.setStatus(identity, status, now)),
+    changeProfile: (identity, ...change) =>
+      heed(identity, controls.changeProfile(identity, ...change)),
+    eraseAgent: (identity) => forgetting(identity, controls.eraseAgent(identity)),
+    readMemory: (identity, ...key) => heed(identity, keeping.readMemory(identity, ...key)),
+    writeMemory: (identity, ...write) => heed(identity, keeping.writeMemory(identity, ...write)),
+    changeMemories: (identity, ...changes) =>
+      heed(identity, keeping.changeMemories(identity, ...changes)),
+    listMemories: (identity, ...query) => heed(identity, keeping.listMemories(identity, ...query)),
+    readVersion: (identity, ...version) =>
+      heed(identity, keeping.readVersion(identity, ...version)),
+    listVersions: (identity, ...page) => heed(identity, keeping.listVersions(identity, ...page)),
+    eraseMemory: (identity, ...erasure) =>
+      heed(identity, keeping.eraseMemory(identity, ...erasure)),
+    searchMemories: searchWith(keeping),
+    eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
+    recordEvent: keeping.recordEvent,
+    exportMemories: (identity, prefix) => heed(identity, openExport(exports, identity, prefix)),
+    rotateAgentToken: (identity, ...token) =>
+      forgetting(identity, keys.rotateAgentToken(identity, ...token)),
+    createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),
+    listKeys: (identity) => heed(identity, keys.listKeys(identity)),
+    endKey: (identity, ...key) => forgetting(identity, keys.endKey(identity, ...key)),
+    noteUse: keys.noteUse,
+    replaceOperatorToken: (identity, ...token) =>
+      forgetting(identity, keys.replaceOperatorToken(identity, ...token)),
+    findReplacement: keys.findReplacement,
   }
 }

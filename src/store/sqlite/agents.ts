@@ -1,9 +1,8 @@
-/** Agents: their births within the births an hour, and what their operators change. */
+/** Agents: their births within the births an hour, and what is read of them. */
 import type { DatabaseSync } from 'node:sqlite'
 import { overLimits } from '../answers.ts'
 import type {
   Account,
-  AgentStatus,
   Birth,
   BirthAnswer,
   BirthCount,
@@ -17,11 +16,12 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { prepareKnowsAddress, prepareRememberAddress } from './addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import type { Identify, Refuse } from './identities.ts'
+import type { Identify } from './identities.ts'
 
 /** What this engine selects of agents. */
-export const AGENT_COLUMNS =
-  'id, name, purpose, symbol, status, memory_count, created_at, updated_at'
+export const AGENT_COLUMNS = `id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.id) AS memory_count,
+  (SELECT bytes FROM homes h WHERE h.agent_id = agents.id) AS bytes`
 
 interface BirthRow {
   id: string
@@ -45,26 +45,26 @@ interface CountRow {
   oldest: number | null
 }
 
+/** Those that were erased count as long as others do. */
+const births = (condition: string): string => `
+  SELECT count(*) AS births, min(created_at) AS oldest FROM (
+    SELECT created_at FROM agents WHERE ${condition}
+    UNION ALL SELECT created_at FROM erased_births WHERE ${condition}
+  )`
+
 /** Also used inside the writing transaction, on the writer's connection. */
 function prepareBirthCount(db: DatabaseSync) {
-  const fromAddress = prepare<CountRow>(
-    db,
-    'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE born_from = ? AND created_at > ?',
-  )
+  const fromAddress = prepare<CountRow>(db, births('born_from = ?1 AND created_at > ?2'))
   // Keys are ASCII: nothing that begins alike comes after DEL.
   const fromNetwork = prepare<CountRow>(
     db,
-    `SELECT count(*) AS births, min(created_at) AS oldest FROM agents
-     WHERE born_from >= ? AND born_from < ? || char(127) AND created_at > ?`,
+    births('born_from >= ?1 AND born_from < ?1 || char(127) AND created_at > ?2'),
   )
-  const inAll = prepare<CountRow>(
-    db,
-    'SELECT count(*) AS births, min(created_at) AS oldest FROM agents WHERE created_at > ?',
-  )
+  const inAll = prepare<CountRow>(db, births('created_at > ?1'))
   return ({ bornFrom, bornWithin }: Birthplace, since: number): BirthCount => {
     const within = bornWithin ?? null
     const here = fromAddress.get(bornFrom, since)
-    const around = fromNetwork.get(within, within, since)
+    const around = fromNetwork.get(within, since)
     const all = inAll.get(since)
     return {
       fromAddress: here?.births ?? 0,
@@ -103,24 +103,30 @@ function prepareInsert(db: DatabaseSync) {
     db,
     'INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, ?)',
   )
+  const addHome = prepare(
+    db,
+    'INSERT INTO homes (agent_id, memories, bytes, history, last_event) VALUES (?, 0, 0, 0, 0)',
+  )
   return (birth: Birth, account: string | null, now: number): void => {
     const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
     addAgent.run(
       ...[agentId, name, purpose, symbol, account],
       ...[keyHash, fingerprint, salt, bornFrom, now, now],
     )
+    addHome.run(agentId)
     addCredential.run(birth.agentTokenHash, agentId, 'agent')
     addCredential.run(birth.operatorTokenHash, agentId, 'operator')
   }
 }
 
-function prepareBirth(db: DatabaseSync, tally: Tally) {
+export function prepareBirth(db: DatabaseSync, tally: Tally) {
   const known = prepare<BirthRow>(db, SELECT_BIRTH)
   const countBirths = prepareBirthCount(db)
   const forgetAddresses = prepare(
     db,
     'UPDATE agents SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= ?',
   )
+  const forgetErased = prepare(db, 'DELETE FROM erased_births WHERE created_at <= ?')
   const accountId = prepareAccount(db)
   const insert = prepareInsert(db)
   const remember = prepareRememberAddress(db)
@@ -134,6 +140,7 @@ function prepareBirth(db: DatabaseSync, tally: Tally) {
     const account = accountId(birth, now)
     if (account === undefined) return { outcome: 'account_exists' }
     forgetAddresses.run(since)
+    forgetErased.run(since)
     insert(birth, account, now)
     if (account && birth.addressHash) remember(account, birth.addressHash, now)
     tally.born()
@@ -145,34 +152,6 @@ export function prepareProfile(db: DatabaseSync, identify: Identify) {
   const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
   return ({ agentId, tokenHash }: Identity): ProfileAnswer => {
     return profileAnswer(identify(tokenHash) && agent.get(agentId))
-  }
-}
-
-function prepareStatus(db: DatabaseSync, refuse: Refuse) {
-  const changeStatus = prepare<AgentRow>(
-    db,
-    `UPDATE agents SET status = ?, updated_at = max(?, updated_at) WHERE id = ? RETURNING ${AGENT_COLUMNS}`,
-  )
-  return (identity: Identity, status: AgentStatus, now: number): ProfileAnswer =>
-    profileAnswer(refuse(identity) ? undefined : changeStatus.get(status, now, identity.agentId))
-}
-
-function prepareRotation(db: DatabaseSync, refuse: Refuse) {
-  const dropAgentToken = prepare(
-    db,
-    "DELETE FROM credentials WHERE agent_id = ? AND kind = 'agent'",
-  )
-  const addAgentToken = prepare(
-    db,
-    "INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, 'agent')",
-  )
-  const markRotated = prepare(db, 'UPDATE agents SET rotated = 1 WHERE id = ?')
-  return (identity: Identity, newTokenHash: string) => {
-    if (refuse(identity)) return { outcome: 'revoked' } as const
-    dropAgentToken.run(identity.agentId)
-    addAgentToken.run(newTokenHash, identity.agentId)
-    markRotated.run(identity.agentId)
-    return { outcome: 'rotated' } as const
   }
 }
 
@@ -194,29 +173,5 @@ export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
       return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
     },
     readProfile: prepareProfile(db, identify),
-  }
-}
-
-/** `forget`: what a token may do is another now. */
-export function prepareAgentWrites(
-  db: DatabaseSync,
-  refuse: Refuse,
-  tally: Tally,
-  forget: () => void,
-) {
-  const changeStatus = prepareStatus(db, refuse)
-  const rotate = prepareRotation(db, refuse)
-  return {
-    bear: prepareBirth(db, tally),
-    setStatus(identity: Identity, status: AgentStatus, now: number): ProfileAnswer {
-      const answer = changeStatus(identity, status, now)
-      forget()
-      return answer
-    },
-    rotateAgentToken(identity: Identity, newTokenHash: string) {
-      const answer = rotate(identity, newTokenHash)
-      forget()
-      return answer
-    },
   }
 }

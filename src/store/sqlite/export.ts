@@ -1,8 +1,9 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { ExportAnswer, Identity, Memory } from '../port/home.ts'
-import { MEMORY_COLUMNS, type MemoryRow, memoryOf } from '../rows.ts'
+import type { ExportAnswer, Identity } from '../port/home.ts'
+import type { Memory } from '../port/memories.ts'
+import { endOf, type MemoryRow, memoryOf } from '../rows.ts'
 import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
 import type { LongReads } from './engine/long-reads.ts'
@@ -50,16 +51,39 @@ async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGener
   if (batch.length > 0) yield batch
 }
 
-function begin(db: DatabaseSync, identity: Identity, asked: () => number): ExportAnswer {
+const OF_AGENT = 'm.agent_id = ? AND m.key >= ? AND m.key < ? AND m.deleted = 0'
+
+function begin(
+  db: DatabaseSync,
+  identity: Identity,
+  asked: () => number,
+  prefix: string,
+): ExportAnswer {
   db.exec('BEGIN')
   const { identify, refuse } = prepareIdentify(db)
   const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
+  const bounds = [identity.agentId, prefix, endOf(prefix)]
+  const counted = prefix
+    ? prepare<{ memories: number }>(
+        db,
+        `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
+      )
+    : undefined
   const rows = prepare<MemoryRow>(
     db,
-    `SELECT ${MEMORY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY key`,
-  ).iterate(identity.agentId)
-  return { ...answer, outcome: 'export', memories: read(rows, asked), close: () => close(db) }
+    `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE ${OF_AGENT} ORDER BY m.key`,
+  ).iterate(...bounds)
+  const memoryCount = counted?.get(...bounds)?.memories ?? answer.memoryCount
+  return {
+    ...answer,
+    outcome: 'export',
+    memoryCount,
+    memories: read(rows, asked),
+    close: () => close(db),
+  }
 }
 
 function close(db: DatabaseSync): void {
@@ -67,11 +91,16 @@ function close(db: DatabaseSync): void {
 }
 
 /** `asked` counts what the store was asked for: while it grows, the export takes its time. */
-export function openExport(path: string, identity: Identity, asked: () => number): ExportAnswer {
+export function openExport(
+  path: string,
+  identity: Identity,
+  asked: () => number,
+  prefix = '',
+): ExportAnswer {
   const db = openReader(path)
   let answer: ExportAnswer | undefined
   try {
-    answer = begin(db, identity, asked)
+    answer = begin(db, identity, asked, prefix)
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)

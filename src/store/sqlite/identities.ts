@@ -5,8 +5,9 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { refusalOf } from '../answers.ts'
-import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
-import { prepareTuples } from './engine/connection.ts'
+import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
+import type { Identity, Refused } from '../port/home.ts'
+import { prepare } from './engine/connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined
 
@@ -15,14 +16,14 @@ export type Remember = (lookUp: Identify) => Identify
 
 /** Who bears a token, and why an identity may not act now, if it may not. */
 export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
-  const credential = prepareTuples<[agentId: string, kind: TokenKind, status: AgentStatus]>(
+  const credential = prepare<CredentialRow>(
     db,
-    `SELECT c.agent_id, c.kind, a.status
-     FROM credentials c JOIN agents a ON a.id = c.agent_id WHERE c.token_hash = ?`,
+    `SELECT agent_id, kind, (SELECT status FROM agents a WHERE a.id = agent_id) AS status, ${BOUNDS}
+     FROM credentials WHERE token_hash = ?`,
   )
   const identify = remember((tokenHash) => {
     const row = credential.get(tokenHash)
-    return row && { agentId: row[0], kind: row[1], tokenHash, status: row[2] }
+    return row && identityOf(tokenHash, row)
   })
   const refuse = ({ tokenHash }: Identity): Refused | undefined => {
     const now = identify(tokenHash)

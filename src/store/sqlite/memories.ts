@@ -1,11 +1,19 @@
-/** Memories: read by key, and written under compare-and-swap. */
+/** Memories as they are read: what is now, by key or in lists, and what was. */
 import type { DatabaseSync } from 'node:sqlite'
-import { conflictWith } from '../answers.ts'
-import type { Identity, Memory, MemoryWrite, ReadAnswer, WriteAnswer } from '../port/home.ts'
-import { dayOf } from '../port/sessions.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
-import type { Tally } from './engine/totals.ts'
+import type { Identity } from '../port/home.ts'
+import type {
+  MemoriesAnswer,
+  MemoriesQuery,
+  ReadAnswer,
+  VersionAnswer,
+  VersionsAnswer,
+} from '../port/memories.ts'
+import { endOf, pageOf, type SummaryRow, versionOf } from '../rows.ts'
+import { prepare, prepareTuples, type Statement } from './engine/connection.ts'
+import { prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { prepareStand } from './stands.ts'
+import { prepareChain, prepareContent } from './versions.ts'
 
 type MemoryTuple = [
   id: string,
@@ -19,8 +27,9 @@ type MemoryTuple = [
 export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   const memory = prepareTuples<MemoryTuple>(
     db,
-    `SELECT id, text, metadata, version, created_at, updated_at
-     FROM memories WHERE agent_id = ? AND key = ?`,
+    `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
   return (identity: Identity, key: string): ReadAnswer => {
     const refused = refuse(identity)
@@ -33,97 +42,83 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-/** A saved memory without what its writer already has. */
-export type Receipt = Pick<Memory, 'id' | 'version' | 'createdAt' | 'updatedAt'>
+const columns = (whole: boolean): string => `
+  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, v.seq,
+  ${whole ? 'v.text' : 'NULL AS text'}`
 
-export type WriteResult =
-  | { readonly outcome: 'saved'; readonly receipt: Receipt }
-  | Exclude<WriteAnswer, { outcome: 'saved' }>
+const byKey = (whole: boolean): string => `
+  SELECT ${columns(whole)} FROM memories m JOIN versions v ON v.n = m.n
+  WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ?
+    AND m.deleted = 0 AND m.pinned >= ?
+  ORDER BY m.key LIMIT ?`
 
-type Current = [rowid: number, id: string, version: number, createdAt: number, updatedAt: number]
+const byChange = (whole: boolean): string => `
+  SELECT ${columns(whole)} FROM versions v
+  JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n
+  WHERE v.agent_id = ? AND v.seq < ? AND m.key >= ? AND m.key < ?
+    AND m.deleted = 0 AND m.pinned >= ?
+  ORDER BY v.seq DESC LIMIT ?`
 
-function prepareConflict(db: DatabaseSync) {
-  const content = prepareTuples<[text: string, metadata: string]>(
-    db,
-    'SELECT text, metadata FROM memories WHERE rowid = ?',
-  )
-  return (write: MemoryWrite, found: Current | undefined): WriteResult => {
-    if (!found) return conflictWith(undefined, write)
-    const [rowid, , version, , updatedAt] = found
-    const [text = '', metadata = ''] = content.get(rowid) ?? []
-    return conflictWith({ text, metadata, version, updatedAt }, write)
-  }
-}
+type Lists = Readonly<Record<'brief' | 'whole', Statement<SummaryRow>>>
 
-function prepareCreate(db: DatabaseSync, tally: Tally) {
-  const insert = prepare(
-    db,
-    `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?)`,
-  )
-  const countOne = prepare(db, 'UPDATE agents SET memory_count = memory_count + 1 WHERE id = ?')
-  return (agentId: string, write: MemoryWrite, now: number): WriteResult => {
-    const { id, key, text, metadata } = write
-    insert.run(agentId, key, id, text, metadata, now, now)
-    countOne.run(agentId)
-    tally.created()
-    return { outcome: 'saved', receipt: { id, version: 1, createdAt: now, updatedAt: now } }
-  }
-}
+export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
+  const both = (sql: (whole: boolean) => string): Lists => ({
+    brief: prepare<SummaryRow>(db, sql(false)),
+    whole: prepare<SummaryRow>(db, sql(true)),
+  })
+  const lists = { key: both(byKey), changed: both(byChange) }
+  const homes = prepareHomes(db)
 
-function prepareReplace(db: DatabaseSync) {
-  const update = prepare(
-    db,
-    'UPDATE memories SET text = ?, metadata = ?, version = ?, updated_at = ? WHERE rowid = ?',
-  )
-  return (
-    { text, metadata }: MemoryWrite,
-    [rowid, id, replaced, createdAt, earlier]: Current,
-    now: number,
-  ): WriteResult => {
-    const version = replaced + 1
-    // A clock that steps back must not make an update older than what it replaced.
-    const updatedAt = Math.max(now, earlier)
-    update.run(text, metadata, version, updatedAt, rowid)
-    return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
-  }
-}
-
-function prepareQuota(db: DatabaseSync) {
-  const memoryCount = prepareTuples<[number]>(db, 'SELECT memory_count FROM agents WHERE id = ?')
-  return (agentId: string, maxMemories: number): boolean =>
-    maxMemories > 0 && (memoryCount.get(agentId)?.[0] ?? 0) >= maxMemories
-}
-
-export function prepareWriteMemory(db: DatabaseSync, refuse: Refuse, tally: Tally) {
-  const current = prepareTuples<Current>(
-    db,
-    `SELECT rowid, id, version, created_at, updated_at
-     FROM memories WHERE agent_id = ? AND key = ?`,
-  )
-  const countWrite = prepare(
-    db,
-    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?, ?, 1)
-     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + 1`,
-  )
-  const conflict = prepareConflict(db)
-  const full = prepareQuota(db)
-  const create = prepareCreate(db, tally)
-  const replace = prepareReplace(db)
-
-  return (
-    identity: Identity,
-    write: MemoryWrite,
-    maxMemories: number,
-    now: number,
-  ): WriteResult => {
+  return (identity: Identity, query: MemoriesQuery): MemoriesAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const found = current.get(agentId, write.key)
-    if ((found?.[2] ?? 0) !== write.expectedVersion) return conflict(write, found)
-    if (!found && full(agentId, maxMemories)) return { outcome: 'over_quota' }
-    countWrite.run(agentId, dayOf(now))
-    return found ? replace(write, found, now) : create(agentId, write, now)
+    const { prefix, order, after, limit, pinned = false, whole } = query
+    const start = order === 'key' ? (after ?? '') : Number(after ?? Number.MAX_SAFE_INTEGER)
+    const list = lists[order][whole ? 'whole' : 'brief']
+    const rows = list.iterate(agentId, start, prefix, endOf(prefix), pinned ? 1 : 0, limit + 1)
+    const page = pageOf(rows, query)
+    return { outcome: 'memories', ...page, lastEvent: homes.read(agentId).lastEvent }
   }
+}
+
+/** `most` versions of a memory are kept. */
+export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
+  const stand = prepareStand(db)
+  const chain = prepareChain(db)
+  const content = prepareContent(db)
+
+  function readVersion(identity: Identity, key: string, version: number): VersionAnswer {
+    const refused = refuse(identity)
+    if (refused) return refused
+    const found = stand(identity.agentId, key)
+    if (!found) return { outcome: 'missing' }
+    for (const row of chain(found.n, most)) {
+      if (row.version !== version) continue
+      const { id, created_at: createdAt, updated_at: updatedAt } = row
+      const then = content(row.n)
+      if (!then) return { outcome: 'no_version' }
+      return { outcome: 'found', memory: { id, key, ...then, version, createdAt, updatedAt } }
+    }
+    return { outcome: version <= found.version ? 'gone' : 'no_version' }
+  }
+
+  function listVersions(
+    identity: Identity,
+    key: string,
+    before: number | undefined,
+    limit: number,
+  ): VersionsAnswer {
+    const refused = refuse(identity)
+    if (refused) return refused
+    const found = stand(identity.agentId, key)
+    if (!found) return { outcome: 'missing' }
+    const rows = chain(found.n, most).filter((row) => !(before && row.version >= before))
+    const page = [...rows.take(limit + 1)]
+    const versions = page.slice(0, limit).map(versionOf)
+    const next = page.length > limit ? versions.at(-1)?.version : undefined
+    return { outcome: 'versions', versions, next }
+  }
+
+  return { readVersion, listVersions }
 }

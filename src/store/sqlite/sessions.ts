@@ -5,7 +5,7 @@ import {
   type ActivityAnswer,
   type AttachAnswer,
   type DayOfWrites,
-  type MemoriesAnswer,
+  LOGGED_AGENTS,
   type NewSession,
   type OwnedAgent,
   type Page,
@@ -14,11 +14,9 @@ import {
 } from '../port/sessions.ts'
 import {
   type AgentRow,
-  endOf,
   ownedAgentOf,
   SELECT_SESSION,
   type SessionRow,
-  SUMMARY_COLUMNS,
   type SummaryRow,
   sessionOf,
   summaryOf,
@@ -26,6 +24,7 @@ import {
 import { prepareRememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
+import type { Happen } from './homes.ts'
 import type { Refuse } from './identities.ts'
 
 function prepareActivity(db: DatabaseSync) {
@@ -35,11 +34,15 @@ function prepareActivity(db: DatabaseSync) {
   )
   const largest = prepare<SummaryRow>(
     db,
-    `SELECT ${SUMMARY_COLUMNS} FROM memories WHERE agent_id = ? ORDER BY bytes DESC, key LIMIT ?`,
+    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, v.seq,
+       NULL AS text
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT ?`,
   )
   const total = prepare<{ bytes: number }>(
     db,
-    'SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM memories WHERE agent_id = ?',
+    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN versions v ON v.n = m.n
+     WHERE m.agent_id = ? AND m.deleted = 0`,
   )
   return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({
     outcome: 'activity',
@@ -68,11 +71,6 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
      JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
      WHERE a.id = ? AND a.account_id = ?`,
   )
-  const memories = prepare<SummaryRow>(
-    db,
-    `SELECT ${SUMMARY_COLUMNS} FROM memories
-     WHERE agent_id = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
-  )
   const activity = prepareActivity(db)
   return {
     findSession(tokenHash: string, now: number): Session | undefined {
@@ -87,16 +85,27 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
       const row = owner.get(agentId, accountId)
       return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
     },
-    listMemories(identity: Identity, prefix: string, { after = '', limit }: Page): MemoriesAnswer {
-      const rows = () => memories.all(identity.agentId, prefix, endOf(prefix), after, limit)
-      return refuse(identity) ?? { outcome: 'memories', memories: rows().map(summaryOf) }
-    },
     readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>
       refuse(identity) ?? activity(identity.agentId, sinceDay, limit),
   }
 }
 
-export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
+/** In the log of each of the account's agents, as far as that is bounded. */
+function prepareSignIn(db: DatabaseSync, happen: Happen) {
+  const agents = prepare<{ id: string; email: string }>(
+    db,
+    `SELECT g.id, a.email FROM agents g JOIN accounts a ON a.id = g.account_id
+     WHERE g.account_id = ? ORDER BY g.id LIMIT ${LOGGED_AGENTS}`,
+  )
+  return (accountId: string, now: number): void => {
+    for (const { id, email } of agents.all(accountId)) {
+      happen(id, 'sign_in', { as: 'operator', via: 'console', account: email }, now)
+    }
+  }
+}
+
+export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse, happen: Happen) {
+  const signIn = prepareSignIn(db, happen)
   const forgetExpired = prepare(db, 'DELETE FROM sessions WHERE expires_at <= ?')
   const replaced = prepare(db, 'DELETE FROM sessions WHERE token_hash = ?')
   const add = prepare(
@@ -129,6 +138,7 @@ export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse) {
       add.run(tokenHash, id, accountId, userAgent, now, now, expiresAt)
       endOldest.run(accountId)
       remember(accountId, addressHash, now)
+      signIn(accountId, now)
     },
     touchSession(sessionId: string, expiresAt: number, now: number): void {
       touch.run(now, expiresAt, sessionId)

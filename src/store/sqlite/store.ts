@@ -1,6 +1,11 @@
 /** The embedded engine behind the port. */
+
+import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
+import type { KeyStore } from '../port/keys.ts'
+import type { MemoryStore } from '../port/memories.ts'
+import type { SearchStore } from '../port/search.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
@@ -9,12 +14,15 @@ import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
 import { boundLog } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
+import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { openExport, whileLetIn } from './export.ts'
+import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
-import { prepareReadMemory } from './memories.ts'
+import { prepareKeyReads } from './keys.ts'
+import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
 
 const NO_ROOM =
@@ -30,7 +38,13 @@ function openParts(path: string, options: StoreOptions) {
     known,
     identify,
     agents: prepareAgentReads(db, identify),
-    memory: prepareReadMemory(db, refuse),
+    keys: prepareKeyReads(db, refuse),
+    memories: {
+      read: prepareReadMemory(db, refuse),
+      list: prepareListMemories(db, refuse),
+      ...prepareHistory(db, refuse, options.home.versions),
+    },
+    eventsAfter: prepareEvents(db, refuse),
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
@@ -40,18 +54,63 @@ function openParts(path: string, options: StoreOptions) {
     }),
     writer,
     longReads: boundLog(db, () => writer.submit('rest')),
+    searcher: startSearcher(path),
     closeReader: () => db.close(),
   }
 }
 
 type Parts = ReturnType<typeof openParts>
 
+const keepingVerbs = ({
+  memories,
+  eventsAfter,
+  read,
+  writer,
+  searcher,
+}: Parts): MemoryStore & SearchStore & EventStore => ({
+  readMemory: (identity, key) => read(() => memories.read(identity, key)),
+  async writeMemory(identity, write, now) {
+    const result = await writer.submit('writeMemory', identity, write, now)
+    if (result.outcome !== 'saved') return result
+    const { key, text, metadata } = write
+    const { id, version, createdAt, updatedAt } = result.receipt
+    const saved = { id, key, text, metadata, version, createdAt, updatedAt }
+    return { outcome: 'saved', memory: saved }
+  },
+  changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
+  listMemories: (identity, query) => read(() => memories.list(identity, query)),
+  searchMemories: (identity, query) => searcher.search(identity, query),
+  readVersion: (...version) => read(() => memories.readVersion(...version)),
+  listVersions: (...versions) => read(() => memories.listVersions(...versions)),
+  eraseMemory: (...erasure) => writer.submit('eraseMemory', ...erasure),
+  eventsAfter: (...after) => read(() => eventsAfter(...after)),
+  recordEvent: (...event) => writer.submit('recordEvent', ...event),
+})
+
+/** For writes that change what a token may do. */
+const forgetting = <T>({ known }: Parts, write: Promise<T>): Promise<T> =>
+  write.finally(known.forget)
+
+function keyVerbs(parts: Parts): KeyStore {
+  const { keys, read, writer } = parts
+  return {
+    rotateAgentToken: (...token) => forgetting(parts, writer.submit('rotateAgentToken', ...token)),
+    createKey: (...key) => forgetting(parts, writer.submit('createKey', ...key)),
+    listKeys: (identity) => read(() => keys.listKeys(identity)),
+    endKey: (...key) => forgetting(parts, writer.submit('endKey', ...key)),
+    noteUse: (...use) => writer.submit('noteUse', ...use),
+    replaceOperatorToken: (...token) =>
+      forgetting(parts, writer.submit('replaceOperatorToken', ...token)),
+    findReplacement: (tokenHash) => read(() => keys.findReplacement(tokenHash)),
+  }
+}
+
 function homeVerbs(parts: Parts): HomeStore {
-  const { agents, known, longReads, memory, read, space, writer } = parts
-  /** For writes that change what a token may do. */
-  const forgetting = <T>(write: Promise<T>): Promise<T> => write.finally(known.forget)
+  const { agents, known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   return {
+    ...keepingVerbs(parts),
+    ...keyVerbs(parts),
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
@@ -63,20 +122,11 @@ function homeVerbs(parts: Parts): HomeStore {
       return writer.submit('bear', ...birth)
     },
     readProfile: (identity) => read(() => agents.readProfile(identity)),
-    setStatus: (...change) => forgetting(writer.submit('setStatus', ...change)),
-    readMemory: (identity, key) => read(() => memory(identity, key)),
-    async writeMemory(identity, write, maxMemories, now) {
-      const result = await writer.submit('writeMemory', identity, write, maxMemories, now)
-      if (result.outcome !== 'saved') return result
-      const { key, text, metadata } = write
-      const { id, version, createdAt, updatedAt } = result.receipt
-      const saved = { id, key, text, metadata, version, createdAt, updatedAt }
-      return { outcome: 'saved', memory: saved }
-    },
-    exportMemories: (identity) =>
-      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked))),
-    rotateAgentToken: (identity, tokenHash) =>
-      forgetting(writer.submit('rotateAgentToken', identity, tokenHash)),
+    setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
+    changeProfile: (...change) => writer.submit('changeProfile', ...change),
+    exportMemories: (identity, prefix) =>
+      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked, prefix))),
+    eraseAgent: (identity) => forgetting(parts, writer.submit('eraseAgent', identity)),
   }
 }
 
@@ -89,8 +139,6 @@ const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
   listAgents: (accountId, page) => read(() => sessions.listAgents(accountId, page)),
   identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
   attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
-  listMemories: (identity, prefix, page) =>
-    read(() => sessions.listMemories(identity, prefix, page)),
   readActivity: (identity, sinceDay, limit) =>
     read(() => sessions.readActivity(identity, sinceDay, limit)),
 })
@@ -116,7 +164,7 @@ export async function openSqlite(
   const path = databaseFile(pathOf(databaseUrl))
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
-  const { closeReader, space, writer } = parts
+  const { closeReader, searcher, space, writer } = parts
   return {
     location: path,
     warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
@@ -132,6 +180,7 @@ export async function openSqlite(
     async close() {
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()
+      await searcher.close()
       await writer.close()
       lock.release()
     },

@@ -33,6 +33,12 @@ const never = (kind: 'agent' | 'operator') => tokenFrom(kind, Buffer.alloc(32, 7
 const ofAgent = ({ row, letIn }: Subject): string =>
   row.access === 'operator-token' ? 'insufficient_scope' : letIn
 
+/** What a named key comes to where one that is so bounded will not do. */
+const ofKey = (subject: Subject, needed: Rights['named'], code: string): string => {
+  const { access, named } = subject.row
+  return access === 'either-token' && named === needed && needed !== 'any' ? code : ofAgent(subject)
+}
+
 const whilePaused = (subject: Subject): string =>
   subject.row.access === 'operator-token' || subject.row.whilePaused
     ? ofAgent(subject)
@@ -76,6 +82,20 @@ export async function* storedTokens(subject: Subject): Faults {
     'the operator token of a paused agent': [paused.operatorToken, letIn],
     'the agent token': [mine.token, ofAgent(subject)],
     'the operator token': [mine.operatorToken, letIn],
+    // Whoever has it and the key it was replaced with may ask again for the one in its place.
+    'a replaced operator token': [
+      world.replaced,
+      row.operationId === 'replaceOperatorKey' ? letIn : 'invalid_token',
+    ],
+    'a named key': [world.named.writer, ofAgent(subject)],
+    'a named key that reads': [world.named.reader, ofKey(subject, 'writes', 'key_read_only')],
+    'a named key that reaches elsewhere': [
+      world.named.elsewhere,
+      ofKey(subject, row.named, 'key_out_of_reach'),
+    ],
+    'a named key that has expired': [world.named.expired, 'key_expired'],
+    'a named key that was ended': [world.named.ended, 'invalid_token'],
+    'a named key of a paused agent': [world.pausedKey, whilePaused(subject)],
   }
   for (const [what, [token, outcome]] of Object.entries(kinds)) {
     yield* expecting(subject, `with ${what}`, outcome, { as: bearer(token) })

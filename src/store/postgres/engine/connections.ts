@@ -39,6 +39,8 @@ export interface Connections {
   readonly write: Ask
   /** Several statements that commit together. `work` may run again. Throws OutcomeUnknown. */
   transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+  /** A command that no transaction may hold. */
+  alone(command: string): Promise<void>
   /** A connection of one's own, for a snapshot that outlives a call; to be released. */
   acquire(): Promise<Session>
   close(): Promise<void>
@@ -154,6 +156,7 @@ export function openConnections(
     read: (sql, ...values) => run(false, (session) => session.askAlone(sql, ...values)),
     write: (sql, ...values) => run(true, (session) => session.askAlone(sql, ...values)),
     transact: (work) => run(true, (session) => inTransaction(session, work)),
+    alone: (command) => run(false, (session) => session.command(command)),
     acquire,
     close: () => pool.end(),
   }

@@ -1,9 +1,11 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import { StoreRefused } from '../../port/errors.ts'
-import { splitAnew } from '../words.ts'
 import { checkServer } from './checks.ts'
 import { type Ask, openConnections, statement } from './connections.ts'
+import { beginHistory, findPinned } from './history.ts'
 import type { Hosts } from './hosts.ts'
+import { addNamedKeys } from './named-keys.ts'
+import { splitAnew } from './words.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.
@@ -151,6 +153,10 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
    UPDATE room_counts r SET bytes = (
      SELECT coalesce(sum(e.bytes), 0) FROM entries e WHERE e.feed = r.feed AND e.room = r.room
    );`,
+
+  beginHistory,
+  findPinned,
+  addNamedKeys,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

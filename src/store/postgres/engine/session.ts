@@ -18,6 +18,8 @@ export interface Session {
   readonly ask: Ask
   /** One statement by itself. */
   readonly askAlone: Ask
+  /** By itself, and no statement: it has neither values nor rows. */
+  command(text: string): Promise<void>
   /** `mode`: the isolation, and whether it only reads, as BEGIN takes them. */
   begin(mode?: string): Promise<void>
   commit(): Promise<void>
@@ -66,6 +68,7 @@ export async function openSession(
   if (standby) throw new StoreUnavailable('the server is a standby')
   return {
     ...(own ? ownSession(client) : borrowedSession(client, limits)),
+    command: (text) => send(client, text),
     commit: () => send(client, 'COMMIT'),
     rollBack: () => send(client, 'ROLLBACK'),
     release: (broken) => client.release(broken),

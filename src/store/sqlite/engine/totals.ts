@@ -6,13 +6,16 @@ import { prepare, type StorageFault } from './connection.ts'
 /** A verb calls these last, so that one which throws has counted nothing. */
 export interface Tally {
   born(): void
-  created(): void
+  /** An agent, and the memories that it had. */
+  erased(memories: number): void
+  /** Memories that there are more; fewer below 0. */
+  created(count: number): void
 }
 
 export function prepareTotals(db: DatabaseSync) {
   const count = prepare<Totals>(
     db,
-    'SELECT count(*) AS agents, coalesce(sum(memory_count), 0) AS memories FROM agents',
+    'SELECT count(*) AS agents, coalesce(sum(memories), 0) AS memories FROM homes',
   )
   let known: Totals | undefined
   /** By the transaction under way. */
@@ -23,15 +26,19 @@ export function prepareTotals(db: DatabaseSync) {
     born() {
       agents++
     },
-    created() {
-      memories++
+    erased(count) {
+      agents--
+      memories -= count
+    },
+    created(count) {
+      memories += count
     },
   }
 
   return {
     tally,
     committed(): void {
-      if (known && agents + memories > 0) {
+      if (known && (agents !== 0 || memories !== 0)) {
         known = { agents: known.agents + agents, memories: known.memories + memories }
       }
       agents = 0

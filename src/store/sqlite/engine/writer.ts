@@ -1,7 +1,4 @@
 /** Writes on their way to the writer's thread, and their answers back. */
-import { once } from 'node:events'
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import {
   OutcomeUnknown,
   StorageFull,
@@ -11,6 +8,7 @@ import {
 import type { StoreOptions, Totals } from '../../port/store.ts'
 import type { StorageFault } from './connection.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
+import { keepThread } from './thread.ts'
 import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
@@ -24,9 +22,6 @@ const OTHERS: ReadonlySet<Verb> = new Set(['leaveEntry', 'checkWritable'])
 
 const placesFor = (verb: Verb): number =>
   OTHERS.has(verb) ? MAX_WAITING - KEPT_FOR_HOME : MAX_WAITING
-
-/** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
-const THREAD = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url)
 
 type Verbs = Writes['verbs']
 
@@ -114,46 +109,6 @@ function followTotals(ask: () => void) {
   }
 }
 
-interface Listener {
-  readonly answered: (answer: Answer) => void
-  readonly ended: (cause: unknown) => void
-}
-
-/** One thread at a time: when it ended, the next message starts another. */
-function keepThread(workplace: Workplace, { answered, ended }: Listener) {
-  let thread: Worker | undefined = start()
-  let closed = false
-
-  function start(): Worker {
-    const worker = new Worker(THREAD, { workerData: workplace })
-    let cause: unknown
-    worker.on('message', answered)
-    worker.on('error', (error) => {
-      cause = error
-    })
-    worker.on('exit', () => {
-      thread = undefined
-      ended(cause)
-    })
-    return worker
-  }
-
-  return {
-    /** Throws StoreUnavailable once it is closed. */
-    post(message: Message): void {
-      if (closed) throw new StoreUnavailable('the store is closed')
-      thread ??= start()
-      thread.postMessage(message)
-    },
-    async close(): Promise<void> {
-      closed = true
-      if (!thread) return
-      thread.postMessage(null satisfies Message)
-      await once(thread, 'exit')
-    },
-  }
-}
-
 export function startWriter(path: string, options: StoreOptions): Writer {
   const queue = openQueue()
   let commits = 0
@@ -161,7 +116,8 @@ export function startWriter(path: string, options: StoreOptions): Writer {
   let unsent: Job[] = []
   let closed = false
 
-  const listener: Listener = {
+  const workplace: Workplace = { path, options }
+  const thread = keepThread<Message, Answer>('writer-thread', workplace, {
     answered({ outcomes, changed, totals }) {
       if (changed) commits++
       stored.said(totals)
@@ -172,8 +128,7 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       stored.said(undefined)
       queue.lose(cause)
     },
-  }
-  const thread = keepThread({ path, options }, listener)
+  })
   const stored = followTotals(() => thread.post([]))
 
   /** Everything that one turn of the event loop asked for crosses in one message. */

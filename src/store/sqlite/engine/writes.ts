@@ -1,24 +1,49 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
-import { prepareAgentWrites } from '../agents.ts'
+import { prepareBirth } from '../agents.ts'
+import { prepareChanges } from '../changes.ts'
+import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
+import { prepareErase } from '../erase.ts'
+import { prepareHappenings, prepareRecord } from '../homes.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
-import { prepareWriteMemory } from '../memories.ts'
+import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 import { prepareTotals } from './totals.ts'
 
-export function prepareWrites(db: DatabaseSync, { feed }: StoreOptions) {
+type Verbs = Readonly<Record<string, (...args: never) => unknown>>
+
+/** For verbs that change what a token may do. */
+function forgetting<V extends Verbs>(verbs: V, forget: () => void): V {
+  const each = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    (...args: never) => {
+      const answer = verb(...args)
+      forget()
+      return answer
+    },
+  ])
+  return Object.fromEntries(each)
+}
+
+export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
+  const happen = prepareHappenings(db, home.events)
   const verbs = {
-    ...prepareAgentWrites(db, refuse, totals.tally, forget),
-    writeMemory: prepareWriteMemory(db, refuse, totals.tally),
-    ...prepareSessionWrites(db, refuse),
+    bear: prepareBirth(db, totals.tally),
+    ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
+    ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
+    noteUse: prepareNoteUse(db),
+    ...prepareChanges(db, refuse, totals.tally, home),
+    eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
+    recordEvent: prepareRecord(refuse, happen),
+    ...prepareSessionWrites(db, refuse, happen),
     leaveEntry,
     checkWritable: prepareHeartbeat(db),
     /** Changes nothing: between two of them the log is moved, as after every commit. */

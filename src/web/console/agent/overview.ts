@@ -5,6 +5,7 @@ import type { BudgetName } from '../../../home/limits.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { spenderOf } from '../../../pipeline/guards/budget.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { symbols } from '../../../symbols.ts'
 import { type Typed, untouched } from '../../layout/fields.ts'
@@ -39,7 +40,7 @@ const rates: readonly (readonly [BudgetName, string])[] = [
   ['reads', 'Reads in this minute'],
   ['writes', 'Writes in this minute'],
   ['exports', 'Exports in this minute'],
-  ['controls', 'Status and key changes in this minute'],
+  ['controls', 'Your status and key changes in this minute'],
 ]
 
 async function limitsSection(
@@ -48,7 +49,8 @@ async function limitsSection(
   memoryCount: number,
 ): Promise<Html> {
   const gauges = rates.map(async ([name, label]) => {
-    const { policy, remaining } = await budgets.look(name, identity.agentId)
+    const spender = name === 'controls' ? spenderOf(identity) : identity.agentId
+    const { policy, remaining } = await budgets.look(name, spender)
     return gauge(label, policy.quota - remaining, policy.quota)
   })
   return html`<section aria-labelledby="limits">

@@ -2,7 +2,7 @@
 
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
-import { rotateAgentKey } from '../../../home/keys.ts'
+import { rotateAgentKey } from '../../../home/keys/rotate.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'

@@ -1,11 +1,11 @@
 /** An edit that came too late: both texts side by side, the difference marked, and the choice. */
 
 import { html } from 'hono/html'
-import { findMemory } from '../../../home/memory.ts'
+import { findMemory } from '../../../home/memories/memory.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import type { Memory } from '../../../store/port/home.ts'
+import type { Memory } from '../../../store/port/memories.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Difference, differences } from './difference.ts'

@@ -3,16 +3,17 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { findMemory, memoryWrite, saveMemory } from '../../../home/memory.ts'
+import { findMemory, memoryWrite, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
+import { compact } from '../../../json/members.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import type { Memory } from '../../../store/port/home.ts'
+import type { Memory } from '../../../store/port/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
@@ -100,7 +101,7 @@ async function save(
   })
   const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
-  await saveMemory(workspace, identity, kept, metadata)
+  await saveMemory(workspace, identity, kept, compact(metadata))
   return redirect(call, `${memoryPath(identity.agentId, write.key)}&saved`)
 }
 

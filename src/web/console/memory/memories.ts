@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { z } from 'zod'
 import { refusal } from '../../../home/refusal.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { MemorySummary } from '../../../store/port/sessions.ts'
+import type { MemorySummary } from '../../../store/port/memories.ts'
 import { input } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
@@ -12,6 +12,9 @@ import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const MEMORIES_PER_PAGE = 50
+
+/** All of their metadata fits. */
+const PAGE_BYTES = 1_048_576
 
 const row = (agentId: string, memory: MemorySummary, now: number): Html => html`<tr>
 <th scope="row"><a href="${memoryPath(agentId, memory.key)}">${memory.key}</a></th>
@@ -34,9 +37,9 @@ ${input(
 <button class="quiet">Search</button>
 </form>`
 
-const further = (prefix: string, last: MemorySummary | undefined): Html =>
-  last
-    ? html`<p><a href="?${new URLSearchParams({ prefix, after: last.key }).toString()}">More memories</a></p>`
+const further = (prefix: string, after: string | undefined): Html =>
+  after
+    ? html`<p><a href="?${new URLSearchParams({ prefix, after }).toString()}">More memories</a></p>`
     : nothing
 
 const empty = (prefix: string): Html =>
@@ -44,14 +47,14 @@ const empty = (prefix: string): Html =>
 
 async function find(
   { identity }: AgentVisit,
-  { sessions }: Workspace,
+  { store }: Workspace,
   prefix: string,
   after: string | undefined,
 ) {
-  const page = { after, limit: MEMORIES_PER_PAGE }
-  const found = await sessions.listMemories(identity, prefix, page)
+  const page = { order: 'key', after, limit: MEMORIES_PER_PAGE, maxBytes: PAGE_BYTES } as const
+  const found = await store.listMemories(identity, { prefix, whole: false, ...page })
   if (found.outcome !== 'memories') throw refusal(found)
-  return found.memories
+  return found
 }
 
 export const memoriesPage = endpoint({
@@ -69,8 +72,7 @@ export const memoriesPage = endpoint({
       identity: { agentId },
       query: { prefix, after },
     } = visit
-    const memories = await find(visit, workspace, prefix, after)
-    const last = memories.length === MEMORIES_PER_PAGE ? memories.at(-1) : undefined
+    const { memories, next } = await find(visit, workspace, prefix, after)
     return showPage(call, workspace.secure, {
       title: 'Memories',
       session,
@@ -78,7 +80,7 @@ export const memoriesPage = endpoint({
 <h1>Memories</h1>
 ${search(prefix)}
 ${memories.length > 0 ? table(agentId, memories, workspace.clock()) : empty(prefix)}
-${further(prefix, last)}`,
+${further(prefix, next)}`,
     })
   },
 })

@@ -2,10 +2,10 @@
 
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { findMemory } from '../../../home/memory.ts'
+import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { Memory } from '../../../store/port/home.ts'
+import type { Memory } from '../../../store/port/memories.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'

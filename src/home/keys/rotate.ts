@@ -1,14 +1,14 @@
-/** POST /api/agents/me/keys: a new agent token; the old one is void at once. */
+/** POST /api/agents/me/keys: a new agent token; the old one and every named key are void at once. */
 import { z } from 'zod'
-import { json } from '../http/call.ts'
-import { endpoint } from '../pipeline/endpoint.ts'
-import { WRITE_ERRORS } from '../pipeline/problem.ts'
-import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
-import type { Identity } from '../store/port/home.ts'
-import { forOperators, noQuery } from './guards.ts'
-import type { Home } from './home.ts'
-import { refusal } from './refusal.ts'
-import { tag } from './schemas.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
+import type { Identity } from '../../store/port/home.ts'
+import { forOperators, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { refusal } from '../refusal.ts'
+import { tag } from '../schemas.ts'
 
 /** The new agent token. Throws `invalid_token` when the operator's was revoked. */
 export async function rotateAgentKey(
@@ -33,7 +33,7 @@ export const rotateKey = endpoint({
     tag,
     summary: 'Rotate the agent key',
     description:
-      'The old agent token is revoked before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
+      'The panic button: the old agent token and every named key are void before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
   },
   guards: forOperators('controls'),
   query: noQuery,

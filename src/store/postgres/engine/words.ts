@@ -1,6 +1,6 @@
 /** Words in PostgreSQL's text search: split by us, so that its parser has no say in it. */
-import { wordsToFind } from '../words.ts'
-import { type Ask, statement } from './engine/connections.ts'
+import { wordsToFind } from '../../words.ts'
+import { type Ask, statement } from './connections.ts'
 
 /** A text's words, as `storedWords` takes them. */
 export const joinedWords = (text: string): string => wordsToFind(text).join(' ')

@@ -1,0 +1,47 @@
+/** Room in an answer of so many bytes: what is put there is whole, or is left out. */
+import type { MemorySummary } from '../../store/port/memories.ts'
+
+export interface Room {
+  /** UTF-8 bytes. */
+  readonly left: () => number
+  /** Takes what an item of a list needs. False: it does not fit, and nothing is taken. */
+  readonly take: (item: string) => boolean
+}
+
+const SEPARATOR_BYTES = 1
+
+export function roomOf(bytes: number): Room {
+  let left = bytes
+  return {
+    left: () => left,
+    take(item) {
+      const size = Buffer.byteLength(item) + SEPARATOR_BYTES
+      if (size > left) return false
+      left -= size
+      return true
+    },
+  }
+}
+
+/** The least that a memory needs as JSON: escapes only add to it. */
+const leastOf = ({ bytes, metadata, key }: MemorySummary): number =>
+  bytes + Buffer.byteLength(metadata) + key.length
+
+/**
+ * Those next in order that are to be read, as they may all fit, and the rest. What cannot fit any
+ * more is in neither.
+ */
+export function nextToRead(
+  memories: readonly MemorySummary[],
+  left: number,
+): { readonly batch: readonly MemorySummary[]; readonly rest: readonly MemorySummary[] } {
+  const fitting = memories.filter((memory) => leastOf(memory) <= left)
+  let size = 0
+  const end = fitting.findIndex((memory) => {
+    size += leastOf(memory)
+    return size > left
+  })
+  return end < 0
+    ? { batch: fitting, rest: [] }
+    : { batch: fitting.slice(0, end), rest: fitting.slice(end) }
+}

@@ -1,0 +1,70 @@
+/** What a context looks like. */
+import { z } from 'zod'
+import { summaryExample, summarySchema } from '../memories/summary.ts'
+import { memoryExample, memorySchema, profileExample, profileSchema } from '../schemas.ts'
+
+const allowance = z.object({
+  limit: z.int().meta({ description: '0: without limit.' }),
+  left: z.int().nullable().meta({ description: 'null: without limit.' }),
+})
+
+const rate = allowance.extend({ resetSeconds: z.int() })
+
+const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string() })
+
+/** What to call next. Parameters in capitals are the agent's to fill in. */
+export const NEXT: readonly z.output<typeof nextCall>[] = [
+  {
+    method: 'GET',
+    path: '/api/agents/me/memories/search?q=WORDS',
+    why: 'Find what you know about something.',
+  },
+  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory whole.' },
+  {
+    method: 'GET',
+    path: '/api/agents/me/memories?order=changed',
+    why: 'List every memory, also what was left out here.',
+  },
+  {
+    method: 'POST',
+    path: '/api/agents/me/memory',
+    why: 'Write. With metadata {"pinned": true} it comes whole in this answer.',
+  },
+]
+
+export const contextSchema = z
+  .object({
+    profile: profileSchema
+      .partial({ purpose: true })
+      .meta({ id: 'ContextProfile', description: 'Without the purpose where it does not fit.' }),
+    memoryCount: z.int(),
+    limits: z.object({ memories: allowance, bytes: allowance, reads: rate, writes: rate }),
+    pinned: z
+      .array(memorySchema)
+      .meta({ description: 'Whole, ordered by key: those with `pinned: true` in their metadata.' }),
+    changes: z
+      .array(summarySchema)
+      .meta({ description: 'The others, last changed first, without their texts.' }),
+    leftOut: z.object({
+      purpose: z.boolean().meta({ description: 'GET /api/agents/me has it.' }),
+      pinned: z.int().meta({ description: 'Pinned memories that are not whole here.' }),
+      memories: z.int().meta({ description: 'Memories of which nothing is here.' }),
+    }),
+    next: z.array(nextCall),
+  })
+  .meta({ id: 'Context' })
+
+export const contextExample = {
+  profile: profileExample,
+  memoryCount: 2,
+  limits: {
+    memories: { limit: 1_000, left: 998 },
+    bytes: { limit: 67_108_864, left: 67_108_700 },
+    reads: { limit: 600, left: 599, resetSeconds: 60 },
+    writes: { limit: 600, left: 600, resetSeconds: 60 },
+  },
+  pinned: [{ ...memoryExample, key: 'who.i.am', metadata: { pinned: true } }],
+  changes: [summaryExample],
+  leftOut: { purpose: false, pinned: 0, memories: 0 },
+  next: NEXT,
+}

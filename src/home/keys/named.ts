@@ -1,0 +1,205 @@
+/** /api/agents/me/keys: an agent's named keys, each bounded, and each ended apart. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { characters, dateTime } from '../../pipeline/schemas.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { KeyBounds, NamedKey } from '../../store/port/keys.ts'
+import { newId } from '../../uuid.ts'
+import { forOperators, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { body } from '../limits.ts'
+import { refusal } from '../refusal.ts'
+import { memoryKey, tag } from '../schemas.ts'
+
+const access = z.enum(['read', 'write'], 'must be "read" or "write"')
+
+const namedKey = z
+  .object({
+    id: z.string().meta({ format: 'uuid' }),
+    name: z.string(),
+    access,
+    prefix: z
+      .string()
+      .nullable()
+      .meta({ description: 'It reaches only memories whose keys start with it; null: all.' }),
+    createdAt: dateTime,
+    expiresAt: dateTime.nullable().meta({ description: 'Null: never.' }),
+    lastUsedAt: dateTime.nullable().meta({ description: 'To the minute; null: not yet.' }),
+  })
+  .meta({ id: 'NamedKey' })
+
+const keyExample = {
+  id: '019a9c60-2b00-7f3c-8a00-1d2e3f4a5b6c',
+  name: 'Nightly report',
+  access: 'read',
+  prefix: 'report.',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  expiresAt: '2999-12-31T00:00:00.000Z',
+  lastUsedAt: null,
+} as const
+
+const time = (at: number): string => new Date(at).toISOString()
+const timeOrNull = (at: number | undefined): string | null => (at === undefined ? null : time(at))
+
+const view = ({ id, name, access, prefix, createdAt, expiresAt, lastUsedAt }: NamedKey) => ({
+  id,
+  name,
+  access,
+  prefix: prefix === '' ? null : prefix,
+  createdAt: time(createdAt),
+  expiresAt: timeOrNull(expiresAt),
+  lastUsedAt: timeOrNull(lastUsedAt),
+})
+
+/** Throws `invalid_token` when the operator's was revoked. */
+export async function findKeys({ store }: Home, identity: Identity): Promise<readonly NamedKey[]> {
+  const found = await store.listKeys(identity)
+  if (found.outcome !== 'keys') throw refusal(found)
+  return found.keys
+}
+
+const path = '/api/agents/me/keys'
+
+export const listKeys = endpoint({
+  operationId: 'listNamedKeys',
+  method: 'GET',
+  path,
+  docs: { tag, summary: 'List the named keys, without their secrets' },
+  guards: forOperators('controls'),
+  query: noQuery,
+  answers: {
+    200: {
+      description: 'All of them, newest first; those that have expired too.',
+      schema: z.object({ keys: z.array(namedKey) }).meta({ id: 'NamedKeys' }),
+      example: { keys: [keyExample] },
+    },
+  },
+  handle: async ({ call, identity }, home: Home) =>
+    json(call, 200, { keys: (await findKeys(home, identity)).map(view) }),
+})
+
+export const keyRequest = z
+  .strictObject({
+    name: characters(fields.name).meta({ description: 'Whose it is, as it appears in the log.' }),
+    access: access.meta({ description: '`read` changes nothing; `write` reads too.' }),
+    prefix: memoryKey
+      .optional()
+      .meta({ description: 'The key reaches only memories whose keys start with it.' }),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'must be a date and time with its offset from UTC' })
+      .optional()
+      .meta({ description: 'Left out: never.' }),
+  })
+  .meta({ id: 'NamedKeyRequest' })
+
+export type KeyRequest = z.output<typeof keyRequest>
+
+const isPast = () =>
+  problem('invalid_body', { errors: [{ pointer: '/expiresAt', message: 'must be in the future' }] })
+
+function boundsOf(home: Home, request: KeyRequest, now: number): KeyBounds {
+  const { name, access, prefix = '', expiresAt } = request
+  const expires = expiresAt === undefined ? undefined : Date.parse(expiresAt)
+  if (expires !== undefined && expires <= now) throw isPast()
+  return { id: newId(now, home.random), name, access, prefix, expiresAt: expires }
+}
+
+/** With its token, which is nowhere else. Throws `invalid_body`, `key_quota_reached`. */
+export async function makeKey(
+  home: Home,
+  identity: Identity,
+  request: KeyRequest,
+): Promise<{ readonly key: NamedKey; readonly token: string }> {
+  const now = home.clock()
+  const bounds = boundsOf(home, request, now)
+  const token = tokenFrom('agent', home.random(TOKEN_BYTES))
+  const made = await home.store.createKey(identity, bounds, hashToken(token), now)
+  if (made.outcome === 'too_many') throw problem('key_quota_reached')
+  if (made.outcome === 'revoked') throw refusal(made)
+  return { key: made.key, token }
+}
+
+export const createKey = endpoint({
+  operationId: 'createNamedKey',
+  method: 'POST',
+  path: `${path}/named`,
+  docs: {
+    tag,
+    summary: 'Make a named key',
+    description:
+      'A token of the agent that reaches less: to read alone, one prefix of its memories, or until some time. What is done with it bears its name. Rotating the agent key ends all of them. If the answer is lost, end the key and make another.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  body: {
+    schema: keyRequest,
+    maxBytes: body.maxBytes,
+    example: {
+      name: keyExample.name,
+      access: keyExample.access,
+      prefix: keyExample.prefix,
+      expiresAt: keyExample.expiresAt,
+    },
+  },
+  answers: {
+    201: {
+      description: 'The key, and its token.',
+      schema: z
+        .object({
+          key: namedKey,
+          token: z.string().meta({ description: 'Used as an agent token is. Shown once.' }),
+        })
+        .meta({ id: 'NewNamedKey' }),
+      example: {
+        key: keyExample,
+        token: 'aha_0000000000000000000000000000000000000000000example',
+      },
+    },
+  },
+  errors: [...WRITE_ERRORS, 'key_quota_reached'],
+  async handle({ call, identity, body }, home: Home) {
+    const { key, token } = await makeKey(home, identity, body)
+    return json(call, 201, { key: view(key), token })
+  },
+})
+
+/** Throws `key_not_found`. */
+export async function dropKey(
+  { store, clock }: Home,
+  identity: Identity,
+  id: string,
+): Promise<NamedKey> {
+  const ended = await store.endKey(identity, id, clock())
+  if (ended.outcome === 'missing') throw problem('key_not_found')
+  if (ended.outcome === 'revoked') throw refusal(ended)
+  return ended.key
+}
+
+export const endKey = endpoint({
+  operationId: 'endNamedKey',
+  method: 'DELETE',
+  path: `${path}/:id`,
+  params: z.object({ id: z.string() }),
+  docs: {
+    tag,
+    summary: 'End a named key',
+    description: 'Its token is void before this answers.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  answers: {
+    200: {
+      description: 'The key, as it was.',
+      schema: z.object({ key: namedKey }).meta({ id: 'EndedNamedKey' }),
+      example: { key: keyExample },
+    },
+  },
+  errors: [...WRITE_ERRORS, 'key_not_found'],
+  handle: async ({ call, identity, params }, home: Home) =>
+    json(call, 200, { key: view(await dropKey(home, identity, params.id)) }),
+})

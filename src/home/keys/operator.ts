@@ -1,0 +1,91 @@
+/** POST /api/agents/me/operator-keys: a new operator token, replayable by its Idempotency-Key. */
+import { z } from 'zod'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { bearerBy, identify, operatorOnly } from '../../pipeline/guards/bearer.ts'
+import { spent } from '../../pipeline/guards/budget.ts'
+import { WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { hashToken } from '../../pipeline/tokens.ts'
+import type { HomeStore, Identity } from '../../store/port/home.ts'
+import { idempotencyKey } from '../birth-guards.ts'
+import {
+  deriveOperatorToken,
+  hashIdempotencyKey,
+  idempotencyKeyHeader,
+  isOwnKey,
+  newSalt,
+} from '../birth-key.ts'
+import { entrance, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { refusal } from '../refusal.ts'
+import { tag } from '../schemas.ts'
+
+/** Whom the token that took this one's place speaks for, to whoever has the key it was made with. */
+async function successorOf(
+  { store }: { readonly store: Pick<HomeStore, 'identify' | 'findReplacement'> },
+  tokenHash: string,
+  key: string | undefined,
+): Promise<Identity | undefined> {
+  if (key === undefined || !isOwnKey(key)) return undefined
+  const replaced = await store.findReplacement(tokenHash)
+  // Another key derives a token that nobody has.
+  return replaced && store.identify(hashToken(deriveOperatorToken(key, replaced.salt)))
+}
+
+/** The answer may have been lost, and the old token is void by then. */
+const bearerOrBefore = bearerBy(
+  'bearer-or-before',
+  async (
+    token,
+    tokenHash,
+    call,
+    deps: { readonly store: Pick<HomeStore, 'identify' | 'findReplacement'> },
+  ) =>
+    (await identify(token, tokenHash, deps)) ??
+    successorOf(deps, tokenHash, call.requestHeaders['idempotency-key']),
+)
+
+/** The new operator token. Throws `invalid_token` when another took the identity's place. */
+export async function replaceOperatorToken(
+  { store, clock, random }: Home,
+  identity: Identity,
+  key: string,
+): Promise<string> {
+  const salt = newSalt(random)
+  const token = deriveOperatorToken(key, salt)
+  const next = { keyHash: hashIdempotencyKey(key), salt, tokenHash: hashToken(token) }
+  const replaced = await store.replaceOperatorToken(identity, next, clock())
+  if (replaced.outcome === 'revoked') throw refusal(replaced)
+  return replaced.outcome === 'known' ? deriveOperatorToken(key, replaced.salt) : token
+}
+
+export const replaceOperatorKey = endpoint({
+  operationId: 'replaceOperatorKey',
+  method: 'POST',
+  path: '/api/agents/me/operator-keys',
+  docs: {
+    tag,
+    summary: 'Replace the operator key',
+    description:
+      'For an operator token that others may know. The old one is void before this answers, the agent leaves the account that it is in, and the birth can no longer be replayed; the agent token and named keys stay. If the answer is lost, repeat the call with the same Idempotency-Key and the old token: the answer is the same until the operator token is replaced again.',
+    headers: idempotencyKeyHeader,
+  },
+  guards: [...entrance('controls'), bearerOrBefore, operatorOnly, idempotencyKey, spent],
+  query: noQuery,
+  answers: {
+    200: {
+      description: 'The new operator token.',
+      schema: z
+        .object({
+          operator_token: z
+            .string()
+            .meta({ description: 'The new operator token. Keep it apart.' }),
+        })
+        .meta({ id: 'OperatorKeyReplacement' }),
+      example: { operator_token: 'aho_0000000000000000000000000000000000000000000example' },
+    },
+  },
+  errors: WRITE_ERRORS,
+  handle: async ({ call, identity, key }, home: Home) =>
+    json(call, 200, { operator_token: await replaceOperatorToken(home, identity, key) }),
+})

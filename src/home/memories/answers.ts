@@ -1,0 +1,189 @@
+/** How a memory is answered, and why a change of one is refused. */
+import { z } from 'zod'
+import { type Problem, type ProblemExtras, problem } from '../../errors.ts'
+import { type Answer, answer, type Call } from '../../http/call.ts'
+import { etagOf } from '../../http/etag.ts'
+import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { dateTime } from '../../pipeline/schemas.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { Change, Conflict, Deleted, Fault, Memory, Result } from '../../store/port/memories.ts'
+import type { Home } from '../home.ts'
+import { WRITING } from '../reach.ts'
+import { refusal } from '../refusal.ts'
+import { memoryExample, memorySchema } from '../schemas.ts'
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+/** What says which memory it is, and how it stands. */
+function factsOf({ version, createdAt, updatedAt }: Memory): string {
+  const created = iso(createdAt)
+  const updated = updatedAt === createdAt ? created : iso(updatedAt)
+  return `"version":${version},"createdAt":"${created}","updatedAt":"${updated}"`
+}
+
+/** The Memory as JSON; its metadata goes out as the very text that was stored. */
+export const memoryJson = (memory: Memory): string =>
+  `{"id":"${memory.id}","key":"${memory.key}","text":${JSON.stringify(memory.text)},` +
+  `"metadata":${memory.metadata},${factsOf(memory)}}`
+
+/** For a writer that has the rest. */
+export const receiptJson = (memory: Memory): string =>
+  `{"id":"${memory.id}","key":"${memory.key}",${factsOf(memory)}}`
+
+const MINIMAL = /(?:^|,)\s*return=minimal\s*(?:$|[,;])/i
+
+/** RFC 7240. */
+export function prefersMinimal({ requestHeaders, responseHeaders }: Call): boolean {
+  const { prefer } = requestHeaders
+  if (prefer === undefined || !MINIMAL.test(prefer)) return false
+  responseHeaders['Preference-Applied'] = 'return=minimal'
+  return true
+}
+
+/** The memory that a change has made. */
+export function showSaved(call: Call, memory: Memory): Answer {
+  call.responseHeaders.ETag = etagOf(memory.version)
+  const shown = prefersMinimal(call) ? receiptJson(memory) : memoryJson(memory)
+  return answer(call, 200, `{"memory":${shown}}`)
+}
+
+const savedResult = z
+  .object({ memory: memorySchema.partial({ text: true, metadata: true }) })
+  .meta({ id: 'SavedMemory' })
+
+const versionConflict = problemSchema
+  .extend({
+    currentVersion: z.int().min(0).meta({ description: '0 where nothing is under the key.' }),
+    updatedAt: dateTime.optional(),
+    sameContent: z
+      .boolean()
+      .meta({ description: 'What is stored equals what was sent: the write is there already.' }),
+    deletedVersion: z
+      .int()
+      .optional()
+      .meta({ description: 'Where a memory was deleted: the version that the delete is.' }),
+    deletedAt: dateTime.optional(),
+  })
+  .meta({ id: 'VersionConflict' })
+
+const saved = {
+  description: 'The memory. With "Prefer: return=minimal" it comes without text and metadata.',
+  schema: savedResult,
+  example: { memory: memoryExample },
+  headers: {
+    ETag: 'The version, quoted.',
+    'Preference-Applied': 'return=minimal, where it was asked for.',
+  },
+}
+
+export const conflictAnswer = {
+  description: 'Another version is there.',
+  schema: versionConflict,
+  example: {
+    ...problemExample('version_conflict'),
+    currentVersion: 4,
+    updatedAt: '2026-11-21T10:06:00.000Z',
+    sameContent: false,
+  },
+  headers: { ETag: 'The current version, quoted; none where nothing is.' },
+}
+
+/** Of an operation that makes a version. */
+export const savedAnswers = { 200: saved, 409: conflictAnswer }
+
+export const CHANGE_ERRORS = [...WRITE_ERRORS, ...WRITING, 'version_conflict'] as const
+
+export const PRECONDITION =
+  'If-Match, where sent, must agree with expectedVersion. The answer comes when the change is on disk.'
+
+/** What was deleted, and by which version. */
+export const deletedView = ({ key, deleted }: Result & { outcome: 'deleted' }) => ({
+  key,
+  version: deleted.version,
+  deletedAt: iso(deleted.deletedAt),
+})
+
+const deletedMembers = ({ version, deletedAt }: Deleted) => ({
+  deletedVersion: version,
+  deletedAt: iso(deletedAt),
+})
+
+const NOTHING_THERE =
+  'Nothing was written, and nothing is under this key. Write it with expectedVersion 0 to create it.'
+
+const DELETED =
+  'Nothing was written: the memory was deleted. Write it with expectedVersion 0 to create it anew, or bring it back with POST /api/agents/me/memory/restore and expectedVersion 0.'
+
+const sentenceFor = ({ currentVersion, deleted }: Conflict): string | undefined => {
+  if (currentVersion > 0) return undefined
+  return deleted ? DELETED : NOTHING_THERE
+}
+
+function conflictExtras(found: Conflict): ProblemExtras {
+  const { currentVersion, updatedAt, sameContent, deleted } = found
+  const detail = sentenceFor(found)
+  return {
+    ...(detail !== undefined && { detail }),
+    members: {
+      currentVersion,
+      ...(updatedAt !== undefined && { updatedAt: iso(updatedAt) }),
+      sameContent,
+      ...(deleted && deletedMembers(deleted)),
+    },
+    headers: currentVersion > 0 ? { ETag: etagOf(currentVersion) } : {},
+  }
+}
+
+const GONE_ALREADY =
+  'There is nothing to change: the memory was deleted. Its versions can be restored.'
+
+export function faultProblem(fault: Fault): Problem {
+  switch (fault.outcome) {
+    case 'conflict':
+      return problem('version_conflict', conflictExtras(fault))
+    case 'missing':
+      return problem('memory_not_found', {
+        ...(fault.deleted && { detail: GONE_ALREADY, members: deletedMembers(fault.deleted) }),
+      })
+    case 'over_quota':
+      return problem('memory_quota_reached')
+    case 'too_large':
+      return problem('text_too_large')
+    case 'gone':
+      return problem('version_gone')
+    case 'no_version':
+      return problem('version_not_found')
+    case 'taken':
+      return problem('key_taken')
+  }
+}
+
+/** What became of one change. Throws what `faultProblem` gives, and what the agent is refused for. */
+export async function makeChange(
+  { store }: Home,
+  identity: Identity,
+  change: Change,
+  now: number,
+): Promise<Result> {
+  const answer = await store.changeMemories(identity, [change], now)
+  if (answer.outcome === 'unchanged') {
+    for (const { fault } of answer.faults) throw faultProblem(fault)
+  }
+  if (answer.outcome === 'changed') {
+    for (const result of answer.results) return result
+  }
+  if (answer.outcome === 'paused' || answer.outcome === 'revoked') throw refusal(answer)
+  throw new Error('a change was answered by nothing')
+}
+
+/** The same, of a change that leaves a memory. */
+export async function saveChange(
+  home: Home,
+  identity: Identity,
+  change: Change,
+  now: number,
+): Promise<Memory> {
+  const result = await makeChange(home, identity, change, now)
+  if (result.outcome === 'saved') return result.memory
+  throw new Error(`a change that saves was answered by ${result.outcome}`)
+}

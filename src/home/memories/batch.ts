@@ -1,0 +1,204 @@
+/** POST /api/agents/me/batch: several changes at once, all of them or none. */
+import { z } from 'zod'
+import { catalogue, type Problem, problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { answer } from '../../http/call.ts'
+import { elementsOf, membersOf } from '../../json/members.ts'
+import { pointerOf } from '../../json/pointer.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { spendMore } from '../../pipeline/guards/budget.ts'
+import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import type { Change, Fault, Result } from '../../store/port/memories.ts'
+import { forAgents, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { batch as bounds } from '../limits.ts'
+import { WRITING } from '../reach.ts'
+import { refusal } from '../refusal.ts'
+import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
+import { deletedView, faultProblem, memoryJson, prefersMinimal, receiptJson } from './answers.ts'
+import { append } from './append.ts'
+import { EXCESS, excessOf, expectedVersion, metadataIn } from './content.ts'
+import { deletedSchema, remove } from './delete.ts'
+import { memoryWrite, writeOf } from './memory.ts'
+import { type Moment, momentOf, type Operation } from './operation.ts'
+import { patch } from './patch.ts'
+import { restore } from './restore.ts'
+
+const write: Operation<typeof memoryWrite> = {
+  schema: memoryWrite,
+  change: (sent, source, moment) => ({
+    verb: 'write',
+    ...writeOf(sent, metadataIn(source) ?? '{}', moment),
+  }),
+}
+
+const renameSchema = z
+  .strictObject({ from: memoryKey, to: memoryKey, expectedVersion })
+  .meta({ id: 'MemoryRename' })
+
+const rename: Operation<typeof renameSchema> = {
+  schema: renameSchema,
+  change: (sent) => ({ verb: 'rename', ...sent }),
+}
+
+const readSchema = z.strictObject({ key: memoryKey }).meta({ id: 'MemoryRead' })
+
+const read: Operation<typeof readSchema> = {
+  schema: readSchema,
+  change: (sent) => ({ verb: 'read', ...sent }),
+}
+
+const operations = { write, patch, append, delete: remove, restore, rename, read }
+
+type Verb = keyof typeof operations
+
+const verbs = Object.keys(operations) as readonly Verb[]
+
+const ONE_VERB = `must have one property: ${verbs.join(', ')}`
+
+/** One property, named by its verb. */
+const operation = z
+  .strictObject({
+    write: write.schema.optional(),
+    patch: patch.schema.optional(),
+    append: append.schema.optional(),
+    delete: remove.schema.optional(),
+    restore: restore.schema.optional(),
+    rename: rename.schema.optional(),
+    read: read.schema.optional(),
+  })
+  .refine((sent) => Object.keys(sent).length === 1, ONE_VERB)
+  .meta({ id: 'Operation', minProperties: 1, maxProperties: 1 })
+
+const schema = z
+  .strictObject({
+    operations: z
+      .array(operation, 'must be a list of operations')
+      .min(1, 'must have at least one operation')
+      .max(bounds.operations, `must have at most ${bounds.operations} operations`),
+  })
+  .meta({ id: 'Batch' })
+
+type Sent = z.output<typeof operation>
+
+/** Throws what is too large, with its place in the body. */
+function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
+  const excess = excessOf(change)
+  if (!excess) return
+  const message = `must have at most ${fields[excess].maxBytes} UTF-8 bytes`
+  throw problem(EXCESS[excess], { errors: [{ pointer: pointerOf([...path, excess]), message }] })
+}
+
+function changeOf(sent: Sent, source: string, at: number, moment: Moment): Change {
+  const verb = verbs.find((each) => sent[each] !== undefined)
+  if (!verb) throw problem('invalid_body')
+  const { change } = operations[verb] as Operation
+  const asked = change(sent[verb], membersOf(source).get(verb) ?? '', moment)
+  requireMeasure(asked, ['operations', at, verb])
+  return asked
+}
+
+function changesOf(sent: readonly Sent[], source: string, moment: Moment): Change[] {
+  const sources = elementsOf(membersOf(source).get('operations') ?? '')
+  return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, moment))
+}
+
+/** A result is shown under the verb that made it. */
+function resultJson(result: Result, minimal: boolean): string {
+  if (result.outcome === 'deleted') return `{"deleted":${JSON.stringify(deletedView(result))}}`
+  if (result.outcome === 'missing') return '{"memory":null}'
+  const shown = minimal && result.outcome === 'saved' ? receiptJson : memoryJson
+  return `{"memory":${shown(result.memory)}}`
+}
+
+const conflictOf = ({ at, fault }: { readonly at: number; readonly fault: Fault }) => {
+  const { code, message: detail, extras }: Problem = faultProblem(fault)
+  return { operation: at, code, detail, ...extras.members }
+}
+
+const conflictSchema = problemSchema
+  .extend({
+    conflicts: z.array(
+      z.looseObject({
+        operation: z.int().min(0).meta({ description: 'Its place in operations, from 0.' }),
+        code: z.string().meta({ description: 'As if it had been sent alone.' }),
+        detail: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'BatchConflict' })
+
+const conflictExample = {
+  ...problemExample('batch_conflict'),
+  conflicts: [
+    {
+      operation: 1,
+      code: 'version_conflict',
+      detail: catalogue.version_conflict.detail,
+      currentVersion: 4,
+      updatedAt: memoryExample.updatedAt,
+      sameContent: false,
+    },
+  ],
+}
+
+export const changeMemories = endpoint({
+  operationId: 'changeMemories',
+  method: 'POST',
+  path: '/api/agents/me/batch',
+  docs: {
+    tag,
+    summary: 'Change several memories at once, all or nothing',
+    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes.`,
+  },
+  guards: forAgents('writes'),
+  query: noQuery,
+  body: {
+    schema,
+    maxBytes: bounds.maxBytes,
+    example: {
+      operations: [
+        { append: { key: 'log', text: '\nStep 3 is done.' } },
+        { patch: { key: memoryExample.key, text: 'Step 4 of 7.', expectedVersion: 3 } },
+        { read: { key: 'rules' } },
+      ],
+    },
+  },
+  answers: {
+    200: {
+      description: 'One result for each operation, in their order.',
+      schema: z
+        .object({
+          results: z.array(
+            z.union([
+              z.object({ memory: memorySchema.partial({ text: true, metadata: true }).nullable() }),
+              z.object({ deleted: deletedSchema }),
+            ]),
+          ),
+        })
+        .meta({ id: 'BatchResult' }),
+      example: { results: [{ memory: memoryExample }, { memory: null }] },
+      headers: { 'Preference-Applied': 'return=minimal, where it was asked for.' },
+    },
+    409: {
+      description: 'Nothing was changed.',
+      schema: conflictSchema,
+      example: conflictExample,
+    },
+  },
+  errors: [...WRITE_ERRORS, ...WRITING, 'batch_conflict', 'text_too_large', 'metadata_too_large'],
+  async handle(request, home: Home) {
+    const { call, identity, body, source } = request
+    const moment = momentOf(home)
+    const changes = changesOf(body.operations, source, moment)
+    await spendMore(request, home, changes.length - 1)
+    const found = await home.store.changeMemories(identity, changes, moment.now)
+    if (found.outcome === 'unchanged') {
+      throw problem('batch_conflict', { members: { conflicts: found.faults.map(conflictOf) } })
+    }
+    if (found.outcome !== 'changed') throw refusal(found)
+    const minimal = prefersMinimal(call)
+    const results = found.results.map((result) => resultJson(result, minimal))
+    return answer(call, 200, `{"results":[${results.join(',')}]}`)
+  },
+})

@@ -1,0 +1,61 @@
+/** What is said of texts and metadata in bodies, and what they are measured by. */
+import { z } from 'zod'
+import { type ErrorCode, problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { compact, membersOf, withoutEscapes } from '../../json/members.ts'
+import { integer } from '../../pipeline/schemas.ts'
+
+export const text = z
+  .string('must be a string')
+  .min(fields.text.minLength, 'must not be empty')
+  .meta({
+    maxLength: fields.text.maxBytes,
+    description: `At most ${fields.text.maxBytes} UTF-8 bytes.`,
+  })
+
+export const metadata = z.record(z.string(), z.unknown(), 'must be an object').meta({
+  description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON. They come back as they were sent: every digit, and the order of keys.`,
+})
+
+export const expectedVersion = integer(fields.expectedVersion)
+
+/** A client may spell as escapes what UTF-8 says in fewer bytes. */
+function tooLarge(metadata: string): boolean {
+  const { maxBytes } = fields.metadata
+  return (
+    Buffer.byteLength(metadata) > maxBytes && Buffer.byteLength(withoutEscapes(metadata)) > maxBytes
+  )
+}
+
+interface Content {
+  readonly text?: string | undefined
+  readonly metadata?: string | undefined
+}
+
+type Measured = keyof Content
+
+/** Which member is larger than it may be. */
+export function excessOf(content: object): Measured | undefined {
+  const { text = '', metadata = '' }: Content = content
+  if (Buffer.byteLength(text) > fields.text.maxBytes) return 'text'
+  return tooLarge(metadata) ? 'metadata' : undefined
+}
+
+/** What is answered where a member is too large. */
+export const EXCESS = {
+  text: 'text_too_large',
+  metadata: 'metadata_too_large',
+} as const satisfies Record<Measured, ErrorCode>
+
+/** The same. Throws `text_too_large` or `metadata_too_large`. */
+export function measured<C extends object>(content: C): C {
+  const excess = excessOf(content)
+  if (excess) throw problem(EXCESS[excess])
+  return content
+}
+
+/** The metadata of a body as it was sent: numbers keep their digits, and keys their order. */
+export function metadataIn(source: string): string | undefined {
+  const sent = membersOf(source).get('metadata')
+  return sent === undefined ? undefined : compact(sent)
+}

@@ -1,0 +1,57 @@
+/** DELETE /api/agents/me/memory: a memory goes; its history stays, and it can be restored. */
+import { z } from 'zod'
+import { fields } from '../../fields.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
+import { forAgents } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { memoryExample, memoryKey, tag } from '../schemas.ts'
+import { CHANGE_ERRORS, conflictAnswer, deletedView, makeChange, PRECONDITION } from './answers.ts'
+import { expectedVersion } from './content.ts'
+import { momentOf, type Operation, requireAgreement } from './operation.ts'
+
+const schema = z.strictObject({ key: memoryKey, expectedVersion }).meta({ id: 'MemoryDelete' })
+
+export const remove: Operation<typeof schema> = {
+  schema,
+  change: (sent) => ({ verb: 'delete', ...sent }),
+}
+
+export const deletedSchema = z.object({
+  key: memoryKey,
+  version: z.int().min(1).meta({ description: 'The version that the delete is.' }),
+  deletedAt: dateTime,
+})
+
+export const deleteMemory = endpoint({
+  operationId: 'deleteMemory',
+  method: 'DELETE',
+  path: '/api/agents/me/memory',
+  docs: {
+    tag,
+    summary: 'Delete a memory',
+    description: `Its versions are kept: POST /api/agents/me/memory/restore with expectedVersion 0 brings it back. What must be gone for good is for the operator to erase. ${PRECONDITION}`,
+  },
+  guards: forAgents('writes'),
+  query: z.strictObject({ key: memoryKey, expectedVersion: queryInteger(fields.expectedVersion) }),
+  answers: {
+    200: {
+      description: 'What was deleted.',
+      schema: z.object({ deleted: deletedSchema }).meta({ id: 'DeletedMemory' }),
+      example: {
+        deleted: { key: memoryExample.key, version: 4, deletedAt: memoryExample.updatedAt },
+      },
+    },
+    409: conflictAnswer,
+  },
+  errors: [...CHANGE_ERRORS, 'precondition_mismatch', 'memory_not_found'],
+  async handle({ call, identity, query }, home: Home) {
+    requireAgreement(call, query.expectedVersion)
+    const moment = momentOf(home)
+    const change = remove.change(query, '', moment)
+    const result = await makeChange(home, identity, change, moment.now)
+    if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
+    return json(call, 200, { deleted: deletedView(result) })
+  },
+})

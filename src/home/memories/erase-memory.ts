@@ -1,0 +1,73 @@
+/** POST /api/agents/me/memory/erase: texts that are to be gone for good. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { integer } from '../../pipeline/schemas.ts'
+import { forOperators, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { body } from '../limits.ts'
+import { refusal } from '../refusal.ts'
+import { memoryExample, memoryKey, tag } from '../schemas.ts'
+
+const MAX_VERSIONS = 1_000
+
+const NO_LIST = `must be "all", "history" or a list of 1 to ${MAX_VERSIONS} version numbers`
+
+const versionNumber = integer({ ...fields.expectedVersion, minimum: 1 })
+
+const schema = z
+  .strictObject({
+    key: memoryKey,
+    versions: z
+      .union(
+        [
+          z.enum(['all', 'history']),
+          z.array(versionNumber).min(1, NO_LIST).max(MAX_VERSIONS, NO_LIST),
+        ],
+        NO_LIST,
+      )
+      .meta({
+        description:
+          '"all": the memory and its history; "history": all but the current version; or some versions that are not current.',
+      }),
+  })
+  .meta({ id: 'MemoryErasure' })
+
+export const eraseMemory = endpoint({
+  operationId: 'eraseMemory',
+  method: 'POST',
+  path: '/api/agents/me/memory/erase',
+  docs: {
+    tag,
+    summary: 'Erase a memory, its history, or some versions for good',
+    description:
+      'When this answers, the texts are gone and nothing brings them back; the version numbers stay. A memory that is erased whole is deleted by it.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  body: {
+    schema,
+    maxBytes: body.maxBytes,
+    example: { key: memoryExample.key, versions: 'history' },
+  },
+  answers: {
+    200: {
+      description: 'The versions that are gone.',
+      schema: z
+        .object({ erased: z.object({ key: memoryKey, versions: z.array(z.int().min(1)) }) })
+        .meta({ id: 'Erased' }),
+      example: { erased: { key: memoryExample.key, versions: [1, 2] } },
+    },
+  },
+  errors: [...WRITE_ERRORS, 'memory_not_found', 'version_current'],
+  async handle({ call, identity, body: { key, versions } }, { store, clock }: Home) {
+    const found = await store.eraseMemory(identity, key, versions, clock())
+    if (found.outcome === 'missing') throw problem('memory_not_found')
+    if (found.outcome === 'current') throw problem('version_current')
+    if (found.outcome !== 'erased') throw refusal(found)
+    return json(call, 200, { erased: { key, versions: found.versions } })
+  },
+})

@@ -1,0 +1,118 @@
+/** GET /api/agents/me/memories: what the agent keeps, page by page. */
+import { z } from 'zod'
+import { fields } from '../../fields.ts'
+import { answer } from '../../http/call.ts'
+import { notModified } from '../../http/etag.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { queryInteger } from '../../pipeline/schemas.ts'
+import type { MemorySummary } from '../../store/port/memories.ts'
+import { forAgents } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { READING } from '../reach.ts'
+import { refusal } from '../refusal.ts'
+import { tag } from '../schemas.ts'
+import { summaryExample, summaryJson, summarySchema } from './summary.ts'
+
+const LIMIT = { minimum: 1, maximum: 1_000 }
+
+const DEFAULT_LIMIT = 100
+
+/** Of an answer, in UTF-8. A memory is smaller, however it must be escaped. */
+const PAGE_BYTES = 262_144
+
+/** What stands around the memories. */
+const FRAME_BYTES = 200
+
+export const keyPrefix = z
+  .string()
+  .regex(new RegExp(fields.keyPrefix.pattern), 'must be the beginning of a key')
+
+export const nextPage = z
+  .string()
+  .nullable()
+  .meta({ description: 'Send it as after; null at the end.' })
+
+/** What `next` looks like. */
+const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
+
+const query = z
+  .strictObject({
+    prefix: keyPrefix.optional().meta({ description: 'Only keys that start with it.' }),
+    order: z
+      .enum(['key', 'changed'])
+      .default('key')
+      .meta({ description: 'changed: last changed first.' }),
+    after: z.string().max(100).optional().meta({ description: 'The next of the page before.' }),
+    limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
+    view: z
+      .enum(['summary', 'whole'])
+      .default('summary')
+      .meta({ description: 'whole: with the texts.' }),
+  })
+  .refine(({ order, after }) => after === undefined || cursors[order].test(after), {
+    path: ['after'],
+    error: 'must be the next of a page in the same order',
+  })
+
+const cursorOf = ({ key, change }: MemorySummary, order: 'key' | 'changed'): string =>
+  order === 'key' ? key : String(change)
+
+/** As many as fit on a page; `last` is the last of them where more are left. */
+function fitting(memories: readonly MemorySummary[]) {
+  const shown: string[] = []
+  let bytes = FRAME_BYTES
+  for (const [at, memory] of memories.entries()) {
+    const json = summaryJson(memory)
+    bytes += Buffer.byteLength(json) + 1
+    if (bytes > PAGE_BYTES) return { shown, last: memories[at - 1] }
+    shown.push(json)
+  }
+  return { shown, last: undefined }
+}
+
+const etagOf = (lastEvent: number): string => `"e${lastEvent}"`
+
+export const listMemories = endpoint({
+  operationId: 'listMemories',
+  method: 'GET',
+  path: '/api/agents/me/memories',
+  docs: {
+    tag,
+    summary: 'List memories',
+    description:
+      'A page ends after limit memories or when it has grown large; next is null at the end. The ETag changes with whatever happens in this home.',
+  },
+  guards: forAgents('reads'),
+  query,
+  answers: {
+    200: {
+      description: 'A page of memories.',
+      schema: z
+        .object({ memories: z.array(summarySchema), next: nextPage })
+        .meta({ id: 'Memories' }),
+      example: { memories: [summaryExample], next: null },
+      headers: { ETag: 'Of the last event of this home.' },
+    },
+    304: {
+      description: 'Nothing happened in this home since.',
+      headers: { ETag: 'Of the last event of this home.' },
+    },
+  },
+  errors: READING,
+  async handle({ call, identity, query }, { store }: Home) {
+    const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
+    const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }
+    const found = await store.listMemories(identity, page)
+    if (found.outcome !== 'memories') throw refusal(found)
+    const etag = etagOf(found.lastEvent)
+    call.responseHeaders.ETag = etag
+    if (notModified(call, etag)) return answer(call, 304, null)
+    const { shown, last } = fitting(found.memories)
+    const next = last ? cursorOf(last, order) : found.next
+    return answer(
+      call,
+      200,
+      `{"memories":[${shown.join(',')}],"next":${JSON.stringify(next ?? null)}}`,
+    )
+  },
+})

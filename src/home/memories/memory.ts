@@ -1,0 +1,153 @@
+/** GET and POST /api/agents/me/memory: one named text, under compare-and-swap. */
+
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { type Answer, answer, type Call } from '../../http/call.ts'
+import { agreesWith, etagOf, notModified } from '../../http/etag.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { queryInteger } from '../../pipeline/schemas.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { Memory, MemoryWrite } from '../../store/port/memories.ts'
+import { forAgents, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { body } from '../limits.ts'
+import { READING } from '../reach.ts'
+import { refusal } from '../refusal.ts'
+import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
+import { CHANGE_ERRORS, faultProblem, memoryJson, savedAnswers, showSaved } from './answers.ts'
+import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
+import { type Moment, momentOf } from './operation.ts'
+
+const path = '/api/agents/me/memory'
+
+function show(call: Call, memory: Memory): Answer {
+  const etag = etagOf(memory.version)
+  call.responseHeaders.ETag = etag
+  if (notModified(call, etag)) return answer(call, 304, null)
+  return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
+}
+
+/** Throws `memory_not_found`. */
+export async function findMemory(
+  { store }: Home,
+  identity: Identity,
+  key: string,
+): Promise<Memory> {
+  const found = await store.readMemory(identity, key)
+  if (found.outcome === 'missing') throw problem('memory_not_found')
+  if (found.outcome !== 'found') throw refusal(found)
+  return found.memory
+}
+
+/** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
+async function findVersion({ store }: Home, identity: Identity, key: string, version: number) {
+  const found = await store.readVersion(identity, key, version)
+  if (found.outcome === 'found') return found.memory
+  if (found.outcome === 'paused' || found.outcome === 'revoked') throw refusal(found)
+  throw faultProblem(found)
+}
+
+export const readMemory = endpoint({
+  operationId: 'readMemory',
+  method: 'GET',
+  path,
+  docs: {
+    tag,
+    summary: 'Read a memory',
+    description: 'As it is, or with version as it was then.',
+  },
+  guards: forAgents('reads'),
+  query: z.strictObject({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
+  answers: {
+    200: {
+      description: 'The memory.',
+      schema: memoryResult,
+      example: { memory: memoryExample },
+      headers: { ETag: 'The version, quoted.' },
+    },
+    304: {
+      description: 'The version is the one in If-None-Match.',
+      headers: { ETag: 'The version, quoted.' },
+    },
+  },
+  errors: [...READING, 'memory_not_found', 'version_not_found', 'version_gone'],
+  handle: async ({ call, identity, query: { key, version } }, home: Home) =>
+    show(
+      call,
+      version === undefined
+        ? await findMemory(home, identity, key)
+        : await findVersion(home, identity, key, version),
+    ),
+})
+
+export const memoryWrite = z
+  .strictObject({
+    key: memoryKey,
+    text,
+    metadata: metadata.default({}),
+    expectedVersion: expectedVersion.meta({
+      description: '0 creates the memory; its current version updates it.',
+    }),
+  })
+  .meta({ id: 'MemoryWrite' })
+
+/** What is written, with its metadata's JSON as it was sent. */
+export const writeOf = (
+  { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
+  metadata: string,
+  { newId }: Pick<Moment, 'newId'>,
+): MemoryWrite => ({ id: newId(), key, text, metadata, expectedVersion })
+
+/** Throws what is too large, `version_conflict` and `memory_quota_reached`. */
+export async function saveMemory(
+  home: Home,
+  identity: Identity,
+  sent: Omit<z.output<typeof memoryWrite>, 'metadata'>,
+  metadata: string,
+): Promise<Memory> {
+  const moment = momentOf(home)
+  const write = measured(writeOf(sent, metadata, moment))
+  const written = await home.store.writeMemory(identity, write, moment.now)
+  if (written.outcome === 'saved') return written.memory
+  if (written.outcome === 'conflict' || written.outcome === 'over_quota')
+    throw faultProblem(written)
+  throw refusal(written)
+}
+
+export const writeMemory = endpoint({
+  operationId: 'writeMemory',
+  method: 'POST',
+  path,
+  docs: {
+    tag,
+    summary: 'Create or update a memory under compare-and-swap',
+    description:
+      'The answer comes when the write is on disk. If-Match, where sent, must agree with expectedVersion.',
+  },
+  guards: forAgents('writes'),
+  query: noQuery,
+  body: {
+    schema: memoryWrite,
+    maxBytes: body.maxBytes,
+    statuses: { otherType: 400, tooLarge: 413 },
+    example: {
+      key: memoryExample.key,
+      text: memoryExample.text,
+      metadata: memoryExample.metadata,
+      expectedVersion: 2,
+    },
+  },
+  answers: savedAnswers,
+  errors: [
+    ...CHANGE_ERRORS,
+    'precondition_mismatch',
+    'text_too_large',
+    'metadata_too_large',
+    'memory_quota_reached',
+  ],
+  async handle({ call, identity, body, source }, home: Home) {
+    if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
+    const metadata = metadataIn(source) ?? '{}'
+    return showSaved(call, await saveMemory(home, identity, body, metadata))
+  },
+})

@@ -1,0 +1,53 @@
+/** One kind of change: what is sent for it, alone or in a batch, and what the store is asked for. */
+import type { z } from 'zod'
+import { problem } from '../../errors.ts'
+import type { Answer, Call } from '../../http/call.ts'
+import { agreesWith } from '../../http/etag.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { Change } from '../../store/port/memories.ts'
+import { newId } from '../../uuid.ts'
+import type { Home } from '../home.ts'
+import { saveChange, showSaved } from './answers.ts'
+import { measured } from './content.ts'
+
+/** When a change is made, and an id of that time for a memory that it creates. */
+export interface Moment {
+  readonly now: number
+  readonly newId: () => string
+}
+
+/** Now. */
+export function momentOf({ clock, random }: Pick<Home, 'clock' | 'random'>): Moment {
+  const now = clock()
+  return { now, newId: () => newId(now, random) }
+}
+
+export interface Operation<Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema
+  /** `source`: the JSON that was validated, as it was sent. What it holds is yet to be measured. */
+  readonly change: (sent: z.output<Schema>, source: string, moment: Moment) => Change
+}
+
+interface Sent<Body> {
+  readonly call: Call
+  readonly identity: Identity
+  readonly body: Body
+  readonly source: string
+}
+
+/** If-Match beside a body must name the version that the body expects. */
+export function requireAgreement(call: Call, expectedVersion: number | undefined): void {
+  if (!agreesWith(call, expectedVersion ?? Number.NaN)) throw problem('precondition_mismatch')
+}
+
+/** Answers with the memory that the operation makes. */
+export const saving =
+  <Schema extends z.ZodType<{ readonly expectedVersion?: number | undefined }>>({
+    change,
+  }: Operation<Schema>) =>
+  async ({ call, identity, body, source }: Sent<z.output<Schema>>, home: Home): Promise<Answer> => {
+    requireAgreement(call, body.expectedVersion)
+    const moment = momentOf(home)
+    const asked = measured(change(body, source, moment))
+    return showSaved(call, await saveChange(home, identity, asked, moment.now))
+  }

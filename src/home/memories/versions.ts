@@ -1,0 +1,81 @@
+/** GET /api/agents/me/memory/versions: what a memory was, and who made it so. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
+import type { VersionSummary } from '../../store/port/memories.ts'
+import { forAgents } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { READING } from '../reach.ts'
+import { refusal } from '../refusal.ts'
+import { author, authorExample, memoryExample, memoryKey, tag } from '../schemas.ts'
+
+const LIMIT = { minimum: 1, maximum: 1_000 }
+
+const DEFAULT_LIMIT = 100
+
+const version = z.object({
+  version: z.int().min(1),
+  operation: z.enum(['write', 'patch', 'append', 'delete', 'restore', 'rename', 'import']),
+  bytes: z.int().min(0).meta({ description: 'UTF-8 bytes of the text; 0 of a delete.' }),
+  by: author,
+  createdAt: dateTime,
+})
+
+const view = ({ by, createdAt, ...rest }: VersionSummary) => ({
+  ...rest,
+  by: by ?? null,
+  createdAt: new Date(createdAt).toISOString(),
+})
+
+export const listVersions = endpoint({
+  operationId: 'listVersions',
+  method: 'GET',
+  path: '/api/agents/me/memory/versions',
+  docs: {
+    tag,
+    summary: 'List the versions of a memory, newest first',
+    description:
+      'Also of one that was deleted. GET /api/agents/me/memory with version reads one as it was.',
+  },
+  guards: forAgents('reads'),
+  query: z.strictObject({
+    key: memoryKey,
+    before: queryInteger({ minimum: 1 })
+      .optional()
+      .meta({ description: 'The next of the page before.' }),
+    limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
+  }),
+  answers: {
+    200: {
+      description: 'Versions that are kept.',
+      schema: z
+        .object({
+          versions: z.array(version),
+          next: z.int().nullable().meta({ description: 'Send it as before; null at the end.' }),
+        })
+        .meta({ id: 'Versions' }),
+      example: {
+        versions: [
+          {
+            version: 3,
+            operation: 'write',
+            bytes: 29,
+            by: authorExample,
+            createdAt: memoryExample.updatedAt,
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  errors: [...READING, 'memory_not_found'],
+  async handle({ call, identity, query }, { store }: Home) {
+    const { key, before, limit = DEFAULT_LIMIT } = query
+    const found = await store.listVersions(identity, key, before, limit)
+    if (found.outcome === 'missing') throw problem('memory_not_found')
+    if (found.outcome !== 'versions') throw refusal(found)
+    return json(call, 200, { versions: found.versions.map(view), next: found.next ?? null })
+  },
+})

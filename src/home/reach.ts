@@ -1,0 +1,77 @@
+/** What of a home a named key reaches: the memories under its prefix, and what happened to them. */
+import { type Problem, problem } from '../errors.ts'
+import type { EventStore, EventsAnswer, HomeEvent } from '../store/port/events.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { KeyBounds } from '../store/port/keys.ts'
+import type { Change, MemoriesQuery } from '../store/port/memories.ts'
+
+/** Why a named key may be refused by what reads memories, and by what changes them. */
+export const READING = ['key_out_of_reach'] as const
+export const WRITING = ['key_out_of_reach', 'key_read_only'] as const
+
+const outOfReach = ({ prefix }: KeyBounds): Problem =>
+  problem('key_out_of_reach', {
+    detail: `This named key reaches only memories whose keys start with "${prefix}". Use such a key, or ask the operator for one that reaches further.`,
+  })
+
+export const prefixOf = ({ key }: Identity): string => key?.prefix ?? ''
+
+export const readingRefused = ({ key }: Identity, ...keys: readonly string[]) =>
+  key && !keys.every((each) => each.startsWith(key.prefix)) ? outOfReach(key) : undefined
+
+export const writingRefused = (identity: Identity, ...keys: readonly string[]) =>
+  identity.key?.access === 'read' ? problem('key_read_only') : readingRefused(identity, ...keys)
+
+const keysOf = (change: Change): readonly string[] =>
+  change.verb === 'rename' ? [change.from, change.to] : [change.key]
+
+/** Of all changes together: one that may not be made keeps the others from being made. */
+export function changesRefused(identity: Identity, changes: readonly Change[]) {
+  const keys = changes.flatMap(keysOf)
+  const areReads = changes.every(({ verb }) => verb === 'read')
+  return areReads ? readingRefused(identity, ...keys) : writingRefused(identity, ...keys)
+}
+
+/** What looks at the keys that start alike. */
+type Prefixed = Pick<MemoriesQuery, 'prefix'>
+
+/** A prefix that leads out of reach altogether, where nothing would be found. */
+export function listRefused({ key }: Identity, { prefix }: Prefixed) {
+  if (!key || prefix.startsWith(key.prefix) || key.prefix.startsWith(prefix)) return undefined
+  return outOfReach(key)
+}
+
+/** The longer of the two: where both hold, it does. */
+export const narrowed = <Query extends Prefixed>(identity: Identity, query: Query): Query =>
+  prefixOf(identity).length > query.prefix.length ? { ...query, prefix: prefixOf(identity) } : query
+
+/** A name that is out of reach is left out; an event without any in reach is not seen. */
+function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent | undefined {
+  const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
+  const seen = { ...event, key: inReach(key), from: inReach(from) }
+  return seen.key === undefined && seen.from === undefined ? undefined : seen
+}
+
+/** Events that are looked at together. */
+const LOOK = 1_000
+
+/** Fewer than `limit`: there are no others up to the last of the home. */
+export async function eventsInReach(
+  { eventsAfter }: Pick<EventStore, 'eventsAfter'>,
+  identity: Identity,
+  id: number,
+  limit: number,
+): Promise<EventsAnswer> {
+  const prefix = prefixOf(identity)
+  const events: HomeEvent[] = []
+  for (let after = id; ; ) {
+    const page = await eventsAfter(identity, after, LOOK)
+    if (page.outcome !== 'events') return page
+    events.push(...page.events.flatMap((event) => visible(event, prefix) ?? []))
+    const end = page.events.at(-1)
+    if (!end || page.events.length < LOOK || events.length >= limit) {
+      return { ...page, events: events.slice(0, limit) }
+    }
+    after = end.id
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Who may do what, decided in one place: handlers are given this store, whose every verb asks first
+ * what the identity may do. A new verb of the port does not compile before its right is told here.
+ */
+import { type Problem, problem } from '../errors.ts'
+import { hasExpired } from '../pipeline/guards/bearer.ts'
+import type { HomeStore, Identity } from '../store/port/home.ts'
+import { noteUses } from './keys/uses.ts'
+import {
+  changesRefused,
+  eventsInReach,
+  listRefused,
+  narrowed,
+  prefixOf,
+  readingRefused,
+  writingRefused,
+} from './reach.ts'
+
+type Refusal = Problem | undefined
+
+type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
+
+const anybody = (): Refusal => undefined
+
+/** Agents and their named keys have no say in what their operator controls. */
+const operators = ({ kind }: Identity): Refusal =>
+  kind === 'operator' ? undefined : problem('insufficient_scope')
+
+/** A stream may outlive its key, so expiry is asked here too. */
+const allowing =
+  (clock: () => number) =>
+  <Args extends readonly unknown[], T>(
+    refused: NoInfer<(identity: Identity, ...args: Args) => Refusal>,
+    verb: Verb<Args, T>,
+  ): Verb<Args, T> =>
+  (identity, ...args) => {
+    const refusal = hasExpired(identity, clock())
+      ? problem('key_expired')
+      : refused(identity, ...args)
+    return refusal ? Promise.reject(refusal) : verb(identity, ...args)
+  }
+
+type Allow = ReturnType<typeof allowing>
+
+const forOperators = (store: HomeStore, allowed: Allow) => ({
+  eraseMemory: allowed(operators, store.eraseMemory),
+  setStatus: allowed(operators, store.setStatus),
+  changeProfile: allowed(operators, store.changeProfile),
+  rotateAgentToken: allowed(operators, store.rotateAgentToken),
+  createKey: allowed(operators, store.createKey),
+  listKeys: allowed(operators, store.listKeys),
+  endKey: allowed(operators, store.endKey),
+  replaceOperatorToken: allowed(operators, store.replaceOperatorToken),
+  eraseAgent: allowed(operators, store.eraseAgent),
+})
+
+/** `clock`: milliseconds since the epoch. */
+export function scoped(store: HomeStore, clock: () => number): HomeStore {
+  const noteUse = noteUses(store, clock)
+  const allowed = allowing(clock)
+
+  function used(identity: Identity | undefined): Identity | undefined {
+    if (identity?.key && !hasExpired(identity, clock())) noteUse(identity)
+    return identity
+  }
+
+  return {
+    identify(tokenHash) {
+      const found = store.identify(tokenHash)
+      return found instanceof Promise ? found.then(used) : used(found)
+    },
+    findBirth: store.findBirth,
+    hasRoom: store.hasRoom,
+    countBirths: store.countBirths,
+    findAccount: store.findAccount,
+    knowsAddress: store.knowsAddress,
+    bear: store.bear,
+    findReplacement: store.findReplacement,
+    noteUse: store.noteUse,
+
+    readProfile: allowed(anybody, store.readProfile),
+    recordEvent: allowed(anybody, store.recordEvent),
+    eventsAfter: allowed(anybody, (identity, id, limit) =>
+      prefixOf(identity) === ''
+        ? store.eventsAfter(identity, id, limit)
+        : eventsInReach(store, identity, id, limit),
+    ),
+    exportMemories: allowed(anybody, (identity) =>
+      store.exportMemories(identity, prefixOf(identity)),
+    ),
+    listMemories: allowed(listRefused, (identity, query) =>
+      store.listMemories(identity, narrowed(identity, query)),
+    ),
+    searchMemories: allowed(listRefused, (identity, query) =>
+      store.searchMemories(identity, narrowed(identity, query)),
+    ),
+    readMemory: allowed(readingRefused, store.readMemory),
+    readVersion: allowed((identity, key) => readingRefused(identity, key), store.readVersion),
+    listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),
+    writeMemory: allowed((identity, { key }) => writingRefused(identity, key), store.writeMemory),
+    changeMemories: allowed(changesRefused, store.changeMemories),
+    ...forOperators(store, allowed),
+  }
+}

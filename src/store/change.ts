@@ -1,0 +1,173 @@
+/** What a change makes of a memory, decided alike for every engine. */
+import { conflictWith } from './answers.ts'
+import type { Change, Deleted, Fault, Memory, Operation } from './port/memories.ts'
+
+/** What lies under a key: a memory, or what is left of one. */
+export interface Head {
+  readonly id: string
+  readonly version: number
+  readonly createdAt: number
+  /** Of what is left: when it was deleted. */
+  readonly updatedAt: number
+  readonly deleted: boolean
+  /** UTF-8 bytes of the current text and metadata; 0 of what is left. */
+  readonly size: number
+  /** Whether versions of it are kept. */
+  readonly kept: boolean
+}
+
+export type Content = Pick<Memory, 'text' | 'metadata'>
+
+/** A version that is kept: what the memory was then. */
+export type Past = Content & Pick<Memory, 'id' | 'createdAt'>
+
+/** What a change finds. What is asked for is looked up then, or was before. */
+export interface Found {
+  readonly head: Head | undefined
+  /** Of the living memory. */
+  readonly content: () => Content
+  /** Undefined where it is not kept; null of a delete, which has no text. */
+  readonly past: (version: number) => Past | null | undefined
+  /** What is under the new name of a rename. */
+  readonly target: () => Head | undefined
+}
+
+/** The version that a change makes. */
+export type Effect =
+  | {
+      readonly effect: 'keep'
+      readonly operation: Exclude<Operation, 'delete'>
+      readonly memory: Memory
+      /** Of a rename: the old name, and what is left there. */
+      readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
+    }
+  | { readonly effect: 'delete'; readonly key: string; readonly deleted: Deleted }
+
+/** All but reads, which change nothing. */
+export type Editing = Exclude<Change, { verb: 'read' }>
+
+type Decision = Effect | Fault
+
+export const isLiving = (head: Head | undefined): head is Head & { readonly deleted: false } =>
+  head?.deleted === false
+
+const deletedOf = (head: Head | undefined): Deleted | undefined =>
+  head?.deleted ? { version: head.version, deletedAt: head.updatedAt } : undefined
+
+const versionOf = (head: Head | undefined): number => (isLiving(head) ? head.version : 0)
+
+/** A clock that steps back must not make a version older than what it replaced. */
+const timeAfter = (head: Head | undefined, now: number): number =>
+  Math.max(now, head?.updatedAt ?? now)
+
+function conflict({ head, content }: Found, sent?: Content): Fault {
+  const stored = isLiving(head) ? { ...head, ...(sent && content()) } : undefined
+  return conflictWith(stored, sent, deletedOf(head))
+}
+
+/** The version after what lies under the key. */
+function keep(
+  operation: Exclude<Operation, 'delete'>,
+  key: string,
+  head: Head | undefined,
+  sent: Content & { readonly id: string; readonly createdAt?: number },
+  now: number,
+): Effect {
+  const updatedAt = timeAfter(head, now)
+  const { id, createdAt } = isLiving(head) ? head : { createdAt: updatedAt, ...sent }
+  const { text, metadata } = sent
+  const version = (head?.version ?? 0) + 1
+  return {
+    effect: 'keep',
+    operation,
+    memory: { id, key, text, metadata, version, createdAt, updatedAt },
+  }
+}
+
+type Of<Verb extends Change['verb']> = Extract<Change, { readonly verb: Verb }>
+
+function write(change: Of<'write'> | Of<'import'>, found: Found, now: number): Decision {
+  if (versionOf(found.head) !== change.expectedVersion) return conflict(found, change)
+  return keep(change.verb, change.key, found.head, change, now)
+}
+
+function patch(change: Of<'patch'>, found: Found, now: number): Decision {
+  const { head, content } = found
+  if (!isLiving(head)) return conflict(found)
+  const { text = content().text, metadata = content().metadata } = change
+  const sent = { id: head.id, text, metadata }
+  if (head.version !== change.expectedVersion) return conflict(found, sent)
+  return keep('patch', change.key, head, sent, now)
+}
+
+function append(change: Of<'append'>, found: Found, now: number): Decision {
+  const { head, content } = found
+  const { expectedVersion = versionOf(head) } = change
+  if (versionOf(head) !== expectedVersion) return conflict(found)
+  const before = isLiving(head) ? content() : { text: '', metadata: '{}' }
+  const text = before.text + change.text
+  if (Buffer.byteLength(text) > change.maxBytes) return { outcome: 'too_large' }
+  return keep('append', change.key, head, { ...before, id: change.id, text }, now)
+}
+
+function remove({ key, expectedVersion }: Of<'delete'>, found: Found, now: number): Decision {
+  const { head } = found
+  if (!isLiving(head)) return { outcome: 'missing', deleted: deletedOf(head) }
+  if (head.version !== expectedVersion) return conflict(found)
+  const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
+  return { effect: 'delete', key, deleted }
+}
+
+function restore(change: Of<'restore'>, found: Found, now: number): Decision {
+  const { head, past } = found
+  const { key, version, expectedVersion } = change
+  if (versionOf(head) !== expectedVersion) return conflict(found)
+  const then = past(version)
+  if (then) return keep('restore', key, head, then, now)
+  return { outcome: then === undefined && version <= (head?.version ?? 0) ? 'gone' : 'no_version' }
+}
+
+function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: number): Decision {
+  const { head, content, target } = found
+  if (!isLiving(head)) return { outcome: 'missing', deleted: deletedOf(head) }
+  if (head.version !== expectedVersion) return conflict(found)
+  const there = target()
+  if (from === to || isLiving(there) || there?.kept) return { outcome: 'taken' }
+  const latest = Math.max(head.version, there?.version ?? 0)
+  const at = timeAfter(there, now)
+  const kept = keep('rename', to, { ...head, version: latest }, { ...content(), id: head.id }, at)
+  const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
+  return { ...kept, left: { key: from, deleted } } as Effect
+}
+
+export function decide(change: Editing, found: Found, now: number): Decision {
+  switch (change.verb) {
+    case 'write':
+    case 'import':
+      return write(change, found, now)
+    case 'patch':
+      return patch(change, found, now)
+    case 'append':
+      return append(change, found, now)
+    case 'delete':
+      return remove(change, found, now)
+    case 'restore':
+      return restore(change, found, now)
+    case 'rename':
+      return rename(change, found, now)
+  }
+}
+
+export const isFault = (decision: Decision): decision is Fault => 'outcome' in decision
+
+/** Of a change: the key whose memory it changes. */
+export const keyOf = (change: Change): string =>
+  change.verb === 'rename' ? change.from : change.key
+
+/** UTF-8 bytes of what a version holds. */
+export const sizeOf = ({ text, metadata }: Content): number =>
+  Buffer.byteLength(text) + Buffer.byteLength(metadata)
+
+/** Whether an agent wants to be told of it when it wakes. */
+export const isPinned = (metadata: string): boolean =>
+  /"pinned"|\\u/.test(metadata) && JSON.parse(metadata).pinned === true

@@ -1,0 +1,187 @@
+/** Changes that are made together: decided one after the other, each on what those before it left. */
+import {
+  type Content,
+  decide,
+  type Editing,
+  type Effect,
+  type Found,
+  type Head,
+  isFault,
+  isLiving,
+  keyOf,
+  type Past,
+  sizeOf,
+} from './change.ts'
+import type { Change, Fault, Result } from './port/memories.ts'
+import type { HomeBounds } from './port/store.ts'
+
+/** What is counted of a home. */
+export interface Ledger {
+  /** Living ones. */
+  readonly memories: number
+  /** Of current texts and metadata. */
+  readonly bytes: number
+  /** Of earlier versions. */
+  readonly history: number
+}
+
+/** What the store has, before any of the changes. */
+export interface Stored {
+  readonly head: (key: string) => Head | undefined
+  readonly content: (key: string) => Content
+  readonly past: (key: string, version: number) => Past | null | undefined
+}
+
+export interface Plan {
+  readonly effects: readonly Effect[]
+  /** One for each change. */
+  readonly results: readonly Result[]
+  readonly ledger: Ledger
+}
+
+type Faulty = { readonly at: number; readonly fault: Fault }
+
+/** A memory in the midst of the changes. */
+interface State {
+  readonly head: Head | undefined
+  /** Under which key the store has what was before the changes. */
+  readonly origin: string
+  /** Undefined: as stored. */
+  readonly content?: Content
+  readonly made: ReadonlyMap<number, Past | null>
+}
+
+/** No key is empty: what was renamed away has left nothing under its old name. */
+const NOWHERE = ''
+
+const untouched = (head: Head | undefined, origin: string): State => ({
+  head,
+  origin,
+  made: new Map(),
+})
+
+function overlay(stored: Stored) {
+  const states = new Map<string, State>()
+  const stateOf = (key: string): State => states.get(key) ?? untouched(stored.head(key), key)
+  const contentOf = (key: string): Content => {
+    const { content, origin } = stateOf(key)
+    return content ?? stored.content(origin)
+  }
+
+  function keep({ memory, left }: Effect & { effect: 'keep' }): void {
+    const { key, version } = memory
+    const before = stateOf(left?.key ?? key)
+    const head = { ...memory, deleted: false, size: sizeOf(memory), kept: true }
+    const made = new Map(before.made).set(version, memory)
+    states.set(key, { head, origin: before.origin, content: memory, made })
+    if (left && before.head) states.set(left.key, untouched(remainsOf(before.head, left), NOWHERE))
+  }
+
+  return {
+    found: (change: Editing): Found => ({
+      head: stateOf(keyOf(change)).head,
+      content: () => contentOf(keyOf(change)),
+      past(version) {
+        const { made, origin } = stateOf(keyOf(change))
+        return made.has(version) ? made.get(version) : stored.past(origin, version)
+      },
+      target: () => (change.verb === 'rename' ? stateOf(change.to).head : undefined),
+    }),
+    head: (key: string) => stateOf(key).head,
+    contentOf,
+    apply(effect: Effect): void {
+      if (effect.effect === 'keep') {
+        keep(effect)
+        return
+      }
+      const before = stateOf(effect.key)
+      if (!before.head) return
+      const made = new Map(before.made).set(effect.deleted.version, null)
+      const head = { ...remainsOf(before.head, effect), kept: true }
+      states.set(effect.key, { head, origin: before.origin, made })
+    },
+  }
+}
+
+const remainsOf = (
+  head: Head,
+  { deleted }: { readonly deleted: { readonly version: number; readonly deletedAt: number } },
+): Head => ({
+  ...head,
+  version: deleted.version,
+  updatedAt: deleted.deletedAt,
+  deleted: true,
+  size: 0,
+  kept: false,
+})
+
+/** What is counted once the effect is there. `before`: what lay under the key, or the old name. */
+function counted(ledger: Ledger, effect: Effect, before: Head | undefined): Ledger {
+  const was = isLiving(before) ? before.size : 0
+  const living = effect.effect === 'keep' ? 1 : 0
+  return {
+    memories: ledger.memories + living - (isLiving(before) ? 1 : 0),
+    bytes: ledger.bytes - was + (effect.effect === 'keep' ? sizeOf(effect.memory) : 0),
+    history: ledger.history + was,
+  }
+}
+
+const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
+  (bounds.memories > 0 && after.memories > before.memories && after.memories > bounds.memories) ||
+  (bounds.bytes > 0 && after.bytes > before.bytes && after.bytes > bounds.bytes)
+
+const resultOf = (effect: Effect): Result =>
+  effect.effect === 'keep'
+    ? { outcome: 'saved', memory: effect.memory }
+    : { outcome: 'deleted', key: effect.key, deleted: effect.deleted }
+
+/** All of the changes, or what stands in the way of each that cannot be made. */
+export function plan(
+  changes: readonly Change[],
+  stored: Stored,
+  ledger: Ledger,
+  bounds: HomeBounds,
+  now: number,
+): Plan | { readonly faults: readonly Faulty[] } {
+  const midst = overlay(stored)
+  const effects: Effect[] = []
+  const results: Result[] = []
+  const faults: Faulty[] = []
+  let after = ledger
+
+  function read(key: string): Result {
+    const head = midst.head(key)
+    if (isLiving(head)) {
+      const { id, version, createdAt, updatedAt } = head
+      const memory = { id, key, ...midst.contentOf(key), version, createdAt, updatedAt }
+      return { outcome: 'found', memory }
+    }
+    const deleted = head && { version: head.version, deletedAt: head.updatedAt }
+    return { outcome: 'missing', deleted }
+  }
+
+  function change(each: Editing): Result | Fault {
+    const decision = decide(each, midst.found(each), now)
+    if (isFault(decision)) return decision
+    const next = counted(after, decision, midst.head(keyOf(each)))
+    if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
+    after = next
+    midst.apply(decision)
+    effects.push(decision)
+    return resultOf(decision)
+  }
+
+  for (const [at, each] of changes.entries()) {
+    const became = each.verb === 'read' ? read(each.key) : change(each)
+    if (isResult(became, each)) results.push(became)
+    else faults.push({ at, fault: became })
+  }
+  return faults.length > 0 ? { faults } : { effects, results, ledger: after }
+}
+
+/** A read of nothing is a result; a delete of nothing is not. */
+const isResult = (became: Result | Fault, { verb }: Change): became is Result =>
+  verb === 'read' ||
+  became.outcome === 'saved' ||
+  became.outcome === 'deleted' ||
+  became.outcome === 'found'

@@ -1,0 +1,57 @@
+/** What happened in a home: its log, which outlives the versions and holds no text. */
+import type { Author, Identity, Refused } from './home.ts'
+
+/** Each change of a memory, and what else an operator wants to know of. */
+export const EVENT_TYPES = [
+  'write',
+  'patch',
+  'append',
+  'delete',
+  'restore',
+  'rename',
+  'import',
+  'erase',
+  'export',
+  'profile',
+  'pause',
+  'resume',
+  'rotate_key',
+  'create_key',
+  'revoke_key',
+  'replace_operator_key',
+  'sign_in',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export interface HomeEvent {
+  /** 1, 2, 3 …: in the order in which they happened, without a gap. */
+  readonly id: number
+  readonly type: EventType
+  /** Of the memory; the new one of a rename. */
+  readonly key: string | undefined
+  /** Of a rename: the old name. */
+  readonly from: string | undefined
+  readonly version: number | undefined
+  readonly by: Author | undefined
+  readonly createdAt: number
+}
+
+export type EventsAnswer =
+  | {
+      readonly outcome: 'events'
+      /** Oldest first. */
+      readonly events: readonly HomeEvent[]
+      /** The newest event of the home; 0 before the first. */
+      readonly last: number
+      /** The oldest that is kept. */
+      readonly first: number
+    }
+  | Refused
+
+export interface EventStore {
+  /** Those after this one; once it was read, none with a lower id will appear. */
+  eventsAfter(identity: Identity, id: number, limit: number): Promise<EventsAnswer>
+  /** Something that changed no memory. False: the identity was revoked. */
+  recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean>
+}

@@ -1,0 +1,177 @@
+/** Any changes of memories, in one transaction that holds the home from its first statement. */
+import { authorOf } from '../answers.ts'
+import { type Head, keyOf, type Past } from '../change.ts'
+import { type Plan, plan, type Stored } from '../plan.ts'
+import type { Identity } from '../port/home.ts'
+import type { Change, ChangesAnswer } from '../port/memories.ts'
+import { dayOf } from '../port/sessions.ts'
+import type { HomeBounds } from '../port/store.ts'
+import { type HeadRow, rowsOf, saveRows } from './effects.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { type HomeRow, lockHome, saveHome } from './homes.ts'
+import { refusedBy } from './identities.ts'
+import { CURRENT } from './memories.ts'
+import { prune } from './prune.ts'
+
+type StoredRow = HeadRow & { kept: boolean; text: string | null; metadata: string | null }
+
+const storedUnder = statement<StoredRow>(
+  'stored_under',
+  `SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
+     v.text, v.metadata, EXISTS (
+       SELECT 1 FROM versions k WHERE k.agent_id = m.agent_id AND k.key = m.key
+     ) AS kept
+   FROM memories m ${CURRENT}
+   WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
+)
+
+interface PastRow {
+  key: string
+  version: number
+  id: string
+  created_at: number
+  text: string | null
+  metadata: string | null
+}
+
+/** Those that are still kept: unless as many newer ones are there. */
+const pastVersions = statement<PastRow>(
+  'past_versions',
+  `SELECT v.key, v.version, v.id, v.created_at, v.text, v.metadata
+   FROM unnest($2::TEXT[], $3::BIGINT[]) AS q (key, version)
+   JOIN versions v ON v.agent_id = $1 AND v.key = q.key AND v.version = q.version
+   WHERE $4::BIGINT = 0 OR $4::BIGINT > (
+     SELECT count(*) FROM versions n
+     WHERE n.agent_id = $1 AND n.key = v.key AND n.version > v.version
+   )`,
+)
+
+const countDay = statement(
+  'count_day',
+  `INSERT INTO daily_writes (agent_id, day, slot, writes) VALUES ($1, $2, '0', $3::BIGINT)
+   ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + $3::BIGINT`,
+)
+
+const keysOf = (changes: readonly Change[]): string[] => [
+  ...new Set(changes.flatMap((each) => (each.verb === 'rename' ? [each.from, each.to] : each.key))),
+]
+
+/** What is to come back, under every key from which a rename before it may have brought it. */
+function* sought(changes: readonly Change[]): Generator<readonly [key: string, version: number]> {
+  const origins = new Map<string, ReadonlySet<string>>()
+  const originsOf = (key: string) => origins.get(key) ?? new Set([key])
+  for (const each of changes) {
+    if (each.verb === 'rename') {
+      origins.set(each.to, originsOf(each.to).union(originsOf(each.from)))
+    }
+    if (each.verb !== 'restore') continue
+    for (const key of originsOf(keyOf(each))) yield [key, each.version]
+  }
+}
+
+const placeOf = (key: string, version: number): string => `${version} ${key}`
+
+const pastOf = ({ id, created_at: createdAt, text, metadata }: PastRow): Past | null =>
+  text === null || metadata === null ? null : { id, createdAt, text, metadata }
+
+async function loadPast(
+  ask: Ask,
+  agentId: string,
+  changes: readonly Change[],
+  most: number,
+): Promise<ReadonlyMap<string, Past | null>> {
+  const wanted = [...sought(changes)]
+  if (wanted.length === 0) return new Map()
+  const [keys, versions] = [wanted.map(([key]) => key), wanted.map(([, version]) => version)]
+  const rows = await ask(pastVersions, agentId, keys, versions, most)
+  return new Map(rows.map((row) => [placeOf(row.key, row.version), pastOf(row)]))
+}
+
+const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: StoredRow): Head => ({
+  ...{ id: row.id, version: row.version, createdAt, updatedAt },
+  ...{ deleted: row.deleted, size: row.size, kept: row.kept },
+})
+
+interface Loaded extends Stored {
+  readonly rows: ReadonlyMap<string, HeadRow>
+}
+
+async function load(
+  ask: Ask,
+  agentId: string,
+  changes: readonly Change[],
+  most: number,
+): Promise<Loaded> {
+  const found = await ask(storedUnder, agentId, keysOf(changes))
+  const rows = new Map(found.map((row) => [row.key, row]))
+  const past = await loadPast(ask, agentId, changes, most)
+  return {
+    rows,
+    head(key) {
+      const row = rows.get(key)
+      return row && headOf(row)
+    },
+    content(key) {
+      const { text, metadata } = rows.get(key) ?? {}
+      return { text: text ?? '', metadata: metadata ?? '{}' }
+    },
+    past: (key, version) => past.get(placeOf(key, version)),
+  }
+}
+
+/** Who changes what is theirs, and when. */
+interface Doing {
+  readonly ask: Ask
+  readonly identity: Identity
+  readonly home: HomeRow
+  readonly now: number
+}
+
+async function carryOut(
+  { ask, identity, home, now }: Doing,
+  { effects, ledger }: Plan,
+  stored: Loaded,
+  bounds: HomeBounds,
+): Promise<void> {
+  const { agentId } = identity
+  const from = home.last_event
+  const to = from + effects.length
+  const rows = rowsOf(effects, stored.rows, from)
+  const { memories, bytes, history } = ledger
+  await saveRows(ask, agentId, rows, JSON.stringify(authorOf(identity)), now)
+  await ask(saveHome, agentId, memories, bytes, history, to)
+  await ask(countDay, agentId, dayOf(now), effects.length)
+  const grown = { made: rows.versions, bytes: bytes + history, events: { from, to } }
+  await prune(ask, agentId, grown, bounds)
+}
+
+async function change(
+  doing: Doing,
+  changes: readonly Change[],
+  bounds: HomeBounds,
+): Promise<ChangesAnswer> {
+  const { ask, identity, home, now } = doing
+  const stored = await load(ask, identity.agentId, changes, bounds.versions)
+  const planned = plan(changes, stored, home, bounds, now)
+  if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
+  if (planned.effects.length > 0) await carryOut(doing, planned, stored, bounds)
+  return { outcome: 'changed', results: planned.results }
+}
+
+export function changeVerb({ transact }: Connections, committed: () => void, bounds: HomeBounds) {
+  return async (
+    identity: Identity,
+    changes: readonly Change[],
+    now: number,
+  ): Promise<ChangesAnswer> => {
+    const answer = await transact(async (ask): Promise<ChangesAnswer> => {
+      const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
+      const refused = refusedBy(home)
+      if (!home || refused) return refused ?? { outcome: 'revoked' }
+      return change({ ask, identity, home, now }, changes, bounds)
+    })
+    const changed = answer.outcome === 'changed' && changes.some(({ verb }) => verb !== 'read')
+    if (changed) committed()
+    return answer
+  }
+}

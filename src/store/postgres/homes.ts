@@ -1,0 +1,88 @@
+/**
+ * What is counted of each home, and its log. Whoever changes a home holds its row from the first
+ * statement to the commit: that is the order in which its events are numbered, without a gap, and
+ * no two that change it can wait for each other.
+ */
+import { authorOf } from '../answers.ts'
+import type { EventsAnswer, EventType } from '../port/events.ts'
+import type { Identity } from '../port/home.ts'
+import { type EventRow, eventOf } from '../rows.ts'
+import { type Connections, statement } from './engine/connections.ts'
+import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { pruneEvents } from './prune.ts'
+
+export interface HomeRow {
+  memories: number
+  bytes: number
+  history: number
+  last_event: number
+}
+
+/** Nobody else changes the home until the end of the transaction; null where nobody may. */
+export const lockHome = statement<AdmittedRow & HomeRow>(
+  'lock_home',
+  `WITH ${ADMITTED},
+   home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
+   SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history, h.last_event
+   FROM admitted a LEFT JOIN home h ON true`,
+)
+
+export const saveHome = statement(
+  'save_home',
+  `UPDATE homes SET memories = $2, bytes = $3, history = $4, last_event = $5 WHERE agent_id = $1`,
+)
+
+const record = statement<{ id: number }>(
+  'record_event',
+  `WITH ${ADMITTED},
+   numbered AS (
+     UPDATE homes SET last_event = last_event + 1
+     WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
+     RETURNING last_event
+   )
+   INSERT INTO events (agent_id, id, type, author, created_at)
+   SELECT $1, last_event, $3, $4, $5::BIGINT FROM numbered RETURNING id`,
+)
+
+type LoggedRow = AdmittedRow & { last_event: number; first: number | null } & (
+    | EventRow
+    | { id: null }
+  )
+
+const eventsAfter = statement<LoggedRow>(
+  'events_after',
+  `SELECT c.kind, c.status AS credential_status, h.last_event,
+     (SELECT min(id) FROM events WHERE agent_id = $1) AS first,
+     e.id, e.type, e.key, e.renamed_from, e.version, e.author, e.created_at
+   FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
+   LEFT JOIN LATERAL (
+     SELECT * FROM events WHERE agent_id = $1 AND id > $3 ORDER BY id LIMIT $4
+   ) AS e ON true
+   WHERE c.agent_id = $1 AND c.token_hash = $2
+   ORDER BY e.id`,
+)
+
+/** `most`: events that are kept; 0: all. */
+export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
+  async eventsAfter(
+    { agentId, tokenHash }: Identity,
+    id: number,
+    limit: number,
+  ): Promise<EventsAnswer> {
+    const rows = await read(eventsAfter, agentId, tokenHash, id, limit)
+    const refused = refusedBy(rows[0])
+    if (refused) return refused
+    const { last_event: last = 0, first } = rows[0] ?? {}
+    const events = rows.filter((row) => row.id !== null).map(eventOf)
+    return { outcome: 'events', events, last, first: first ?? last + 1 }
+  },
+  async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
+    const { agentId, tokenHash } = identity
+    const author = JSON.stringify(authorOf(identity))
+    const [row] = await write(record, agentId, tokenHash, type, author, now)
+    if (!row) return false
+    committed()
+    await pruneEvents(write, agentId, { from: row.id - 1, to: row.id }, most).catch(() => {})
+    return true
+  },
+})

@@ -1,0 +1,107 @@
+/**
+ * Versions and events that give way. Each is one statement that holds the home's row before it looks
+ * at anything else, and may be left out: what is over is found again by a later change.
+ */
+import type { HomeBounds } from '../port/store.ts'
+import { type Ask, statement } from './engine/connections.ts'
+
+/** What is over a count is given up when the count has grown by as much again. */
+const VERSIONS_AT_ONCE = 16
+const EVENTS_AT_ONCE = 64
+
+/** Of a home's bytes: given up beyond what had to be, so that not every write must. */
+const AHEAD = 1 / 64
+
+const HELD =
+  'held AS (SELECT agent_id, bytes + history AS bytes FROM homes WHERE agent_id = $1 FOR UPDATE)'
+
+const FREED = `
+  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM gone)
+  WHERE agent_id = $1 RETURNING bytes + history AS bytes`
+
+const dropSurplus = statement<{ bytes: number }>(
+  'drop_surplus',
+  `WITH ${HELD},
+   gone AS (
+     DELETE FROM versions v USING (
+       SELECT key, version, row_number() OVER (PARTITION BY key ORDER BY version DESC) AS nth
+       FROM versions WHERE agent_id = (SELECT agent_id FROM held) AND key = ANY($2::TEXT[])
+     ) AS aged
+     WHERE v.agent_id = $1 AND v.key = aged.key AND v.version = aged.version AND aged.nth > $3
+     RETURNING v.size
+   ) ${FREED}`,
+)
+
+const AGED_AT_ONCE = 1_000
+
+/** A version that is not the current one never is again. */
+const dropOldest = statement<{ bytes: number; dropped: number }>(
+  'drop_oldest',
+  `WITH ${HELD},
+   gone AS (
+     DELETE FROM versions v USING held, (
+       SELECT key, version, sum(size) OVER (ORDER BY seq) - size AS older FROM (
+         SELECT o.key, o.version, o.seq, o.size FROM versions o
+         WHERE o.agent_id = (SELECT agent_id FROM held) AND NOT EXISTS (
+           SELECT 1 FROM memories m
+           WHERE m.agent_id = $1 AND m.key = o.key AND m.version = o.version
+         )
+         ORDER BY o.seq LIMIT ${AGED_AT_ONCE}
+       ) AS oldest
+     ) AS aged
+     WHERE v.agent_id = $1 AND v.key = aged.key AND v.version = aged.version
+       AND aged.older < held.bytes - $2::BIGINT
+     RETURNING v.size
+   ) ${FREED}, (SELECT count(*) FROM gone) AS dropped`,
+)
+
+const dropEvents = statement('drop_events', 'DELETE FROM events WHERE agent_id = $1 AND id <= $2')
+
+/** What changed: the versions that were made, the bytes that are held, the events as numbered. */
+export interface Grown {
+  readonly made: readonly { readonly key: string; readonly version: number }[]
+  readonly bytes: number
+  readonly events: { readonly from: number; readonly to: number }
+}
+
+export async function pruneEvents(
+  ask: Ask,
+  agentId: string,
+  { from, to }: Grown['events'],
+  most: number,
+): Promise<void> {
+  const due = Math.floor(to / EVENTS_AT_ONCE) > Math.floor(from / EVENTS_AT_ONCE)
+  if (most > 0 && to > most && due) await ask(dropEvents, agentId, to - most)
+}
+
+async function pruneVersions(
+  ask: Ask,
+  agentId: string,
+  made: Grown['made'],
+  most: number,
+): Promise<number | undefined> {
+  const due = made.filter(({ version }) => version > most && version % VERSIONS_AT_ONCE === 0)
+  if (most === 0 || due.length === 0) return undefined
+  const keys = due.map(({ key }) => key)
+  return (await ask(dropSurplus, agentId, keys, most))[0]?.bytes
+}
+
+async function pruneBytes(ask: Ask, agentId: string, held: number, most: number): Promise<void> {
+  const kept = Math.floor(most * (1 - AHEAD))
+  for (let bytes = held; most > 0 && bytes > most; ) {
+    const [freed] = await ask(dropOldest, agentId, kept)
+    if (!freed?.dropped) return
+    bytes = freed.bytes
+  }
+}
+
+export async function prune(
+  ask: Ask,
+  agentId: string,
+  { made, bytes, events }: Grown,
+  bounds: HomeBounds,
+): Promise<void> {
+  await pruneEvents(ask, agentId, events, bounds.events)
+  const left = await pruneVersions(ask, agentId, made, bounds.versions)
+  await pruneBytes(ask, agentId, left ?? bytes, bounds.bytes)
+}

@@ -1,0 +1,99 @@
+/** Versions as they are read: what a memory was. Of each as many are there as are kept. */
+import type { Identity } from '../port/home.ts'
+import type { VersionAnswer, VersionsAnswer } from '../port/memories.ts'
+import { type VersionRow, versionOf } from '../rows.ts'
+import { type Connections, statement } from './engine/connections.ts'
+import { type AdmittedRow, refusedBy } from './identities.ts'
+
+interface Nothing {
+  version: null
+}
+
+type Latest = AdmittedRow & {
+  /** Null where nothing was ever under the key. */
+  latest: number | null
+}
+
+interface TextRow {
+  id: string
+  version: number
+  created_at: number
+  updated_at: number
+  /** Null of a delete. */
+  text: string | null
+  metadata: string | null
+}
+
+/** The version, unless `$5` newer ones are there. */
+const readVersion = statement<Latest & (TextRow | Nothing)>(
+  'read_version',
+  `SELECT c.kind, c.status AS credential_status, m.version AS latest,
+     v.id, v.version, v.created_at, v.updated_at, v.text, v.metadata
+   FROM credentials c
+   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
+   LEFT JOIN versions v ON v.agent_id = m.agent_id AND v.key = m.key AND v.version = $4
+     AND ($5::BIGINT IS NULL OR $5::BIGINT > (
+       SELECT count(*) FROM versions n
+       WHERE n.agent_id = $1 AND n.key = $3 AND n.version > $4
+     ))
+   WHERE c.agent_id = $1 AND c.token_hash = $2`,
+)
+
+type ListedRow = Omit<VersionRow, 'n' | 'previous'>
+
+const listVersions = statement<Latest & (ListedRow | Nothing)>(
+  'list_versions',
+  `SELECT c.kind, c.status AS credential_status, m.version AS latest,
+     v.version, v.operation, v.author, v.id, v.created_at, v.updated_at, v.bytes, v.size
+   FROM credentials c
+   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
+   LEFT JOIN LATERAL (
+     SELECT * FROM (
+       SELECT version, operation, author, id, created_at, updated_at, bytes, size FROM versions
+       WHERE agent_id = $1 AND key = $3 ORDER BY version DESC LIMIT $4::BIGINT
+     ) AS kept
+     WHERE $5::BIGINT IS NULL OR version < $5::BIGINT
+     ORDER BY version DESC LIMIT $6
+   ) AS v ON true
+   WHERE c.agent_id = $1 AND c.token_hash = $2
+   ORDER BY v.version DESC`,
+)
+
+/** No limit is null to the server. */
+const boundOf = (most: number): number | null => most || null
+
+function answerOf(row: Latest & (TextRow | Nothing), key: string, version: number): VersionAnswer {
+  if (row.latest === null) return { outcome: 'missing' }
+  if (row.version === null) return { outcome: version <= row.latest ? 'gone' : 'no_version' }
+  const { id, text, metadata, created_at: createdAt, updated_at: updatedAt } = row
+  if (text === null || metadata === null) return { outcome: 'no_version' }
+  return { outcome: 'found', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
+}
+
+/** `most` versions of a memory are kept. */
+export const versionVerbs = ({ read }: Connections, most: number) => ({
+  async readVersion(
+    { agentId, tokenHash }: Identity,
+    key: string,
+    version: number,
+  ): Promise<VersionAnswer> {
+    const [row] = await read(readVersion, agentId, tokenHash, key, version, boundOf(most))
+    return refusedBy(row) ?? (row ? answerOf(row, key, version) : { outcome: 'revoked' })
+  },
+  async listVersions(
+    { agentId, tokenHash }: Identity,
+    key: string,
+    before: number | undefined,
+    limit: number,
+  ): Promise<VersionsAnswer> {
+    const values = [key, boundOf(most), before ?? null, limit + 1]
+    const rows = await read(listVersions, agentId, tokenHash, ...values)
+    const refused = refusedBy(rows[0])
+    if (refused) return refused
+    if (rows[0]?.latest === null) return { outcome: 'missing' }
+    const found = rows.filter((row) => row.version !== null)
+    const versions = found.slice(0, limit).map(versionOf)
+    const next = found.length > limit ? versions.at(-1)?.version : undefined
+    return { outcome: 'versions', versions, next }
+  },
+})

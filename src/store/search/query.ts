@@ -1,0 +1,27 @@
+/** What is sought: the words of a query. */
+import { foldedText } from '../words.ts'
+
+export interface Sought {
+  /** Folded, each once: every one of them must be there. Never none. */
+  readonly words: readonly string[]
+  /** As it was written, without the space around it. */
+  readonly written: string
+}
+
+/** Marks belong to their letter: without them the words of many scripts would fall apart. */
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+
+const LETTER = /[\p{L}\p{N}\p{M}]/u
+
+export const isLetter = (character: string): boolean => LETTER.test(character)
+
+/** What matches and what is shown, in one spelling: accents composed. */
+export const composed = (text: string): string => text.normalize('NFC')
+
+export function soughtOf(query: string): Sought {
+  const written = query.trim()
+  const text = composed(written)
+  const words = (text.match(WORD) ?? []).map(foldedText).filter((word) => word !== '')
+  // An emoji or an arrow is sought as it stands.
+  return { words: words.length > 0 ? [...new Set(words)] : [foldedText(text)], written }
+}

@@ -1,0 +1,196 @@
+/** What the writer does to memories: each change is a new version, and what is now points to it. */
+import type { DatabaseSync } from 'node:sqlite'
+import { authorOf } from '../answers.ts'
+import { type Effect, isPinned, sizeOf } from '../change.ts'
+import { type Plan, plan, type Stored } from '../plan.ts'
+import type { Identity } from '../port/home.ts'
+import type {
+  Change,
+  ChangesAnswer,
+  Deleted,
+  Memory,
+  MemoryWrite,
+  WriteAnswer,
+} from '../port/memories.ts'
+import { dayOf } from '../port/sessions.ts'
+import type { HomeBounds } from '../port/store.ts'
+import { prepare } from './engine/connection.ts'
+import type { Tally } from './engine/totals.ts'
+import { type Happening, type Home, prepareHomes, prepareLog } from './homes.ts'
+import type { Refuse } from './identities.ts'
+import { preparePrune } from './prune.ts'
+import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { prepareContent, prepareInsertVersion, preparePast } from './versions.ts'
+
+/** One home for the length of a call: what was read of it is read once. */
+interface Desk {
+  readonly agentId: string
+  readonly author: string
+  readonly stands: Map<string, Stand | undefined>
+  home: Home
+}
+
+const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
+  ...stand,
+  version,
+  updatedAt: deletedAt,
+  deleted: true,
+  size: 0,
+})
+
+function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
+  const select = prepareStand(db)
+  const content = prepareContent(db)
+  const past = preparePast(db, versions)
+
+  const standAt = ({ agentId, stands }: Desk, key: string): Stand | undefined => {
+    if (!stands.has(key)) stands.set(key, select(agentId, key))
+    return stands.get(key)
+  }
+
+  return {
+    standAt,
+    storedFor: (desk: Desk): Stored => ({
+      head: (key) => standAt(desk, key),
+      content: (key) => content(standAt(desk, key)?.n ?? null) ?? { text: '', metadata: '{}' },
+      past: (key, version) => past(standAt(desk, key)?.n ?? null, version),
+    }),
+  }
+}
+
+function happeningOf(effect: Effect): Happening {
+  if (effect.effect === 'delete') {
+    return { type: 'delete', key: effect.key, version: effect.deleted.version }
+  }
+  const { memory, operation: type, left } = effect
+  return { type, key: memory.key, from: left?.key, version: memory.version }
+}
+
+type Prune = ReturnType<typeof preparePrune>
+
+/** What lies under a key from here on, and the versions behind it that give way. */
+function prepareSettle(db: DatabaseSync, prune: Prune) {
+  const saveStand = prepareSaveStand(db)
+  return (desk: Desk, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
+    const { count, freed } = prune.memory(stand)
+    const kept = { ...stand, count, kept: count > 0 }
+    saveStand(desk.agentId, key, kept, pinned, isNew)
+    desk.stands.set(key, kept)
+    if (freed > 0) desk.home = { ...desk.home, history: desk.home.history - freed }
+  }
+}
+
+function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
+  const { standAt, storedFor } = prepareDesk(db, bounds)
+  const insertVersion = prepareInsertVersion(db)
+  const log = prepareLog(db, bounds.events)
+  const prune = preparePrune(db, bounds)
+  const save = prepareSettle(db, prune)
+
+  function keep(desk: Desk, { memory, operation, left }: Effect & { effect: 'keep' }): void {
+    const { agentId, author } = desk
+    const { key, id, version, createdAt, updatedAt } = memory
+    const before = standAt(desk, left?.key ?? key)
+    const isNew = standAt(desk, key) === undefined
+    const seq = desk.home.lastEvent
+    const previous = before?.n ?? null
+    const made = { agentId, author, key, seq, previous, version, operation, id }
+    const n = insertVersion({ ...made, createdAt, updatedAt, content: memory })
+    const count = (before?.count ?? 0) + 1
+    const stand = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
+    save(desk, key, { ...stand, kept: true, count, n }, isPinned(memory.metadata), isNew)
+    if (!left || !before) return
+    const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, kept: false }
+    save(desk, left.key, remains, false, false)
+  }
+
+  function remove(desk: Desk, { key, deleted }: Effect & { effect: 'delete' }): void {
+    const { agentId, author, home } = desk
+    const before = standAt(desk, key)
+    if (!before) return
+    const { version, deletedAt: updatedAt } = deleted
+    const { id, createdAt, n: previous } = before
+    const made = { agentId, author, key, seq: home.lastEvent, previous, version, id, createdAt }
+    const n = insertVersion({ ...made, operation: 'delete', updatedAt, content: null })
+    const stand = { ...afterDelete(before, deleted), n, count: before.count + 1 }
+    save(desk, key, stand, false, false)
+  }
+
+  function apply(desk: Desk, effect: Effect, now: number): void {
+    const id = desk.home.lastEvent + 1
+    desk.home = { ...desk.home, lastEvent: id }
+    if (effect.effect === 'keep') keep(desk, effect)
+    else remove(desk, effect)
+    log(desk.agentId, id, happeningOf(effect), desk.author, now)
+  }
+
+  return {
+    storedFor,
+    /** The effects of the plan, and what is counted then. */
+    carryOut(desk: Desk, { effects, ledger }: Plan, now: number): Home {
+      desk.home = { ...ledger, lastEvent: desk.home.lastEvent }
+      for (const effect of effects) apply(desk, effect, now)
+      desk.home = { ...desk.home, history: desk.home.history - prune.home(desk.agentId, desk.home) }
+      return desk.home
+    },
+  }
+}
+
+/** A saved memory without what its writer already has. */
+export type Receipt = Pick<Memory, 'id' | 'version' | 'createdAt' | 'updatedAt'>
+
+export type WriteResult =
+  | { readonly outcome: 'saved'; readonly receipt: Receipt }
+  | Exclude<WriteAnswer, { outcome: 'saved' }>
+
+export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, bounds: HomeBounds) {
+  const homes = prepareHomes(db)
+  const { storedFor, carryOut } = prepareApply(db, bounds)
+  const countWrites = prepare(
+    db,
+    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
+     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
+  )
+
+  function changeMemories(
+    identity: Identity,
+    changes: readonly Change[],
+    now: number,
+  ): ChangesAnswer {
+    const refused = refuse(identity)
+    if (refused) return refused
+    const { agentId } = identity
+    const home = homes.read(agentId)
+    const author = JSON.stringify(authorOf(identity))
+    const desk: Desk = { agentId, author, home, stands: new Map() }
+    const planned = plan(changes, storedFor(desk), home, bounds, now)
+    if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
+    const { effects, results } = planned
+    if (effects.length > 0) {
+      const after = carryOut(desk, planned, now)
+      homes.save(agentId, after)
+      countWrites.run(agentId, dayOf(now), effects.length)
+      tally.created(after.memories - home.memories)
+    }
+    return { outcome: 'changed', results }
+  }
+
+  return {
+    changeMemories,
+    writeMemory(identity: Identity, write: MemoryWrite, now: number): WriteResult {
+      const answer = changeMemories(identity, [{ verb: 'write', ...write }], now)
+      if (answer.outcome === 'unchanged') return onlyFault(answer)
+      if (answer.outcome !== 'changed') return answer
+      const [result] = answer.results
+      if (result?.outcome !== 'saved') throw new Error('a write was answered by something else')
+      const { id, version, createdAt, updatedAt } = result.memory
+      return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
+    },
+  }
+}
+
+function onlyFault({ faults }: ChangesAnswer & { outcome: 'unchanged' }): WriteResult {
+  const fault = faults[0]?.fault
+  if (fault?.outcome === 'conflict' || fault?.outcome === 'over_quota') return fault
+  throw new Error('a write failed for a reason that no write has')
+}

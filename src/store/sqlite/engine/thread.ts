@@ -1,0 +1,60 @@
+/** A thread of the store's own: started when it is needed, and again after it ended. */
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { StoreUnavailable } from '../../port/errors.ts'
+
+interface Listener<Answer> {
+  readonly answered: (answer: Answer) => void
+  /** What was asked of it and is not answered is lost. `cause`: where it failed. */
+  readonly ended: (cause: unknown) => void
+}
+
+/** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
+const fileOf = (name: string): URL =>
+  new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
+
+/** One thread at a time. It ends when it is sent null, after it answered what came before. */
+export function keepThread<Message, Answer>(
+  name: string,
+  workplace: unknown,
+  { answered, ended }: Listener<Answer>,
+) {
+  let thread: Worker | undefined
+  let closed = false
+
+  function start(): Worker {
+    const worker = new Worker(fileOf(name), { workerData: workplace })
+    let cause: unknown
+    worker.on('message', answered)
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.on('exit', () => {
+      if (thread !== worker) return
+      thread = undefined
+      ended(cause)
+    })
+    return worker
+  }
+
+  return {
+    /** Throws StoreUnavailable once it is closed. */
+    post(message: Message): void {
+      if (closed) throw new StoreUnavailable('the store is closed')
+      thread ??= start()
+      thread.postMessage(message)
+    },
+    /** Only where nothing was asked that is not answered: the next message starts another. */
+    rest(): void {
+      thread?.postMessage(null)
+      thread = undefined
+    },
+    async close(): Promise<void> {
+      closed = true
+      if (!thread) return
+      thread.postMessage(null)
+      await once(thread, 'exit')
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/** What is erased is overwritten in the file: see `secure_delete`, and the log's end after it. */
+import type { DatabaseSync } from 'node:sqlite'
+import { authorOf } from '../answers.ts'
+import { isLiving } from '../change.ts'
+import type { Identity } from '../port/home.ts'
+import type { EraseAnswer, Erasure } from '../port/memories.ts'
+import type { VersionRow } from '../rows.ts'
+import { prepare } from './engine/connection.ts'
+import type { Tally } from './engine/totals.ts'
+import { type Home, prepareHomes, prepareLog } from './homes.ts'
+import type { Refuse } from './identities.ts'
+import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { prepareChain } from './versions.ts'
+
+const isErased = (erasure: Erasure, { n, version }: VersionRow, stand: Stand): boolean => {
+  if (erasure === 'all') return true
+  return n !== stand.n && (erasure === 'history' || erasure.includes(version))
+}
+
+const erasesCurrent = (erasure: Erasure, stand: Stand): boolean =>
+  typeof erasure !== 'string' && isLiving(stand) && erasure.includes(stand.version)
+
+/** What is left where all is gone: a living one gets a version more, as by a delete. */
+const remainsOf = (stand: Stand, now: number): Stand => ({
+  ...stand,
+  version: stand.version + (stand.deleted ? 0 : 1),
+  updatedAt: stand.deleted ? stand.updatedAt : Math.max(now, stand.updatedAt),
+  deleted: true,
+  size: 0,
+  count: 0,
+  kept: false,
+  n: null,
+})
+
+/** Removes versions of a memory, and lets those that stay name each other. */
+function prepareRemoval(db: DatabaseSync) {
+  const drop = prepare(db, 'DELETE FROM versions WHERE n = ?')
+  const link = prepare(db, 'UPDATE versions SET previous = ? WHERE n = ?')
+  return (rows: readonly VersionRow[], gone: ReadonlySet<VersionRow>): void => {
+    for (const { n } of gone) drop.run(n)
+    const stay = rows.filter((row) => !gone.has(row))
+    for (const [at, row] of stay.entries()) link.run(stay[at + 1]?.n ?? null, row.n)
+  }
+}
+
+const sizeOf = (rows: Iterable<VersionRow>): number =>
+  [...rows].reduce((sum, { size }) => sum + size, 0)
+
+/** `events`: how many are kept. */
+export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, events: number) {
+  const standAt = prepareStand(db)
+  const saveStand = prepareSaveStand(db)
+  const chain = prepareChain(db)
+  const remove = prepareRemoval(db)
+  const homes = prepareHomes(db)
+  const log = prepareLog(db, events)
+
+  function counted(home: Home, stand: Stand, gone: Iterable<VersionRow>, all: boolean): Home {
+    const current = all && isLiving(stand) ? stand.size : 0
+    return {
+      memories: home.memories - (all && isLiving(stand) ? 1 : 0),
+      bytes: home.bytes - current,
+      history: home.history - (sizeOf(gone) - current),
+      lastEvent: home.lastEvent + 1,
+    }
+  }
+
+  return (identity: Identity, key: string, erasure: Erasure, now: number): EraseAnswer => {
+    const refused = refuse(identity)
+    if (refused) return refused
+    const { agentId } = identity
+    const stand = standAt(agentId, key)
+    if (!stand) return { outcome: 'missing' }
+    if (erasesCurrent(erasure, stand)) return { outcome: 'current' }
+    const rows = [...chain(stand.n, 0)]
+    const gone = new Set(rows.filter((row) => isErased(erasure, row, stand)))
+    const all = erasure === 'all'
+    const after = all ? remainsOf(stand, now) : { ...stand, count: rows.length - gone.size }
+    remove(rows, gone)
+    const home = homes.read(agentId)
+    const next = counted(home, stand, gone, all)
+    saveStand(agentId, key, after, false, false)
+    homes.save(agentId, next)
+    const author = JSON.stringify(authorOf(identity))
+    log(agentId, next.lastEvent, { type: 'erase', key, version: after.version }, author, now)
+    tally.created(next.memories - home.memories)
+    return {
+      outcome: 'erased',
+      versions: [...gone].map((row) => row.version).sort((a, b) => a - b),
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** What lies under each key: a memory, or what is left of one, and where its versions begin. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Head } from '../change.ts'
+import { prepare, prepareTuples } from './engine/connection.ts'
+
+/** What lies under a key, and where its newest version lies. */
+export interface Stand extends Head {
+  readonly n: number | null
+  /** Versions behind it that are there. */
+  readonly count: number
+}
+
+type StandTuple = [
+  id: string,
+  version: number,
+  createdAt: number,
+  updatedAt: number,
+  deleted: number,
+  size: number,
+  kept: number,
+  n: number | null,
+]
+
+export function prepareStand(db: DatabaseSync) {
+  const select = prepareTuples<StandTuple>(
+    db,
+    `SELECT id, version, created_at, updated_at, deleted, size, kept, n
+     FROM memories WHERE agent_id = ? AND key = ?`,
+  )
+  return (agentId: string, key: string): Stand | undefined => {
+    const row = select.get(agentId, key)
+    if (!row) return undefined
+    const [id, version, createdAt, updatedAt, deleted, size, count, n] = row
+    const kept = count > 0
+    return { id, version, createdAt, updatedAt, deleted: deleted === 1, size, kept, count, n }
+  }
+}
+
+export function prepareSaveStand(db: DatabaseSync) {
+  const insert = prepare(
+    db,
+    `INSERT INTO memories
+       (id, version, created_at, updated_at, deleted, size, pinned, kept, n, agent_id, key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const update = prepare(
+    db,
+    `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
+       size = ?, pinned = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
+  )
+  return (agentId: string, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
+    const { id, version, createdAt, updatedAt, deleted, size, count, n } = stand
+    const statement = isNew ? insert : update
+    statement.run(
+      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0, count, n],
+      ...[agentId, key],
+    )
+  }
+}

@@ -1,0 +1,197 @@
+/** GET /api/agents/me/context: within its bytes for every home, and never a memory in part. */
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hashToken } from '../../../src/pipeline/tokens.ts'
+import { embedded, openService, type TestService, write } from '../../harness.ts'
+import { expectProblem, pointersOf } from '../../problem.ts'
+
+const path = '/api/agents/me/context'
+
+const seed = Number(process.env.CONTEXT_SEED ?? Date.now() % 2 ** 31)
+console.info(`context: CONTEXT_SEED=${seed}`)
+
+interface Shown {
+  readonly key: string
+}
+
+interface Context {
+  readonly profile: { readonly name: string; readonly purpose?: string }
+  readonly pinned: readonly Shown[]
+  readonly changes: readonly Shown[]
+  readonly leftOut: {
+    readonly purpose: boolean
+    readonly pinned: number
+    readonly memories: number
+  }
+}
+
+interface Kept {
+  readonly text: string
+  readonly note: string
+  readonly pinned: boolean
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** Of the numbers in `leftOut`, for which room is kept before they are known. */
+const SLACK = 8
+
+describe('the context', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(embedded, { BIRTHS_PER_HOUR: '0' })
+  })
+  afterAll(() => service.close())
+
+  /** An agent that keeps these, written in their order as k00, k01 … */
+  async function homeOf(profile: Record<string, unknown>, memories: readonly Kept[]) {
+    const { token } = await service.birth(profile)
+    const identity = await service.store.identify(hashToken(token))
+    if (!identity) throw new Error('the token is void')
+    for (const [n, { text, note, pinned }] of memories.entries()) {
+      const key = `k${String(n).padStart(2, '0')}`
+      const metadata = JSON.stringify({ note, pinned })
+      const memory = { id: randomUUID(), key, text, metadata, expectedVersion: 0 }
+      await service.store.writeMemory(identity, memory, service.now())
+    }
+    return token
+  }
+
+  async function contextOf(token: string, bytes?: number) {
+    const query = bytes === undefined ? '' : `?bytes=${bytes}`
+    const { status, text } = await service.call('GET', path + query, { token })
+    expect(status).toBe(200)
+    return { text, context: JSON.parse(text) as Context }
+  }
+
+  /** Each memory as it would be shown whole, last written first. */
+  async function wholeOf(token: string, count: number) {
+    const keys = Array.from({ length: count }, (_, n) => `k${String(n).padStart(2, '0')}`)
+    const read = keys.map((key) =>
+      service.call('GET', `/api/agents/me/memory?key=${key}`, { token }),
+    )
+    const answers = await Promise.all(read)
+    return answers.map(({ body }) => body.memory as Record<string, unknown> & Shown).toReversed()
+  }
+
+  /** Whatever is not in the list did not fit after what is before it. */
+  function expectFull(
+    order: readonly object[],
+    shown: readonly object[],
+    used: number,
+    bytes: number,
+  ) {
+    const placed = new Set(shown.map((each) => JSON.stringify(each)))
+    let size = used
+    for (const each of order) {
+      if (placed.has(JSON.stringify(each))) size += sizeOf(each) + 1
+      else expect(size + sizeOf(each) + 1 + SLACK).toBeGreaterThan(bytes)
+    }
+  }
+
+  test('says who I am, what is left, what I pinned, what changed and what to do', async () => {
+    const { token, agentId } = await service.birth()
+    await write(service, token, 'plan', 'Step 1')
+    const pin = { key: 'who', text: 'I am Atlas.', metadata: { pinned: true }, expectedVersion: 0 }
+    await service.call('POST', '/api/agents/me/memory', { token, body: pin })
+    const { context } = await contextOf(token)
+    expect(context).toMatchObject({
+      profile: { agent_id: agentId, name: 'Atlas', purpose: expect.any(String), status: 'active' },
+      memoryCount: 2,
+      limits: {
+        memories: { limit: 1_000, left: 998 },
+        bytes: { limit: 67_108_864, left: 67_108_864 - 8 - 26 },
+        reads: { limit: 600, left: 599 },
+        writes: { limit: 600, left: 598 },
+      },
+      pinned: [{ key: 'who', text: 'I am Atlas.', version: 1 }],
+      changes: [{ key: 'plan', bytes: 6 }],
+      leftOut: { purpose: false, pinned: 0, memories: 0 },
+    })
+  })
+
+  test('without limits nothing is said to be left of them', async () => {
+    const open = await openService(embedded, {
+      MEMORIES_PER_AGENT: '0',
+      BYTES_PER_AGENT: '0',
+      READS_PER_MINUTE: '0',
+    })
+    const { token } = await open.birth()
+    expect((await open.call('GET', path, { token })).body.limits).toMatchObject({
+      memories: { limit: 0, left: null },
+      bytes: { limit: 0, left: null },
+      reads: { limit: 0, left: null },
+      writes: { limit: 600, left: 600 },
+    })
+    await open.close()
+  })
+
+  test('the largest profile fits: whole unless less is asked for, and then without purpose', async () => {
+    const largest = { name: '\u0001'.repeat(80), purpose: '\u0001'.repeat(1_000) }
+    const token = await homeOf(largest, [{ text: 'x', note: '', pinned: true }])
+    const { text, context } = await contextOf(token)
+    expect(context).toMatchObject({ profile: largest, leftOut: { purpose: false } })
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_000)
+    const least = await contextOf(token, 2_000)
+    expect(Buffer.byteLength(least.text)).toBeLessThanOrEqual(2_000)
+    expect(least.context).toMatchObject({
+      profile: { name: largest.name },
+      leftOut: { purpose: true },
+    })
+    expect(least.context.profile).not.toHaveProperty('purpose')
+  })
+
+  const unit = fc.constantFrom('x', 'ї', '𝒳', '\u0001', '"', '\\', '天')
+  const text = (maxLength: number) =>
+    fc.tuple(unit, fc.integer({ min: 1, max: maxLength })).map(([c, n]) => c.repeat(n))
+  const kept = fc.record({
+    text: fc.oneof(text(20), text(400), text(4_000)),
+    note: fc.oneof(text(5), text(500)),
+    pinned: fc.boolean(),
+  })
+  const home = fc.record({
+    profile: fc.record({ name: text(80), purpose: text(1_000) }),
+    memories: fc.array(kept, { maxLength: 24 }),
+    bytes: fc.oneof(
+      fc.integer({ min: 2_000, max: 12_000 }),
+      fc.integer({ min: 2_000, max: 65_536 }),
+    ),
+  })
+
+  test('of any home: within its bytes, whole memories alone, and all that fits in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(home, async ({ profile, memories, bytes }) => {
+        const token = await homeOf(profile, memories)
+        const { text, context } = await contextOf(token, bytes)
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes)
+        const newest = await wholeOf(token, memories.length)
+        const pinned = newest.filter(({ metadata }) => Object(metadata).pinned).toReversed()
+        for (const each of context.pinned) expect(newest).toContainEqual(each)
+        const frame = sizeOf({ ...context, pinned: [], changes: [] })
+        expectFull(pinned, context.pinned, frame, bytes)
+
+        const whole = new Set(context.pinned.map(({ key }) => key))
+        const others = newest.filter(({ key }) => !whole.has(key))
+        const order = others.map(({ id, key, ...rest }) => {
+          const { metadata, version, createdAt, updatedAt } = rest
+          const size = Buffer.byteLength(String(rest.text))
+          return { id, key, bytes: size, metadata, version, createdAt, updatedAt }
+        })
+        for (const each of context.changes) expect(order).toContainEqual(each)
+        expectFull(order, context.changes, sizeOf({ ...context, changes: [] }), bytes)
+        expect(context.leftOut.pinned).toBe(pinned.length - context.pinned.length)
+        expect(context.leftOut.memories).toBe(order.length - context.changes.length)
+        expect(context.leftOut.purpose).toBe(context.profile.purpose === undefined)
+      }),
+      { seed, numRuns: 40 },
+    )
+  })
+
+  test.each(['1999', '65537', '8e3', '-1', '', '8000.5'])('bytes=%s is refused', async (bytes) => {
+    const { token } = await service.birth()
+    const answer = await service.call('GET', `${path}?bytes=${bytes}`, { token })
+    expectProblem(answer, 'invalid_query')
+    expect(pointersOf(answer)).toEqual(['?bytes'])
+  })
+})

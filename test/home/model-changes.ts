@@ -1,0 +1,212 @@
+/** What becomes of memories, as the model of the home knows it: changes, their history, their log. */
+import { expect } from 'vitest'
+import { type Answer, memoryPath, type TestService } from '../harness.ts'
+import {
+  act,
+  happen,
+  living,
+  type ModelAgent,
+  type ModelMemory,
+  outcome,
+  refusal,
+  versionOf,
+  type Who,
+} from './model.ts'
+
+type Call = TestService['call']
+
+/** A change with the version that it expects; `fault` says why the model would not make it. */
+function change(
+  name: string,
+  [slot, who, key, behind]: readonly [number, Who, string, number],
+  make: {
+    readonly send: (call: Call, token: string, expectedVersion: number) => Promise<Answer>
+    readonly fault: (memory: ModelMemory | undefined, expectedVersion: number) => string | undefined
+    readonly done: (agent: ModelAgent, answer: Answer) => void
+  },
+) {
+  return act(`${name} ${key} (${behind} behind)`, slot, who, async (agent, call, token) => {
+    const memory = agent.memories.get(key)
+    const expectedVersion = Math.max(0, versionOf(memory) - behind)
+    const answer = await make.send(call, token, expectedVersion)
+    const fault = refusal(agent, who, false) ?? make.fault(memory, expectedVersion)
+    expect(outcome(answer)).toBe(fault ?? 'ok')
+    if (fault === undefined) make.done(agent, answer)
+    else if (fault === 'version_conflict') {
+      expect(answer.body.currentVersion).toBe(versionOf(memory))
+      const gone = memory && memory.text === undefined
+      expect(answer.body.deletedVersion).toBe(gone ? memory.version : undefined)
+    }
+  })
+}
+
+const conflict = (memory: ModelMemory | undefined, expectedVersion: number) =>
+  versionOf(memory) === expectedVersion ? undefined : 'version_conflict'
+
+const nextOf = (agent: ModelAgent, key: string): number =>
+  (agent.memories.get(key)?.version ?? 0) + 1
+
+/** The text is now a version more. */
+function become(agent: ModelAgent, type: string, key: string, text: string, answer: Answer): void {
+  const version = nextOf(agent, key)
+  expect(answer.body.memory).toMatchObject({ key, text, version })
+  happen(agent, type, key, { text, version })
+}
+
+type At = readonly [slot: number, who: Who, key: string, behind: number]
+
+export const remove = (...at: At) =>
+  change('delete', at, {
+    send: (call, token, expectedVersion) =>
+      call('DELETE', `${memoryPath}?key=${at[2]}&expectedVersion=${expectedVersion}`, { token }),
+    fault: (memory, expectedVersion) =>
+      memory?.text === undefined ? 'memory_not_found' : conflict(memory, expectedVersion),
+    done(agent, answer) {
+      const version = nextOf(agent, at[2])
+      expect(answer.body.deleted).toMatchObject({ key: at[2], version })
+      happen(agent, 'delete', at[2], { text: undefined, version })
+    },
+  })
+
+export const patch = (slot: number, who: Who, key: string, text: string, behind: number) =>
+  change('patch', [slot, who, key, behind], {
+    send: (call, token, expectedVersion) =>
+      call('PATCH', memoryPath, { token, body: { key, text, expectedVersion } }),
+    fault: (memory, expectedVersion) =>
+      memory?.text === undefined ? 'version_conflict' : conflict(memory, expectedVersion),
+    done: (agent, answer) => become(agent, 'patch', key, text, answer),
+  })
+
+export const append = (slot: number, who: Who, key: string, text: string) =>
+  change('append', [slot, who, key, 0], {
+    send: (call, token) => call('POST', `${memoryPath}/append`, { token, body: { key, text } }),
+    fault: () => undefined,
+    done: (agent, answer) =>
+      become(agent, 'append', key, `${agent.memories.get(key)?.text ?? ''}${text}`, answer),
+  })
+
+function restoreFault(memory: ModelMemory | undefined, version: number): string | undefined {
+  if (memory?.past.has(version)) {
+    return memory.past.get(version) === undefined ? 'version_not_found' : undefined
+  }
+  return version <= (memory?.version ?? 0) ? 'version_gone' : 'version_not_found'
+}
+
+export const restore = (slot: number, who: Who, key: string, version: number, behind: number) =>
+  change(`restore ${version} of`, [slot, who, key, behind], {
+    send: (call, token, expectedVersion) =>
+      call('POST', `${memoryPath}/restore`, { token, body: { key, version, expectedVersion } }),
+    fault: (memory, expectedVersion) =>
+      conflict(memory, expectedVersion) ?? restoreFault(memory, version),
+    done: (agent, answer) =>
+      become(agent, 'restore', key, agent.memories.get(key)?.past.get(version) ?? '', answer),
+  })
+
+function renameFault({ memories }: ModelAgent, from: string, to: string): string | undefined {
+  if (memories.get(from)?.text === undefined) return 'memory_not_found'
+  const there = memories.get(to)
+  return from === to || there?.text !== undefined || there?.past.size ? 'key_taken' : undefined
+}
+
+function rename(agent: ModelAgent, from: string, to: string): void {
+  const before = agent.memories.get(from)
+  if (!before) return
+  const { text, past } = before
+  const version = Math.max(before.version, agent.memories.get(to)?.version ?? 0) + 1
+  happen(agent, 'rename', to, { text, version }, past)
+  agent.memories.set(from, { text: undefined, version: before.version + 1, past: new Map() })
+}
+
+/** A rename and a line in the log, together or not at all. */
+export const renameAndLog = (slot: number, who: Who, from: string, to: string) =>
+  act(`rename ${from} to ${to}, and log it`, slot, who, async (agent, call, token) => {
+    const expectedVersion = versionOf(agent.memories.get(from))
+    const operations = [
+      { append: { key: 'log', text: '.' } },
+      { rename: { from, to, expectedVersion } },
+    ]
+    const answer = await call('POST', '/api/agents/me/batch', { token, body: { operations } })
+    const refused = refusal(agent, who, false)
+    const fault = renameFault(agent, from, to)
+    expect(outcome(answer)).toBe(refused ?? (fault ? 'batch_conflict' : 'ok'))
+    if (refused) return
+    if (fault) {
+      expect(answer.body.conflicts).toMatchObject([{ operation: 1, code: fault }])
+      return
+    }
+    const text = `${agent.memories.get('log')?.text ?? ''}.`
+    happen(agent, 'append', 'log', { text, version: nextOf(agent, 'log') })
+    rename(agent, from, to)
+    expect(answer.body.results).toMatchObject([
+      { memory: { key: 'log', text } },
+      { memory: { key: to, version: agent.memories.get(to)?.version } },
+    ])
+  })
+
+export const erase = (slot: number, who: Who, key: string, versions: 'all' | 'history') =>
+  act(`erase ${versions} of ${key}`, slot, who, async (agent, call, token) => {
+    const body = { key, versions }
+    const answer = await call('POST', `${memoryPath}/erase`, { token, body })
+    const memory = agent.memories.get(key)
+    const refused = refusal(agent, who, true) ?? (memory ? undefined : 'memory_not_found')
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused || !memory) return
+    const stays = (version: number) => versions === 'history' && version === memory.version
+    const gone = [...memory.past.keys()].filter((version) => !stays(version))
+    expect(answer.body.erased).toEqual({ key, versions: gone.toSorted((a, b) => a - b) })
+    const past = new Map([...memory.past].filter(([version]) => stays(version)))
+    const isLast = versions === 'all' && memory.text !== undefined
+    const version = memory.version + (isLast ? 1 : 0)
+    const text = versions === 'all' ? undefined : memory.text
+    agent.memories.set(key, { text, version, past })
+    agent.events.push({ type: 'erase', key, version })
+  })
+
+export const versions = (slot: number, who: Who, key: string) =>
+  act(`versions of ${key}`, slot, who, async (agent, call, token) => {
+    const answer = await call('GET', `${memoryPath}/versions?key=${key}`, { token })
+    const memory = agent.memories.get(key)
+    const refused = refusal(agent, who, false) ?? (memory ? undefined : 'memory_not_found')
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused || !memory) return
+    const kept = [...memory.past.keys()].toSorted((a, b) => b - a)
+    expect(answer.body.versions).toMatchObject(kept.map((version) => ({ version })))
+  })
+
+export const readVersion = (slot: number, who: Who, key: string, version: number) =>
+  act(`read ${version} of ${key}`, slot, who, async (agent, call, token) => {
+    const answer = await call('GET', `${memoryPath}?key=${key}&version=${version}`, { token })
+    const memory = agent.memories.get(key)
+    const absent = memory ? restoreFault(memory, version) : 'memory_not_found'
+    const refused = refusal(agent, who, false) ?? absent
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused) return
+    expect(answer.body.memory).toMatchObject({ key, version, text: memory?.past.get(version) })
+  })
+
+export const list = (slot: number, who: Who) =>
+  act('list', slot, who, async (agent, call, token) => {
+    const answer = await call('GET', '/api/agents/me/memories?view=whole', { token })
+    const refused = refusal(agent, who, false)
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused) return
+    const sorted = living(agent).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    expect(answer.body.memories).toEqual(sorted.map((memory) => expect.objectContaining(memory)))
+  })
+
+interface Seen {
+  readonly id: number
+  readonly key?: string
+}
+
+/** What else happens in a home has its events too, without a key. */
+export const events = (slot: number, who: Who) =>
+  act('events', slot, who, async (agent, call, token) => {
+    const answer = await call('GET', '/api/agents/me/events?limit=1000', { token })
+    const refused = refusal(agent, who, false)
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused) return
+    const all = answer.body.events as readonly Seen[]
+    expect(all.map(({ id }) => id)).toEqual(all.map((_, at) => at + 1))
+    expect(all.filter(({ key }) => key !== undefined)).toMatchObject(agent.events)
+  })

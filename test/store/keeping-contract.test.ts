@@ -1,0 +1,513 @@
+/** What becomes of memories: changes, versions, lists and the log, from every engine. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { Change, ChangesAnswer } from '../../src/store/port/memories.ts'
+import { stores } from '../harness.ts'
+import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
+
+const conflict = (currentVersion: number) => ({ outcome: 'conflict', currentVersion })
+
+describe.each(stores)('keeping on $name', (engine) => {
+  let fixture: StoreFixture
+  beforeAll(async () => {
+    fixture = await openFixture(engine)
+  })
+  afterAll(() => fixture.close())
+
+  const change = (identity: Identity, ...changes: Change[]): Promise<ChangesAnswer> =>
+    fixture.store().changeMemories(identity, changes, NOON + 5)
+
+  /** What became of one change. */
+  async function one(identity: Identity, each: Change) {
+    const answer = await change(identity, each)
+    if (answer.outcome === 'changed') return answer.results[0]
+    if (answer.outcome === 'unchanged') return answer.faults[0]?.fault
+    return answer
+  }
+
+  const append = (text: string, expectedVersion?: number): Change => ({
+    verb: 'append',
+    id: randomUUID(),
+    key: 'plan',
+    text,
+    maxBytes: 20,
+    expectedVersion,
+  })
+  const remove = (expectedVersion: number, key = 'plan'): Change => ({
+    verb: 'delete',
+    key,
+    expectedVersion,
+  })
+  const restore = (version: number, expectedVersion: number, key = 'plan'): Change => ({
+    verb: 'restore',
+    key,
+    version,
+    expectedVersion,
+  })
+  const rename = (from: string, to: string, expectedVersion: number): Change => ({
+    verb: 'rename',
+    from,
+    to,
+    expectedVersion,
+  })
+
+  async function versions(identity: Identity, key = 'plan', before?: number, limit = 100) {
+    const answer = await fixture.store().listVersions(identity, key, before, limit)
+    return answer.outcome === 'versions' ? answer.versions.map(({ version }) => version) : answer
+  }
+
+  async function events(identity: Identity, after = 0) {
+    const answer = await fixture.store().eventsAfter(identity, after, 100)
+    return answer.outcome === 'events' ? answer.events : []
+  }
+
+  async function keys(identity: Identity, query: Parameters<typeof newQuery>[0] = {}) {
+    const answer = await fixture.store().listMemories(identity, newQuery(query))
+    return answer.outcome === 'memories' ? answer.memories.map(({ key }) => key) : answer
+  }
+
+  test('a patch changes what it names and leaves the rest', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { text: 'one', metadata: '{"a":1}' })
+    const patch = { verb: 'patch', key: 'plan' } as const
+    expect(await one(agent, { ...patch, text: 'two', expectedVersion: 1 })).toMatchObject({
+      outcome: 'saved',
+      memory: { text: 'two', metadata: '{"a":1}', version: 2, updatedAt: NOON + 5 },
+    })
+    expect(await one(agent, { ...patch, metadata: '{"b":2}', expectedVersion: 2 })).toMatchObject({
+      memory: { text: 'two', metadata: '{"b":2}', version: 3 },
+    })
+    expect(await one(agent, { ...patch, text: 'x', expectedVersion: 2 })).toMatchObject(conflict(3))
+    expect(
+      await one(agent, { ...patch, key: 'other', text: 'x', expectedVersion: 1 }),
+    ).toMatchObject(conflict(0))
+    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({
+      memory: { text: 'two', metadata: '{"b":2}', version: 3 },
+    })
+  })
+
+  test('an append creates, adds to whatever is there, and stops at the limit', async () => {
+    const { agent } = await fixture.agent()
+    expect(await one(agent, append('день'))).toMatchObject({ memory: { text: 'день', version: 1 } })
+    expect(await one(agent, append('ніч'))).toMatchObject({ memory: { text: 'деньніч' } })
+    expect(await one(agent, append('x', 1))).toMatchObject(conflict(2))
+    expect(await one(agent, append('1234567'))).toEqual({ outcome: 'too_large' })
+    expect(await one(agent, append('123456', 2))).toMatchObject({ memory: { version: 3 } })
+  })
+
+  test('a delete is a version: the old one conflicts, and what is created gets the next', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent)
+    const deleted = { version: 2, deletedAt: NOON + 5 }
+    expect(await one(agent, remove(2))).toMatchObject(conflict(1))
+    expect(await one(agent, remove(1))).toEqual({ outcome: 'deleted', key: 'plan', deleted })
+    expect(await one(agent, remove(1))).toEqual({ outcome: 'missing', deleted })
+    expect(await one(agent, remove(1, 'never'))).toEqual({ outcome: 'missing' })
+    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
+    for (const expectedVersion of [1, 2]) {
+      expect(await fixture.write(agent, { expectedVersion })).toEqual({
+        ...conflict(0),
+        updatedAt: undefined,
+        sameContent: false,
+        deleted,
+      })
+    }
+    const id = randomUUID()
+    expect(await fixture.write(agent, { id })).toMatchObject({
+      outcome: 'saved',
+      memory: { id, version: 3, createdAt: NOON + 5, updatedAt: NOON + 5 },
+    })
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 1 })
+    expect(await versions(agent)).toEqual([3, 2, 1])
+  })
+
+  test('versions are listed newest first, page by page, each with its author', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { text: 'слово' })
+    await fixture.write(
+      { ...operator, via: 'console', account: 'a@b.example' },
+      { expectedVersion: 1 },
+    )
+    await one({ ...agent, via: 'mcp' }, remove(2))
+    expect(await fixture.store().listVersions(agent, 'plan', undefined, 2)).toEqual({
+      outcome: 'versions',
+      versions: [
+        {
+          version: 3,
+          operation: 'delete',
+          bytes: 0,
+          by: { as: 'agent', via: 'mcp' },
+          createdAt: NOON + 5,
+        },
+        {
+          version: 2,
+          operation: 'write',
+          bytes: 6,
+          by: { as: 'operator', via: 'console', account: 'a@b.example' },
+          createdAt: NOON,
+        },
+      ],
+      next: 2,
+    })
+    expect(await fixture.store().listVersions(agent, 'plan', 2, 2)).toMatchObject({
+      versions: [{ version: 1, operation: 'write', bytes: 10, by: { as: 'agent', via: 'api' } }],
+      next: undefined,
+    })
+    expect(await versions(agent, 'never')).toEqual({ outcome: 'missing' })
+  })
+
+  test('a version is read as it was, and restored as a new one', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { text: 'one', metadata: '{"a":1}' })
+    const written = await fixture.write(agent, { text: 'two', expectedVersion: 1 })
+    const memory = written.outcome === 'saved' ? written.memory : undefined
+    const read = (version: number) => fixture.store().readVersion(agent, 'plan', version)
+    expect(await read(1)).toEqual({
+      outcome: 'found',
+      memory: { ...memory, text: 'one', metadata: '{"a":1}', version: 1 },
+    })
+    expect(await read(2)).toEqual({ outcome: 'found', memory })
+    expect(await read(3)).toEqual({ outcome: 'no_version' })
+    expect(await fixture.store().readVersion(agent, 'never', 1)).toEqual({ outcome: 'missing' })
+    expect(await one(agent, restore(1, 1))).toMatchObject(conflict(2))
+    expect(await one(agent, restore(3, 2))).toEqual({ outcome: 'no_version' })
+    expect(await one(agent, restore(1, 2))).toMatchObject({
+      memory: { id: memory?.id, text: 'one', metadata: '{"a":1}', version: 3 },
+    })
+    expect(await versions(agent)).toEqual([3, 2, 1])
+  })
+
+  test('what was deleted comes back with its id, and a delete is no text to come back', async () => {
+    const { agent } = await fixture.agent()
+    const id = randomUUID()
+    await fixture.write(agent, { id, text: 'one' })
+    await one(agent, remove(1))
+    expect(await one(agent, restore(1, 2))).toMatchObject({
+      ...conflict(0),
+      deleted: { version: 2 },
+    })
+    expect(await one(agent, restore(2, 0))).toEqual({ outcome: 'no_version' })
+    expect(await fixture.store().readVersion(agent, 'plan', 2)).toEqual({ outcome: 'no_version' })
+    expect(await one(agent, restore(1, 0))).toMatchObject({
+      memory: { id, text: 'one', version: 3, createdAt: NOON, updatedAt: NOON + 5 },
+    })
+  })
+
+  test('a rename keeps id and history, and leaves the number under the old name', async () => {
+    const { agent } = await fixture.agent()
+    const id = randomUUID()
+    await fixture.write(agent, { id, key: 'old', text: 'one' })
+    await fixture.write(agent, { key: 'old', text: 'two', expectedVersion: 1 })
+    await fixture.write(agent, { key: 'taken' })
+    expect(await one(agent, rename('old', 'new', 1))).toMatchObject(conflict(2))
+    expect(await one(agent, rename('old', 'taken', 2))).toEqual({ outcome: 'taken' })
+    expect(await one(agent, rename('old', 'old', 2))).toEqual({ outcome: 'taken' })
+    expect(await one(agent, rename('never', 'new', 1))).toEqual({ outcome: 'missing' })
+    expect(await one(agent, rename('old', 'new', 2))).toMatchObject({
+      memory: { id, key: 'new', text: 'two', version: 3, createdAt: NOON, updatedAt: NOON + 5 },
+    })
+    expect(await versions(agent, 'new')).toEqual([3, 2, 1])
+    expect(await versions(agent, 'old')).toEqual([])
+    expect(await fixture.store().readVersion(agent, 'new', 1)).toMatchObject({
+      memory: { id, key: 'new', text: 'one', version: 1 },
+    })
+    expect(await fixture.store().readVersion(agent, 'old', 1)).toEqual({ outcome: 'gone' })
+    expect(await fixture.write(agent, { key: 'old', expectedVersion: 2 })).toMatchObject({
+      ...conflict(0),
+      deleted: { version: 3, deletedAt: NOON + 5 },
+    })
+    expect(await fixture.write(agent, { key: 'old' })).toMatchObject({ memory: { version: 4 } })
+    expect(await keys(agent)).toEqual(['new', 'old', 'taken'])
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 3 })
+  })
+
+  test('a name is taken as long as versions of what was deleted there are kept', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a' })
+    await fixture.write(agent, { key: 'b', text: 'one' })
+    await fixture.write(agent, { key: 'b', text: 'two', expectedVersion: 1 })
+    await one(agent, remove(2, 'b'))
+    expect(await one(agent, rename('a', 'b', 1))).toEqual({ outcome: 'taken' })
+    await fixture.store().eraseMemory(operator, 'b', 'all', NOON)
+    expect(await one(agent, rename('a', 'b', 1))).toMatchObject({
+      memory: { key: 'b', version: 4 },
+    })
+  })
+
+  test('changes are made together, each on those before it, or not at all', async () => {
+    const { agent } = await fixture.agent()
+    const [a, b] = [newWrite({ key: 'a', text: 'one' }), newWrite({ key: 'b' })]
+    const done = await change(
+      agent,
+      { verb: 'write', ...a },
+      { verb: 'patch', key: 'a', text: 'two', expectedVersion: 1 },
+      { verb: 'write', ...b },
+      rename('a', 'c', 2),
+      remove(1, 'b'),
+      restore(1, 0, 'b'),
+      { verb: 'read', key: 'c' },
+      { verb: 'read', key: 'a' },
+      restore(1, 3, 'c'),
+    )
+    expect(done).toMatchObject({
+      outcome: 'changed',
+      results: [
+        { outcome: 'saved', memory: { key: 'a', text: 'one', version: 1 } },
+        { outcome: 'saved', memory: { key: 'a', text: 'two', version: 2 } },
+        { outcome: 'saved', memory: { key: 'b', version: 1 } },
+        { outcome: 'saved', memory: { key: 'c', text: 'two', version: 3 } },
+        { outcome: 'deleted', key: 'b', deleted: { version: 2 } },
+        { outcome: 'saved', memory: { key: 'b', version: 3, id: b.id } },
+        { outcome: 'found', memory: { key: 'c', text: 'two', version: 3 } },
+        { outcome: 'missing', deleted: { version: 3 } },
+        { outcome: 'saved', memory: { key: 'c', text: 'one', version: 4, id: a.id } },
+      ],
+    })
+    expect(await keys(agent)).toEqual(['b', 'c'])
+    expect((await events(agent)).map(({ id, type, key }) => [id, type, key])).toEqual([
+      [1, 'write', 'a'],
+      [2, 'patch', 'a'],
+      [3, 'write', 'b'],
+      [4, 'rename', 'c'],
+      [5, 'delete', 'b'],
+      [6, 'restore', 'b'],
+      [7, 'restore', 'c'],
+    ])
+    const failed = await change(
+      agent,
+      remove(3, 'b'),
+      remove(1, 'c'),
+      { verb: 'write', ...newWrite({ key: 'd' }) },
+      remove(1, 'never'),
+    )
+    expect(failed).toMatchObject({
+      outcome: 'unchanged',
+      faults: [
+        { at: 1, fault: conflict(4) },
+        { at: 3, fault: { outcome: 'missing' } },
+      ],
+    })
+    expect(await keys(agent)).toEqual(['b', 'c'])
+    expect(await events(agent)).toHaveLength(7)
+  })
+
+  test('a revoked token and a paused agent change nothing', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent)
+    await fixture.store().setStatus(operator, 'paused', NOON)
+    expect(await change(agent, remove(1))).toEqual({ outcome: 'paused' })
+    const forged = { ...operator, tokenHash: 'f'.repeat(64) }
+    const revoked = { outcome: 'revoked' }
+    expect(await change(forged, remove(1))).toEqual(revoked)
+    expect(await fixture.store().eraseMemory(forged, 'plan', 'all', NOON)).toEqual(revoked)
+    expect(await fixture.store().listMemories(forged, newQuery())).toEqual(revoked)
+    expect(await fixture.store().readVersion(forged, 'plan', 1)).toEqual(revoked)
+    expect(await fixture.store().listVersions(forged, 'plan', undefined, 1)).toEqual(revoked)
+    expect(await fixture.store().eventsAfter(forged, 0, 1)).toEqual(revoked)
+    expect(await fixture.store().recordEvent(forged, 'export', NOON)).toBe(false)
+    expect(await change(operator, remove(1))).toMatchObject({ outcome: 'changed' })
+  })
+
+  test('lists give metadata, sizes, and whole texts where they are asked for', async () => {
+    const { agent } = await fixture.agent()
+    const written = await fixture.write(agent, { text: 'слово', metadata: '{"a":1.0}' })
+    const memory = written.outcome === 'saved' ? written.memory : undefined
+    const list = (whole: boolean) => fixture.store().listMemories(agent, newQuery({ whole }))
+    const { text, ...rest } = memory ?? { text: '' }
+    const summary = { ...rest, bytes: 10, change: 1 }
+    expect(await list(false)).toEqual({
+      outcome: 'memories',
+      memories: [summary],
+      next: undefined,
+      lastEvent: 1,
+    })
+    expect(await list(true)).toMatchObject({ memories: [{ ...summary, text }] })
+  })
+
+  test('lists go on where they stopped, by key and by change, with a prefix', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['b', 'a.2', 'a.1', 'c', 'a.3']) await fixture.write(agent, { key })
+    await fixture.write(agent, { key: 'b', expectedVersion: 1 })
+    await one(agent, remove(1, 'c'))
+    async function pages(query: Parameters<typeof newQuery>[0]) {
+      const found: string[][] = []
+      for (let after: string | undefined; ; ) {
+        const answer = await fixture.store().listMemories(agent, newQuery({ ...query, after }))
+        if (answer.outcome !== 'memories') throw new Error(answer.outcome)
+        found.push(answer.memories.map(({ key }) => key))
+        after = answer.next
+        if (after === undefined) return found
+      }
+    }
+    expect(await pages({ limit: 2 })).toEqual([
+      ['a.1', 'a.2'],
+      ['a.3', 'b'],
+    ])
+    expect(await pages({ limit: 3, order: 'changed' })).toEqual([['b', 'a.3', 'a.1'], ['a.2']])
+    expect(await pages({ prefix: 'a.', limit: 2 })).toEqual([['a.1', 'a.2'], ['a.3']])
+    expect(await pages({ prefix: 'a.', order: 'changed' })).toEqual([['a.3', 'a.1', 'a.2']])
+    // Each has 2 bytes of metadata.
+    expect(await pages({ maxBytes: 3 })).toEqual([
+      ['a.1', 'a.2'],
+      ['a.3', 'b'],
+    ])
+    expect(await pages({ whole: true, maxBytes: 9 })).toEqual([
+      ['a.1', 'a.2'],
+      ['a.3', 'b'],
+    ])
+  })
+
+  test('a memory is pinned by its metadata, whatever the spelling, and until it changes', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', metadata: '{"pinned":true}' })
+    await fixture.write(agent, { key: 'b', metadata: '{"pinned":"true"}' })
+    await fixture.write(agent, { key: 'c', metadata: '{"p\\u0069nned": true}' })
+    await fixture.write(agent, { key: 'd', metadata: '{"x":{"pinned":true}}' })
+    await fixture.write(agent, { key: 'e', metadata: '{"pinned":1}' })
+    expect(await keys(agent, { pinned: true })).toEqual(['a', 'c'])
+    expect(await keys(agent, { pinned: true, order: 'changed' })).toEqual(['c', 'a'])
+    await fixture.write(agent, { key: 'a', expectedVersion: 1 })
+    await one(agent, remove(1, 'c'))
+    expect(await keys(agent, { pinned: true })).toEqual([])
+  })
+
+  test('the log tells what happened and who did it, and goes on from any event', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a' })
+    await one(agent, rename('a', 'b', 1))
+    await fixture.store().recordEvent(operator, 'export', NOON + 9)
+    const by = { as: 'agent', via: 'api' }
+    expect(await fixture.store().eventsAfter(agent, 0, 2)).toEqual({
+      outcome: 'events',
+      events: [
+        { id: 1, type: 'write', key: 'a', version: 1, by, createdAt: NOON },
+        { id: 2, type: 'rename', key: 'b', from: 'a', version: 2, by, createdAt: NOON + 5 },
+      ],
+      first: 1,
+      last: 3,
+    })
+    expect(await events(agent, 2)).toEqual([
+      { id: 3, type: 'export', by: { as: 'operator', via: 'api' }, createdAt: NOON + 9 },
+    ])
+    expect(await events(agent, 3)).toEqual([])
+    const { agent: other } = await fixture.agent()
+    expect(await events(other)).toEqual([])
+  })
+
+  test('erasing takes history, some versions, or all of it, and the number stays', async () => {
+    const { agent, operator } = await fixture.agent()
+    for (const n of [0, 1, 2, 3, 4])
+      await fixture.write(agent, { text: `v${n}`, expectedVersion: n })
+    const erase = (what: 'all' | 'history' | number[], key = 'plan') =>
+      fixture.store().eraseMemory(operator, key, what, NOON + 9)
+    expect(await erase('all', 'never')).toEqual({ outcome: 'missing' })
+    expect(await erase([2, 5])).toEqual({ outcome: 'current' })
+    expect(await versions(agent)).toEqual([5, 4, 3, 2, 1])
+    expect(await erase([2, 4, 77])).toEqual({ outcome: 'erased', versions: [2, 4] })
+    expect(await versions(agent)).toEqual([5, 3, 1])
+    expect(await fixture.store().readVersion(agent, 'plan', 2)).toEqual({ outcome: 'gone' })
+    expect(await one(agent, restore(4, 5))).toEqual({ outcome: 'gone' })
+    expect(await fixture.store().readVersion(agent, 'plan', 1)).toMatchObject({
+      memory: { text: 'v0' },
+    })
+    expect(await erase('history')).toEqual({ outcome: 'erased', versions: [1, 3] })
+    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({
+      memory: { text: 'v4', version: 5 },
+    })
+    expect(await erase('all')).toEqual({ outcome: 'erased', versions: [5] })
+    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    expect(await versions(agent)).toEqual([])
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
+    expect(await fixture.write(agent, { expectedVersion: 5 })).toMatchObject({
+      ...conflict(0),
+      deleted: { version: 6, deletedAt: NOON + 9 },
+    })
+    expect(await fixture.write(agent)).toMatchObject({ memory: { version: 7 } })
+    expect((await events(agent)).map(({ type }) => type)).toEqual([
+      ...Array.from({ length: 5 }, () => 'write'),
+      ...['erase', 'erase', 'erase', 'write'],
+    ])
+  })
+
+  test('a memory keeps its last versions, and those before them are gone', async () => {
+    await using small = await openFixture(engine, { versions: 3 })
+    const { agent } = await small.agent()
+    for (let n = 0; n < 30; n++) {
+      await small.write(agent, { expectedVersion: n })
+      const listed = await small.store().listVersions(agent, 'plan', undefined, 100)
+      const kept = [n + 1, n, n - 1].filter((version) => version > 0)
+      expect(listed).toMatchObject({ versions: kept.map((version) => ({ version })) })
+    }
+    expect(await small.store().readVersion(agent, 'plan', 27)).toEqual({ outcome: 'gone' })
+    expect(await small.store().readVersion(agent, 'plan', 28)).toMatchObject({ outcome: 'found' })
+  })
+
+  test('a home keeps its bytes: old versions give way, current texts never', async () => {
+    await using small = await openFixture(engine, { bytes: 1_000 })
+    const { agent } = await small.agent()
+    const write = (key: string, size: number, expectedVersion = 0) =>
+      small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+    await write('a', 300)
+    await write('b', 300)
+    await write('b', 300, 1)
+    expect(await small.store().readVersion(agent, 'b', 1)).toMatchObject({ outcome: 'found' })
+    await write('b', 300, 2)
+    expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })
+    expect(await small.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
+    expect(await write('c', 401)).toEqual({ outcome: 'over_quota' })
+    expect(await write('c', 400)).toMatchObject({ outcome: 'saved' })
+    expect(await write('b', 301, 3)).toEqual({ outcome: 'over_quota' })
+    expect(await write('b', 299, 3)).toMatchObject({ outcome: 'saved' })
+    expect(await small.store().readVersion(agent, 'b', 3)).toEqual({ outcome: 'gone' })
+    const dropped = await small
+      .store()
+      .changeMemories(agent, [{ verb: 'delete', key: 'c', expectedVersion: 1 }], NOON)
+    expect(dropped.outcome).toBe('changed')
+    expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
+  })
+
+  test('of the log the newest events are kept', async () => {
+    await using small = await openFixture(engine, { events: 64 })
+    const { agent } = await small.agent()
+    for (let n = 0; n < 200; n++) await small.write(agent, { expectedVersion: n })
+    const answer = await small.store().eventsAfter(agent, 0, 1_000)
+    if (answer.outcome !== 'events') throw new Error(answer.outcome)
+    expect(answer.last).toBe(200)
+    expect(answer.first).toBe(answer.events[0]?.id)
+    expect(answer.events.length).toBeGreaterThanOrEqual(64)
+    expect(answer.events.length).toBeLessThan(128)
+    expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
+      memory: { version: 200 },
+    })
+  })
+
+  test('of 32 deletes and updates at once of one version, exactly one is made', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent)
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, n) =>
+        n % 2 ? one(agent, remove(1)) : fixture.write(agent, { expectedVersion: 1 }),
+      ),
+    )
+    const outcomes = tally(answers.map((each) => ({ outcome: each?.outcome ?? 'none' })))
+    expect((outcomes.saved ?? 0) + (outcomes.deleted ?? 0)).toBe(1)
+    expect(await versions(agent)).toEqual([2, 1])
+    expect(await events(agent)).toHaveLength(2)
+  })
+
+  test('what happens at once is numbered without a gap', async () => {
+    const { agent } = await fixture.agent()
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        n % 4
+          ? fixture.write(agent, { key: `k${n}` })
+          : change(agent, append(''), { verb: 'write', ...newWrite({ key: `k${n}` }) }),
+      ),
+    )
+    const ids = (await events(agent)).map(({ id }) => id)
+    expect(ids).toEqual(Array.from({ length: 50 }, (_, n) => n + 1))
+    expect(await keys(agent, { order: 'changed' })).toHaveLength(41)
+  })
+})

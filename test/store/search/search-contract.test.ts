@@ -1,0 +1,145 @@
+/** Searches of one agent's memories: whose they are, how they are paged, and what bounds them. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StoreOverloaded } from '../../../src/store/port/errors.ts'
+import type { Identity } from '../../../src/store/port/home.ts'
+import type { SearchCursor, SearchQuery } from '../../../src/store/port/search.ts'
+import { stores } from '../../harness.ts'
+import { NOON, openFixture, type StoreFixture } from '../fixture.ts'
+
+describe.each(stores)('search on $name', (engine) => {
+  let fixture: StoreFixture
+  beforeAll(async () => {
+    fixture = await openFixture(engine)
+  })
+  afterAll(() => fixture.close())
+
+  async function search(identity: Identity, query: Partial<SearchQuery>) {
+    const whole = { q: 'plan', prefix: '', limit: 20, ...query }
+    const answer = await fixture.store().searchMemories(identity, whole)
+    if (answer.outcome !== 'hits') throw new Error(answer.outcome)
+    return answer
+  }
+
+  const keys = async (identity: Identity, query: Partial<SearchQuery>) =>
+    (await search(identity, query)).hits.map(({ key }) => key)
+
+  /** Page after page, and how many there were. */
+  async function allKeys(identity: Identity, query: Partial<SearchQuery>) {
+    const found: string[] = []
+    let after: SearchCursor | undefined
+    let pages = 0
+    do {
+      const { hits, next } = await search(identity, { ...query, after })
+      found.push(...hits.map(({ key }) => key))
+      after = next
+      pages++
+    } while (after)
+    return { found, pages }
+  }
+
+  test('a hit is a memory as it is now, with a snippet', async () => {
+    const { agent } = await fixture.agent()
+    const id = randomUUID()
+    await fixture.write(agent, { id, key: 'plan', text: 'old', metadata: '{}' })
+    await fixture.write(agent, {
+      key: 'plan',
+      text: 'новий',
+      metadata: '{"a":1}',
+      expectedVersion: 1,
+    })
+    expect(await search(agent, { q: 'НОВИЙ' })).toEqual({
+      outcome: 'hits',
+      hits: [
+        {
+          id,
+          key: 'plan',
+          bytes: 10,
+          metadata: '{"a":1}',
+          version: 2,
+          createdAt: NOON,
+          updatedAt: NOON,
+          snippet: 'новий',
+        },
+      ],
+      next: undefined,
+    })
+    expect(await keys(agent, { q: 'old' })).toEqual([])
+  })
+
+  test('only the agent’s own memories, and only those with the prefix', async () => {
+    const [mine, other] = [await fixture.agent(), await fixture.agent()]
+    await fixture.write(mine.agent, { key: 'a.plan' })
+    await fixture.write(mine.agent, { key: 'b.plan' })
+    await fixture.write(other.agent, { key: 'c.plan' })
+    expect(await keys(mine.agent, {})).toEqual(['a.plan', 'b.plan'])
+    expect(await keys(mine.operator, {})).toEqual(['a.plan', 'b.plan'])
+    expect(await keys(mine.agent, { prefix: 'b' })).toEqual(['b.plan'])
+    expect(await keys(other.agent, {})).toEqual(['c.plan'])
+  })
+
+  test('what was deleted is found no more, and what was renamed by its name', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['gone', 'before']) await fixture.write(agent, { key, text: 'plan' })
+    await fixture.store().changeMemories(
+      agent,
+      [
+        { verb: 'delete', key: 'gone', expectedVersion: 1 },
+        { verb: 'rename', from: 'before', to: 'after', expectedVersion: 1 },
+      ],
+      NOON,
+    )
+    expect(await keys(agent, {})).toEqual(['after'])
+  })
+
+  test('a paused agent is refused, its operator is not, and a void token is void', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    const query = { q: 'plan', prefix: '', limit: 1 }
+    await store.setStatus(operator, 'paused', NOON)
+    expect(await store.searchMemories(agent, query)).toEqual({ outcome: 'paused' })
+    expect(await store.searchMemories(operator, query)).toMatchObject({ outcome: 'hits' })
+    await store.rotateAgentToken(operator, randomUUID(), NOON)
+    expect(await store.searchMemories(agent, query)).toEqual({ outcome: 'revoked' })
+  })
+
+  test('pages follow each other, each memory once, whatever is written in between', async () => {
+    const { agent } = await fixture.agent()
+    for (let n = 0; n < 25; n++) await fixture.write(agent, { key: `k${n}`, text: 'plan' })
+    const { found, pages } = await allKeys(agent, { limit: 10 })
+    expect([found.length, new Set(found).size, pages]).toEqual([25, 25, 3])
+    const first = await search(agent, { limit: 10 })
+    await fixture.write(agent, { key: 'plan.better', text: 'plan' })
+    const second = await search(agent, { limit: 10, after: first.next })
+    const shown = [...first.hits, ...second.hits].map(({ key }) => key)
+    expect(new Set(shown).size).toBe(20)
+  })
+
+  test('a look is bounded, and the next looks on', async () => {
+    const { agent } = await fixture.agent()
+    const text = `plan ${'x'.repeat(16_000)}`
+    const names = Array.from({ length: 1_100 }, (_, n) => `k${n}`)
+    await Promise.all(names.map((key) => fixture.write(agent, { key, text })))
+    const first = await search(agent, { q: 'k9 plan', limit: 100 })
+    expect(first.hits.length).toBeGreaterThan(0)
+    expect(first.next).toBeDefined()
+    const { found, pages } = await allKeys(agent, { q: 'plan', limit: 100 })
+    expect(found.toSorted()).toEqual(names.toSorted())
+    // A busy machine ends a look early.
+    expect(pages).toBeGreaterThanOrEqual(12)
+  })
+
+  test('one agent cannot have all of the turns', async () => {
+    const [busy, other] = [await fixture.agent(), await fixture.agent()]
+    const query = { q: 'plan', prefix: '', limit: 1 }
+    const store = fixture.store()
+    const many = Promise.allSettled(
+      Array.from({ length: 20 }, () => store.searchMemories(busy.agent, query)),
+    )
+    expect(await search(other.agent, {})).toMatchObject({ hits: [] })
+    const refused = (await many).filter((answer) => answer.status === 'rejected')
+    expect(refused.map(({ reason }) => reason instanceof StoreOverloaded)).toEqual(
+      Array(12).fill(true),
+    )
+  })
+})
