@@ -1,6 +1,7 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { StoreUnavailable } from '../port/errors.ts'
 import type { ExportAnswer, Identity } from '../port/home.ts'
 import type { Memory } from '../port/memories.ts'
 import { endOf, type MemoryRow, memoryOf } from '../rows.ts'
@@ -29,7 +30,11 @@ function watchOthers(asked: () => number): () => Pace {
   }
 }
 
-async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGenerator<Memory[]> {
+async function* read(
+  rows: Iterable<MemoryRow>,
+  asked: () => number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Memory[]> {
   const look = watchOthers(asked)
   let pace = look()
   let batch: Memory[] = []
@@ -46,7 +51,7 @@ async function* read(rows: Iterable<MemoryRow>, asked: () => number): AsyncGener
       await (pace.pauseMs > 0 ? setTimeout(pace.pauseMs) : setImmediate())
     }
   } catch (error) {
-    throw translate(error)
+    throw signal?.aborted ? new StoreUnavailable('an erasure ended the export') : translate(error)
   }
   if (batch.length > 0) yield batch
 }
@@ -58,6 +63,7 @@ function begin(
   identity: Identity,
   asked: () => number,
   prefix: string,
+  signal: AbortSignal | undefined,
 ): ExportAnswer {
   db.exec('BEGIN')
   const { identify, refuse } = prepareIdentify(db)
@@ -81,7 +87,7 @@ function begin(
     ...answer,
     outcome: 'export',
     memoryCount,
-    memories: read(rows, asked),
+    memories: read(rows, asked, signal),
     close: () => close(db),
   }
 }
@@ -96,36 +102,38 @@ export function openExport(
   identity: Identity,
   asked: () => number,
   prefix = '',
+  signal?: AbortSignal,
 ): ExportAnswer {
   const db = openReader(path)
   let answer: ExportAnswer | undefined
   try {
-    answer = begin(db, identity, asked, prefix)
+    answer = begin(db, identity, asked, prefix, signal)
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)
   }
 }
 
-/** An export that `open` opens in its turn; its turn is over when it is closed. */
+/** An export that `open` opens in its turn; its turn is over when it is closed, or must end. */
 export async function whileLetIn(
   { enter }: LongReads,
-  open: () => Promise<ExportAnswer>,
+  { agentId }: Identity,
+  open: (signal: AbortSignal) => Promise<ExportAnswer>,
 ): Promise<ExportAnswer> {
-  const leave = await enter()
+  const { signal, leave } = await enter(agentId)
   let answer: ExportAnswer | undefined
   try {
-    answer = await open()
+    answer = await open(signal)
   } finally {
     if (answer?.outcome !== 'export') leave()
   }
   if (answer.outcome !== 'export') return answer
-  const { close } = answer
-  return {
-    ...answer,
-    close() {
-      close()
-      leave()
-    },
+  const opened = answer
+  const close = (): void => {
+    opened.close()
+    leave()
   }
+  if (signal.aborted) close()
+  else signal.addEventListener('abort', close)
+  return { ...opened, close }
 }

@@ -2,7 +2,7 @@
 
 import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
-import type { HomeStore } from '../port/home.ts'
+import type { HomeStore, Identity } from '../port/home.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { SearchStore } from '../port/search.ts'
@@ -53,7 +53,10 @@ function openParts(path: string, options: StoreOptions) {
       stopwatch: () => performance.now(),
     }),
     writer,
-    longReads: boundLog(db, () => writer.submit('rest')),
+    longReads: boundLog(db, {
+      rest: () => writer.submit('rest'),
+      empty: () => writer.perform('empty'),
+    }),
     searcher: startSearcher(path),
     closeReader: () => db.close(),
   }
@@ -61,13 +64,35 @@ function openParts(path: string, options: StoreOptions) {
 
 type Parts = ReturnType<typeof openParts>
 
-const keepingVerbs = ({
-  memories,
-  eventsAfter,
-  read,
-  writer,
-  searcher,
-}: Parts): MemoryStore & SearchStore & EventStore => ({
+/** Versions around which the writer cleans in one go, so that no other write waits long. */
+const SCOURED = 16
+
+interface Gone {
+  /** Where the versions lay, in order. */
+  readonly erased: readonly number[]
+}
+
+/** Answers when nothing of what was erased is left in any file. */
+async function forgotten<T extends { readonly outcome: string }>(
+  { writer, longReads }: Parts,
+  { agentId }: Identity,
+  write: Promise<T & Partial<Gone>>,
+): Promise<T> {
+  const { erased, ...answer } = await write
+  if (!erased) return answer as unknown as T
+  await longReads.forget(agentId, async () => {
+    if (await writer.perform('rewrite')) return
+    for (let at = 0; at < erased.length; at += SCOURED) {
+      await writer.submit('scour', erased.slice(at, at + SCOURED))
+    }
+  })
+  return answer as unknown as T
+}
+
+const keepingVerbs = (
+  parts: Parts,
+  { memories, eventsAfter, read, writer, searcher } = parts,
+): MemoryStore & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)
@@ -82,7 +107,8 @@ const keepingVerbs = ({
   searchMemories: (identity, query) => searcher.search(identity, query),
   readVersion: (...version) => read(() => memories.readVersion(...version)),
   listVersions: (...versions) => read(() => memories.listVersions(...versions)),
-  eraseMemory: (...erasure) => writer.submit('eraseMemory', ...erasure),
+  eraseMemory: (...erasure) =>
+    forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
   eventsAfter: (...after) => read(() => eventsAfter(...after)),
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
@@ -125,8 +151,11 @@ function homeVerbs(parts: Parts): HomeStore {
     setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
     changeProfile: (...change) => writer.submit('changeProfile', ...change),
     exportMemories: (identity, prefix) =>
-      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked, prefix))),
-    eraseAgent: (identity) => forgetting(parts, writer.submit('eraseAgent', identity)),
+      whileLetIn(longReads, identity, (signal) =>
+        read(() => openExport(parts.path, identity, asked, prefix, signal)),
+      ),
+    eraseAgent: (identity) =>
+      forgetting(parts, forgotten(parts, identity, writer.submit('eraseAgent', identity))),
   }
 }
 

@@ -12,6 +12,7 @@ import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
+import { prepareScour } from './scour.ts'
 import { prepareTotals } from './totals.ts'
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
@@ -42,6 +43,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
+    scour: prepareScour(db),
     recordEvent: prepareRecord(refuse, happen),
     ...prepareSessionWrites(db, refuse, happen),
     leaveEntry,
