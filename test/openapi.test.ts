@@ -70,6 +70,7 @@ const ours = [
   'DELETE /api/agents/me/memory',
   'GET /api/agents/me/context',
   'GET /api/agents/me/events',
+  'GET /api/agents/me/events/stream',
   'GET /api/agents/me/keys',
   'GET /api/agents/me/memories',
   'GET /api/agents/me/memories/search',

@@ -21,6 +21,7 @@ import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
+import { followEvents } from './stream/stream.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,
@@ -38,6 +39,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   listMemories,
   changeMemories,
   listEvents,
+  followEvents,
   searchMemories,
   readContext,
   exportMemories,

@@ -20,6 +20,7 @@ export const homeDoors: readonly Door[] = [
   door('/api/agents/me/memories', 'GET'),
   door('/api/agents/me/batch', 'POST'),
   door('/api/agents/me/events', 'GET'),
+  door('/api/agents/me/events/stream', 'GET'),
   door('/api/agents/me/export', 'GET'),
   door('/api/agents/me/keys', 'POST'),
 ]

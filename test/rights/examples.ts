@@ -88,6 +88,7 @@ export const examples: Readonly<Record<string, Example>> = {
   discover: page,
   readLanguage: page,
   listen: { method: 'HEAD', outcome: '200' },
+  followEvents: { method: 'HEAD', outcome: '200' },
   readGuide: page,
   healthz: page,
   readyz: page,

@@ -59,7 +59,8 @@ export const homeRights: readonly Rights[] = [
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes', {
     named: 'writes',
   }),
-  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads', { named: 'any' }),
+  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads'),
+  withToken('followEvents', 'GET /api/agents/me/events/stream', 'either-token', 'reads'),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
     named: 'any',
   }),
