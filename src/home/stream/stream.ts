@@ -11,7 +11,7 @@ import { eventView } from '../events.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { refusal } from '../refusal.ts'
-import { tag } from '../schemas.ts'
+import { authorExample, memoryExample, tag } from '../schemas.ts'
 import type { Follower } from './watch.ts'
 
 const RECONNECT_MS = 3_000
@@ -131,6 +131,15 @@ export const followEvents = endpoint({
       description: 'The events, without end.',
       schema: z.string(),
       mediaType: 'text/event-stream',
+      example: eventText({
+        id: 7,
+        type: 'delete',
+        key: memoryExample.key,
+        from: undefined,
+        version: 4,
+        by: authorExample,
+        createdAt: Date.parse(memoryExample.updatedAt),
+      }),
       headers: { 'X-Accel-Buffering': 'no: it is passed on at once.' },
     },
   },
