@@ -45,11 +45,18 @@ export const takeExport = (
   identity: Identity,
   textOf: (snapshot: Snapshot) => AsyncIterable<string>,
 ): Promise<TextStream> =>
-  exports.take(identity.agentId, async () => {
-    const snapshot = await store.exportMemories(identity)
-    if (snapshot.outcome !== 'export') throw refusal(snapshot)
-    return { pieces: textOf(snapshot), close: snapshot.close }
-  })
+  exports.take(
+    identity.agentId,
+    async () => {
+      const snapshot = await store.exportMemories(identity)
+      if (snapshot.outcome !== 'export') throw refusal(snapshot)
+      return { pieces: textOf(snapshot), close: snapshot.close }
+    },
+    async () => {
+      const log = await store.eventsAfter(identity, 0, 1)
+      if (log.outcome !== 'events') throw refusal(log)
+    },
+  )
 
 /** The answer behind the endpoint and behind the console's download. */
 export async function attachExport(call: Call, home: Home, identity: Identity): Promise<Answer> {
