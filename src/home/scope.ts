@@ -85,8 +85,8 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
         ? store.eventsAfter(identity, id, limit)
         : eventsInReach(store, identity, id, limit),
     ),
-    exportMemories: allowed(anybody, (identity) =>
-      store.exportMemories(identity, prefixOf(identity)),
+    exportMemories: allowed(anybody, (identity, _, history) =>
+      store.exportMemories(identity, prefixOf(identity), history),
     ),
     listMemories: allowed(listRefused, (identity, query) =>
       store.listMemories(identity, narrowed(identity, query)),

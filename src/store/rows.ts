@@ -2,6 +2,7 @@
 import type { EventType, HomeEvent } from './port/events.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
 import type {
+  KeptVersion,
   MemoriesQuery,
   Memory,
   MemorySummary,
@@ -136,6 +137,24 @@ export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSumma
   bytes: row.bytes,
   by: authorOf(row.author),
   createdAt: row.updated_at,
+})
+
+export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | 'size'> {
+  key: string
+  /** Null of a delete, and of what need not be said twice. */
+  text: string | null
+  metadata: string | null
+}
+
+export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion => ({
+  key: row.key,
+  id: row.id,
+  version: row.version,
+  operation: row.operation,
+  by: authorOf(row.author),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  content: text === null || metadata === null ? undefined : { text, metadata },
 })
 
 export interface EventRow {

@@ -1,7 +1,7 @@
 /** The agents' home: births, profiles, and who may do what with what an agent keeps. */
 import type { EventStore } from './events.ts'
 import type { KeyBounds, KeyStore } from './keys.ts'
-import type { Memory, MemoryStore } from './memories.ts'
+import type { KeptVersion, Memory, MemoryStore } from './memories.ts'
 import type { SearchStore } from './search.ts'
 
 export type AgentStatus = 'active' | 'paused'
@@ -71,6 +71,11 @@ export type ExportAnswer =
       readonly memoryCount: number
       /** Ordered by key, from the one snapshot that also gave profile and count. */
       readonly memories: AsyncIterable<readonly Memory[]>
+      /**
+       * Where it was asked for: every version that is kept, also of what was deleted, ordered by key
+       * and version. To be read after the memories.
+       */
+      readonly history?: AsyncIterable<readonly KeptVersion[]> | undefined
       /** Lets the snapshot go, read to its end or not. May be called again. */
       readonly close: () => void
     }
@@ -172,7 +177,7 @@ export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStor
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
   changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
   /** Of memories whose keys start with the prefix; of all where it is left out. */
-  exportMemories(identity: Identity, prefix?: string): Promise<ExportAnswer>
+  exportMemories(identity: Identity, prefix?: string, history?: boolean): Promise<ExportAnswer>
   /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */
   eraseAgent(
     identity: Identity,

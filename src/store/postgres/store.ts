@@ -55,7 +55,7 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   return {
     location,
     warnings,
-    ...homeVerbs({ agents, keeping, controls, keys, hot, exports }),
+    ...homeVerbs({ agents, keeping, controls, keys, hot, exports, ...options.home }),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -81,7 +81,7 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
   eraseMemory: eraseVerb(hot, committed),
 })
 
-interface HomeParts {
+interface HomeParts extends HomeBounds {
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
   readonly controls: ReturnType<typeof controlVerbs>
@@ -90,7 +90,8 @@ interface HomeParts {
   readonly exports: Connections
 }
 
-function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts): HomeStore {
+function homeVerbs(parts: HomeParts): HomeStore {
+  const { agents, keeping, controls, keys, hot, exports, versions } = parts
   const known = rememberIdentities(() => performance.now())
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -121,7 +122,11 @@ function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts)
     searchMemories: searchWith(keeping),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
     recordEvent: keeping.recordEvent,
-    exportMemories: (identity, prefix) => heed(identity, openExport(exports, identity, prefix)),
+    exportMemories: (identity, prefix = '', history = false) =>
+      heed(
+        identity,
+        openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
+      ),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, keys.rotateAgentToken(identity, ...token)),
     createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),

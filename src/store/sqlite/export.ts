@@ -3,11 +3,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { ExportAnswer, Identity } from '../port/home.ts'
-import type { Memory } from '../port/memories.ts'
 import { endOf, type MemoryRow, memoryOf } from '../rows.ts'
 import { prepareProfile } from './agents.ts'
 import { openReader, prepare, translate } from './engine/connection.ts'
 import type { LongReads } from './engine/long-reads.ts'
+import { prepareExportHistory } from './export-history.ts'
 import { prepareIdentify } from './identities.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
@@ -30,19 +30,31 @@ function watchOthers(asked: () => number): () => Pace {
   }
 }
 
-async function* read(
-  rows: Iterable<MemoryRow>,
-  asked: () => number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Memory[]> {
+/** Beside whom it reads, and what ends it. */
+export interface Circumstances {
+  /** Counts what the store was asked for: while it grows, the export takes its time. */
+  readonly asked: () => number
+  readonly signal?: AbortSignal
+}
+
+interface Source<T> {
+  readonly items: Iterable<T>
+  /** Nearly, in bytes. */
+  readonly sizeOf: (item: T) => number
+}
+
+async function* read<T>(
+  { items, sizeOf }: Source<T>,
+  { asked, signal }: Circumstances,
+): AsyncGenerator<T[]> {
   const look = watchOthers(asked)
   let pace = look()
-  let batch: Memory[] = []
+  let batch: T[] = []
   let size = 0
   try {
-    for (const row of rows) {
-      batch.push(memoryOf(row))
-      size += row.text.length + row.metadata.length
+    for (const item of items) {
+      batch.push(item)
+      size += sizeOf(item)
       if (size < pace.batchBytes) continue
       yield batch
       batch = []
@@ -58,14 +70,21 @@ async function* read(
 
 const OF_AGENT = 'm.agent_id = ? AND m.key >= ? AND m.key < ? AND m.deleted = 0'
 
-function begin(
-  db: DatabaseSync,
-  identity: Identity,
-  asked: () => number,
-  prefix: string,
-  signal: AbortSignal | undefined,
-): ExportAnswer {
+/** What is exported of whom. */
+export interface Wanted {
+  readonly identity: Identity
+  /** Of keys. */
+  readonly prefix: string
+  /** How many versions of a memory are kept; undefined where they are not asked for. */
+  readonly versions: number | undefined
+}
+
+/** What a version is beside its text. */
+const ROW_BYTES = 200
+
+function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): ExportAnswer {
   db.exec('BEGIN')
+  const { identity, prefix, versions } = wanted
   const { identify, refuse } = prepareIdentify(db)
   const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
@@ -81,13 +100,24 @@ function begin(
     `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
      FROM memories m JOIN versions v ON v.n = m.n
      WHERE ${OF_AGENT} ORDER BY m.key`,
-  ).iterate(...bounds)
+  )
+  const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)
+  const history = versions === undefined ? undefined : prepareExportHistory(db, versions)(bounds)
   const memoryCount = counted?.get(...bounds)?.memories ?? answer.memoryCount
   return {
     ...answer,
     outcome: 'export',
     memoryCount,
-    memories: read(rows, asked, signal),
+    memories: read(
+      { items: memories, sizeOf: ({ text, metadata }) => text.length + metadata.length },
+      circumstances,
+    ),
+    history:
+      history &&
+      read(
+        { items: history, sizeOf: ({ content }) => ROW_BYTES + (content?.text.length ?? 0) },
+        circumstances,
+      ),
     close: () => close(db),
   }
 }
@@ -96,18 +126,15 @@ function close(db: DatabaseSync): void {
   if (db.isOpen) db.close()
 }
 
-/** `asked` counts what the store was asked for: while it grows, the export takes its time. */
 export function openExport(
   path: string,
-  identity: Identity,
-  asked: () => number,
-  prefix = '',
-  signal?: AbortSignal,
+  wanted: Wanted,
+  circumstances: Circumstances,
 ): ExportAnswer {
   const db = openReader(path)
   let answer: ExportAnswer | undefined
   try {
-    answer = begin(db, identity, asked, prefix, signal)
+    answer = begin(db, wanted, circumstances)
     return answer
   } finally {
     if (answer?.outcome !== 'export') close(db)

@@ -35,6 +35,7 @@ function openParts(path: string, options: StoreOptions) {
   const writer = startWriter(path, options)
   return {
     path,
+    versions: options.home.versions,
     known,
     identify,
     agents: prepareAgentReads(db, identify),
@@ -150,10 +151,12 @@ function homeVerbs(parts: Parts): HomeStore {
     readProfile: (identity) => read(() => agents.readProfile(identity)),
     setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
     changeProfile: (...change) => writer.submit('changeProfile', ...change),
-    exportMemories: (identity, prefix) =>
-      whileLetIn(longReads, identity, (signal) =>
-        read(() => openExport(parts.path, identity, asked, prefix, signal)),
-      ),
+    exportMemories(identity, prefix = '', history = false) {
+      const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
+      return whileLetIn(longReads, identity, (signal) =>
+        read(() => openExport(parts.path, wanted, { asked, signal })),
+      )
+    },
     eraseAgent: (identity) =>
       forgetting(parts, forgotten(parts, identity, writer.submit('eraseAgent', identity))),
   }
