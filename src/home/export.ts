@@ -1,8 +1,10 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
+
 import { z } from 'zod'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import type { ExportAnswer, Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { ExportAnswer } from '../store/port/transfer.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memories/answers.ts'

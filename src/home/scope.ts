@@ -44,6 +44,7 @@ type Allow = ReturnType<typeof allowing>
 
 const forOperators = (store: HomeStore, allowed: Allow) => ({
   eraseMemory: allowed(operators, store.eraseMemory),
+  importMemories: allowed(operators, store.importMemories),
   setStatus: allowed(operators, store.setStatus),
   changeProfile: allowed(operators, store.changeProfile),
   rotateAgentToken: allowed(operators, store.rotateAgentToken),

@@ -1,8 +1,8 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
+
 import type { EventType, HomeEvent } from './port/events.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
 import type {
-  KeptVersion,
   MemoriesQuery,
   Memory,
   MemorySummary,
@@ -10,6 +10,7 @@ import type {
   VersionSummary,
 } from './port/memories.ts'
 import type { OwnedAgent, Session } from './port/sessions.ts'
+import type { KeptVersion } from './port/transfer.ts'
 
 export interface AgentRow {
   id: string

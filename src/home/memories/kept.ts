@@ -1,7 +1,9 @@
 /** A version as it stands in an export, beside the memory that it is a version of. */
+
 import { z } from 'zod'
 import { dateTime } from '../../pipeline/schemas.ts'
-import type { KeptVersion, Operation } from '../../store/port/memories.ts'
+import type { Operation } from '../../store/port/memories.ts'
+import type { KeptVersion } from '../../store/port/transfer.ts'
 import { author, authorExample, memoryExample, memoryKey } from '../schemas.ts'
 
 export const OPERATIONS = [

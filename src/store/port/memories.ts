@@ -187,23 +187,6 @@ export interface VersionSummary {
   readonly createdAt: number
 }
 
-/** A version as it is exported, and imported again. */
-export interface KeptVersion {
-  readonly key: string
-  /** Of the memory that it is a version of. */
-  readonly id: string
-  readonly version: number
-  readonly operation: Operation
-  /** Undefined where it was written before authors were kept. */
-  readonly by: Author | undefined
-  /** Of the memory. */
-  readonly createdAt: number
-  /** Of the version. */
-  readonly updatedAt: number
-  /** Undefined of a delete, and in an export of the current version: the memory beside it says it. */
-  readonly content: Pick<Memory, 'text' | 'metadata'> | undefined
-}
-
 export type VersionsAnswer =
   | {
       readonly outcome: 'versions'

@@ -14,7 +14,6 @@ import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { prepareServer } from './engine/migrations.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
-import { openExport } from './export.ts'
 import { eventVerbs } from './homes.ts'
 import { identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
@@ -22,6 +21,8 @@ import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
 import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
+import { openExport } from './transfer/export.ts'
+import { importVerb } from './transfer/import.ts'
 import { versionVerbs } from './versions.ts'
 import { writeVerb } from './write-memory.ts'
 
@@ -50,12 +51,22 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   }
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
+  const importMemories = importVerb(exports, committed, options.home)
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   return {
     location,
     warnings,
-    ...homeVerbs({ agents, keeping, controls, keys, hot, exports, ...options.home }),
+    ...homeVerbs({
+      agents,
+      keeping,
+      controls,
+      keys,
+      hot,
+      exports,
+      importMemories,
+      ...options.home,
+    }),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -82,6 +93,7 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
 })
 
 interface HomeParts extends HomeBounds {
+  readonly importMemories: HomeStore['importMemories']
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
   readonly controls: ReturnType<typeof controlVerbs>
@@ -91,7 +103,7 @@ interface HomeParts extends HomeBounds {
 }
 
 function homeVerbs(parts: HomeParts): HomeStore {
-  const { agents, keeping, controls, keys, hot, exports, versions } = parts
+  const { agents, keeping, controls, keys, hot, exports, versions, importMemories } = parts
   const known = rememberIdentities(() => performance.now())
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -127,6 +139,7 @@ function homeVerbs(parts: HomeParts): HomeStore {
         identity,
         openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
       ),
+    importMemories: (identity, ...source) => heed(identity, importMemories(identity, ...source)),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, keys.rotateAgentToken(identity, ...token)),
     createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),

@@ -18,12 +18,13 @@ import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
-import { openExport, whileLetIn } from './export.ts'
 import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareKeyReads } from './keys.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
+import { openExport, whileLetIn } from './transfer/export.ts'
+import { importVerb } from './transfer/stage.ts'
 
 const NO_ROOM =
   'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
@@ -157,6 +158,7 @@ function homeVerbs(parts: Parts): HomeStore {
         read(() => openExport(parts.path, wanted, { asked, signal })),
       )
     },
+    importMemories: importVerb(writer),
     eraseAgent: (identity) =>
       forgetting(parts, forgotten(parts, identity, writer.submit('eraseAgent', identity))),
   }

@@ -1,9 +1,9 @@
 /** Every version of a home that is kept, for an export: by key, of each key the oldest first. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { KeptVersion } from '../port/memories.ts'
-import { keptVersionOf } from '../rows.ts'
-import { prepare } from './engine/connection.ts'
-import { prepareChain, prepareContent } from './versions.ts'
+import type { KeptVersion } from '../../port/transfer.ts'
+import { keptVersionOf } from '../../rows.ts'
+import { prepare } from '../engine/connection.ts'
+import { prepareChain, prepareContent } from '../versions.ts'
 
 interface KeptMemory {
   key: string

@@ -1,6 +1,7 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
-import type { ExportAnswer, Identity } from '../port/home.ts'
-import type { KeptVersion, Memory } from '../port/memories.ts'
+import type { Identity } from '../../port/home.ts'
+import type { Memory } from '../../port/memories.ts'
+import type { ExportAnswer, KeptVersion } from '../../port/transfer.ts'
 import {
   type AgentRow,
   endOf,
@@ -9,12 +10,12 @@ import {
   type MemoryRow,
   memoryOf,
   profileOf,
-} from '../rows.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { translate } from './engine/faults.ts'
-import type { Session } from './engine/session.ts'
-import { type AdmittedRow, refusedBy } from './identities.ts'
-import { CURRENT } from './memories.ts'
+} from '../../rows.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { translate } from '../engine/faults.ts'
+import type { Session } from '../engine/session.ts'
+import { type AdmittedRow, refusedBy } from '../identities.ts'
+import { CURRENT } from '../memories.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8

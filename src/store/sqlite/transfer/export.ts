@@ -1,14 +1,15 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { StoreUnavailable } from '../port/errors.ts'
-import type { ExportAnswer, Identity } from '../port/home.ts'
-import { endOf, type MemoryRow, memoryOf } from '../rows.ts'
-import { prepareProfile } from './agents.ts'
-import { openReader, prepare, translate } from './engine/connection.ts'
-import type { LongReads } from './engine/long-reads.ts'
-import { prepareExportHistory } from './export-history.ts'
-import { prepareIdentify } from './identities.ts'
+import { StoreUnavailable } from '../../port/errors.ts'
+import type { Identity } from '../../port/home.ts'
+import type { ExportAnswer } from '../../port/transfer.ts'
+import { endOf, type MemoryRow, memoryOf } from '../../rows.ts'
+import { prepareProfile } from '../agents.ts'
+import { openReader, prepare, translate } from '../engine/connection.ts'
+import type { LongReads } from '../engine/long-reads.ts'
+import { prepareIdentify } from '../identities.ts'
+import { prepareExportHistory } from './history.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
 interface Pace {
