@@ -133,6 +133,40 @@ async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
   }
 }
 
+/** While another is still being sent. */
+async function besideAnImport({ ask, world, doors }: Subject): Promise<Answer> {
+  const { operatorToken: token } = world.mine
+  const body = new Readable({ read() {} })
+  const incoming = incomingOf('POST', '/api/agents/me/import', { token, body: '' })
+  const under = doors.open.serving(asDeclared)({ ...incoming, body })
+  const answer = await ask()
+  body.destroy()
+  await under
+  return answer
+}
+
+/** An export of one memory. */
+const exportOf = (key: string) => ({
+  ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
+  memoryCount: 1,
+  memories: [
+    {
+      ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key, text: 'x', metadata: {}, version: 1 },
+      ...{ createdAt: '2026-11-21T10:00:00.000Z', updatedAt: '2026-11-21T10:00:00.000Z' },
+    },
+  ],
+})
+
+/** A disk that others fill, and no memory beside it. */
+const withoutRoomForImports: Recipe = async ({ row, world, doors }) => {
+  const open = openDoors(world.service, { EXPORT_BYTES: '600' })
+  const { operatorToken: token } = world.mine
+  return subjectOf(row, world, { ...doors, open }).ask({
+    as: bearer(token),
+    body: JSON.stringify(exportOf('k')),
+  })
+}
+
 const withoutRoomForExports: Recipe = ({ row, world, doors }) => {
   const open = openDoors(world.service, { EXPORT_BYTES: '1' })
   return subjectOf(row, world, { ...doors, open }).ask()
@@ -288,6 +322,9 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   overloaded: atAnyFullDoor,
   export_running: besideAnExport,
   exports_busy: withoutRoomForExports,
+  import_running: besideAnImport,
+  imports_busy: withoutRoomForImports,
+  import_conflict: json(exportOf('plan')),
   too_many_streams: besideAStream,
   outcome_unknown: withoutWriter,
 }

@@ -51,6 +51,7 @@ const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
   endNamedKey: [200, 400, 401, 403, 404, 429, 503],
   replaceOperatorKey: [200, 400, 401, 403, 429, 503],
   changeProfile: [200, 400, 401, 403, 413, 415, 429, 503],
+  importMemories: [200, 400, 401, 403, 409, 413, 415, 429, 503],
   eraseAgent: [200, 400, 401, 403, 413, 415, 429, 503],
 }
 
@@ -79,6 +80,7 @@ const ours = [
   'PATCH /api/agents/me/profile',
   'POST /api/agents/me/batch',
   'POST /api/agents/me/erase',
+  'POST /api/agents/me/import',
   'POST /api/agents/me/keys/named',
   'POST /api/agents/me/memory/append',
   'POST /api/agents/me/memory/erase',
@@ -94,6 +96,7 @@ const conflicts: Readonly<Record<string, string>> = {
   appendToMemory: 'VersionConflict',
   restoreMemory: 'VersionConflict',
   changeMemories: 'BatchConflict',
+  importMemories: 'ImportConflict',
 }
 
 describe('the OpenAPI description', () => {

@@ -15,7 +15,7 @@ import { memoryExample, memorySchema, profileExample, profileSchema, tag } from 
 
 export const EXPORT_FORMAT = 'service-home-v1'
 
-const exportSchema = z
+export const exportSchema = z
   .object({
     format: z.literal(EXPORT_FORMAT),
     agent: profileSchema,
@@ -105,6 +105,15 @@ export async function attachExport(
   return answer(call, 200, text)
 }
 
+export const exportExample = {
+  format: EXPORT_FORMAT,
+  agent: profileExample,
+  exportedAt: '2026-11-21T10:06:00.000Z',
+  memoryCount: 1,
+  memories: [memoryExample],
+  history: [keptExample],
+} as const
+
 export const exportMemories = endpoint({
   operationId: 'exportMemories',
   method: 'GET',
@@ -126,14 +135,7 @@ export const exportMemories = endpoint({
     200: {
       description: 'The export, as a JSON attachment.',
       schema: exportSchema,
-      example: {
-        format: EXPORT_FORMAT,
-        agent: profileExample,
-        exportedAt: '2026-11-21T10:06:00.000Z',
-        memoryCount: 1,
-        memories: [memoryExample],
-        history: [keptExample],
-      },
+      example: exportExample,
       headers: { 'Content-Disposition': 'attachment, with a file name.' },
     },
   },

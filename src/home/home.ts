@@ -8,6 +8,7 @@ import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
 import { createExports, type Exports } from './exports.ts'
+import { createImports, type Imports } from './import/imports.ts'
 import { type HomeLimits, homeLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import { scoped } from './scope.ts'
@@ -24,6 +25,7 @@ export interface Home {
   /** Streams that each client holds open, the gateway's included. */
   readonly streams: Holdings
   readonly watch: Watch
+  readonly imports: Imports
   readonly enabled: boolean
   readonly birthsEnabled: boolean
   readonly origins: OriginPolicy
@@ -57,6 +59,7 @@ export function createHome(parts: Parts): Home {
     budgets: createBudgets(Object.values(limits.rates), counting),
     passwords: createPasswords(random),
     exports: createExports(config.EXPORT_BYTES),
+    imports: createImports(config.EXPORT_BYTES),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,
     origins: originPolicy({

@@ -6,6 +6,7 @@ import { eraseAgent } from './erase-agent.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
 import type { Home } from './home.ts'
+import { importMemories } from './import/import.ts'
 import { createKey, endKey, listKeys } from './keys/named.ts'
 import { replaceOperatorKey } from './keys/operator.ts'
 import { rotateKey } from './keys/rotate.ts'
@@ -43,6 +44,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   searchMemories,
   readContext,
   exportMemories,
+  importMemories,
   rotateKey,
   listKeys,
   createKey,

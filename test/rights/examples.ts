@@ -70,6 +70,13 @@ export const examples: Readonly<Record<string, Example>> = {
   searchMemories: { query: 'q=mine', outcome: '200' },
   readContext: page,
   exportMemories: page,
+  importMemories: {
+    body: () => ({
+      ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
+      ...{ memoryCount: 0, memories: [] },
+    }),
+    outcome: '200',
+  },
   rotateAgentKey: page,
   listNamedKeys: page,
   createNamedKey: { body: () => ({ name: 'CI', access: 'read' }), outcome: '201' },

@@ -15,7 +15,7 @@ import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from '../homes.ts'
 import { refusedBy } from '../identities.ts'
 import { prune } from '../prune.ts'
-import { gatherRows } from './rows.ts'
+import { gatherRows } from './import-rows.ts'
 
 const selectHeads = statement<HeadRow>(
   'heads_to_import',

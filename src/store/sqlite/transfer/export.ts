@@ -9,7 +9,7 @@ import { prepareProfile } from '../agents.ts'
 import { openReader, prepare, translate } from '../engine/connection.ts'
 import type { LongReads } from '../engine/long-reads.ts'
 import { prepareIdentify } from '../identities.ts'
-import { prepareExportHistory } from './history.ts'
+import { prepareExportHistory } from './kept-versions.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
 interface Pace {
