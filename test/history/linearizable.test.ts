@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { someOrderExplains } from './every-order.ts'
-import { faultsOf, type Operation, type Read, type Write } from './linearizable.ts'
+import { faultsOf } from './linearizable.ts'
+import type { Append, Delete, Operation, Read, Restore, Write } from './operations.ts'
 
 const saved = (at: number, expectedVersion: number, payload: string): Write => ({
   kind: 'write',
@@ -33,6 +34,75 @@ const read = (at: number, version: number, payload: string): Read => ({
   payload,
 })
 
+const span = (at: number) => ({ key: 'k', invokedAt: at, completedAt: at + 5 })
+
+const deleted = (at: number, expectedVersion: number): Delete => ({
+  ...span(at),
+  kind: 'delete',
+  expectedVersion,
+  outcome: { is: 'deleted', version: expectedVersion + 1 },
+})
+
+const missing = (at: number, deletedVersion?: number): Delete => ({
+  ...deleted(at, 1),
+  outcome: { is: 'missing', deletedVersion },
+})
+
+/** Creates where a delete has left a number. */
+const created = (at: number, version: number, payload: string): Write => ({
+  ...saved(at, 0, payload),
+  outcome: { is: 'saved', version, payload },
+})
+
+const appended = (at: number, version: number, added: string, payload: string): Append => ({
+  ...span(at),
+  kind: 'append',
+  payload: added,
+  outcome: { is: 'saved', version, payload },
+})
+
+const restored = (
+  at: number,
+  expectedVersion: number,
+  version: number,
+  payload: string,
+): Restore => ({
+  ...span(at),
+  kind: 'restore',
+  expectedVersion,
+  version,
+  outcome: { is: 'saved', version: expectedVersion + 1, payload },
+})
+
+const lost = <T extends Exclude<Operation, Read>>(operation: T): T => ({
+  ...operation,
+  completedAt: Infinity,
+  outcome: { is: 'unknown' },
+})
+
+const nothing = (at: number): Read => read(at, 0, '')
+
+const conflictAfter = (at: number, expectedVersion: number, deletedVersion: number): Write => ({
+  ...conflict(at, expectedVersion, 0),
+  outcome: { is: 'conflict', currentVersion: 0, deletedVersion },
+})
+
+/** A life with an end, another one, and the first brought back. */
+const lives: readonly Operation[] = [
+  saved(0, 0, 'a'),
+  deleted(10, 1),
+  nothing(20),
+  missing(22, 2),
+  conflictAfter(24, 1, 2),
+  created(30, 3, 'b'),
+  appended(40, 4, '+', 'b+'),
+  read(50, 4, 'b+'),
+  deleted(60, 4),
+  nothing(70),
+  { ...restored(80, 0, 1, 'a'), outcome: { is: 'saved', version: 6, payload: 'a' } },
+  read(90, 6, 'a'),
+]
+
 /** Three versions, one after the other, each read after it was written. */
 const sound: readonly Operation[] = [
   read(0, 0, ''),
@@ -56,6 +126,48 @@ describe('a history that one register explains has no fault', () => {
     'an unknown write that never landed': [unknown(0, 0, 'a'), read(90, 0, '')],
     'two unknown writes, one seen': [unknown(0, 0, 'a'), unknown(0, 0, 'b'), read(90, 1, 'b')],
     'an unknown write seen only by the next': [unknown(0, 0, 'a'), saved(90, 1, 'b')],
+    'lives one after the other': lives,
+    'a delete of what never was': [missing(0), nothing(10), saved(20, 0, 'a')],
+    'a read of nothing beside the delete': [saved(0, 0, 'a'), deleted(10, 1), nothing(8)],
+    'a read of nothing between two lives': [
+      ...lives.filter((each) => each !== lives[2]),
+      nothing(20),
+    ],
+    'a long read of nothing, of either delete': [...lives, { ...nothing(12), completedAt: 95 }],
+    'a delete without an answer that took effect': [
+      saved(0, 0, 'a'),
+      lost(deleted(10, 1)),
+      nothing(90),
+    ],
+    'a delete without an answer that did not': [
+      saved(0, 0, 'a'),
+      lost(deleted(10, 1)),
+      read(90, 1, 'a'),
+    ],
+    'a delete without an answer, late': [
+      ...[saved(0, 0, 'a'), lost(deleted(10, 1)), read(20, 1, 'a'), nothing(30)],
+      created(40, 3, 'b'),
+    ],
+    'a life of which nothing was answered': [
+      ...[lost(saved(0, 0, 'a')), lost(deleted(0, 1)), created(90, 3, 'b')],
+    ],
+    'a life after the last answer': [
+      ...[saved(0, 0, 'a'), lost(deleted(10, 2)), lost(saved(10, 1, 'b')), nothing(90)],
+    ],
+    'two creates without an answer, each in its life': [
+      ...[lost(saved(0, 0, 'a')), deleted(10, 1), lost(saved(20, 0, 'b')), deleted(30, 3)],
+      nothing(40),
+    ],
+    'a create without an answer, after the delete': [
+      ...[lost(saved(0, 0, 'late')), nothing(10), saved(20, 0, 'a'), deleted(30, 1)],
+      read(40, 3, 'late'),
+    ],
+    'appends without an answer, one seen': [
+      ...[lost(appended(0, 1, 'x', 'x')), lost(appended(0, 1, 'y', 'y')), read(90, 1, 'y')],
+    ],
+    'a restore without an answer, seen': [
+      ...[saved(0, 0, 'a'), saved(10, 1, 'b'), lost(restored(20, 2, 1, 'a')), read(90, 3, 'a')],
+    ],
     'keys of their own': [saved(0, 0, 'a'), { ...saved(0, 0, 'b'), key: 'other' }],
   }
   test.each(Object.entries(histories))('%s', (_, history) => {
@@ -96,6 +208,47 @@ describe('a corrupted history is told apart', () => {
       read(20, 2, 'b'),
       read(30, 1, 'a'),
     ],
+    'a lost delete': [saved(0, 0, 'a'), deleted(10, 1), read(20, 1, 'a')],
+    'a memory that came back by itself': [...lives.slice(0, 3), read(26, 3, 'a')],
+    'the memory of an earlier life': [...lives.slice(0, 6), read(36, 3, 'a')],
+    'a stale read after a delete': [...lives, read(95, 4, 'b+')],
+    'a stale read of nothing': [...lives.slice(0, 8), nothing(55)],
+    'nothing before the delete began': [saved(0, 0, 'a'), nothing(10), deleted(20, 1)],
+    'nothing where nobody deleted': [...sound, nothing(80)],
+    'a version used again': [saved(0, 0, 'a'), deleted(10, 1), saved(20, 0, 'b')],
+    'a delete that took the version of a write': [...sound, deleted(62, 2)],
+    'a version skipped by a create': [saved(0, 0, 'a'), deleted(10, 1), created(20, 4, 'b')],
+    'a memory deleted twice': [saved(0, 0, 'a'), deleted(10, 1), deleted(20, 2)],
+    'a delete of a version that was not current': [
+      saved(0, 0, 'a'),
+      saved(10, 1, 'b'),
+      deleted(20, 1),
+    ],
+    'a write onto what was deleted': [saved(0, 0, 'a'), deleted(10, 1), saved(20, 2, 'b')],
+    'a conflict with a delete that never was': [saved(0, 0, 'a'), conflictAfter(10, 2, 2)],
+    'a conflict with an older delete': [...lives.slice(0, 10), conflictAfter(75, 4, 2)],
+    'nothing to delete, where something was': [saved(0, 0, 'a'), missing(10)],
+    'a lost append': [saved(0, 0, 'a'), appended(10, 2, 'x', 'ax'), appended(20, 3, 'y', 'ay')],
+    'an append that was made twice': [
+      saved(0, 0, 'a'),
+      lost(appended(10, 2, 'x', '')),
+      read(20, 3, 'axx'),
+    ],
+    'an append to what was deleted before': [...lives.slice(0, 2), appended(30, 3, 'x', 'ax')],
+    'a restore of another version': [...sound.slice(0, 7), restored(70, 3, 1, 'b')],
+    'an answer that names no version': [
+      { ...deleted(0, 1), outcome: { is: 'deleted', version: 0 } },
+    ],
+    'a restore of a delete': [...lives.slice(0, 6), restored(40, 3, 2, '')],
+    'a delete without an answer, before it was sent': [
+      ...[saved(0, 0, 'a'), nothing(10), lost(deleted(50, 1))],
+    ],
+    'a delete without an answer, of another version': [
+      ...[saved(0, 0, 'a'), lost(deleted(10, 2)), nothing(90)],
+    ],
+    'a create without an answer, in two lives': [
+      ...[lost(saved(0, 0, 'a')), deleted(10, 1), read(20, 3, 'a')],
+    ],
   }
   test.each(Object.entries(histories))('%s', (_, history) => {
     expect(faultsOf(history)).not.toEqual([])
@@ -117,39 +270,65 @@ const spans = fc
 
 const versions = fc.nat(3)
 
+const payloads = fc.constantFrom('p0', 'p1', 'p2', 'p0p1', 'p1p2')
+
+const reads: fc.Arbitrary<Operation> = fc
+  .record({ span: spans, version: versions, seen: payloads })
+  .map(({ span, version, seen }) => ({
+    ...span,
+    kind: 'read',
+    version,
+    payload: version === 0 ? '' : seen,
+  }))
+
+interface Asked {
+  readonly change: Exclude<Operation, Read>
+  /** What else is answered than what would be so most often. */
+  readonly other: number
+}
+
+/** As where the expected version is current, or something was deleted once. */
+function answered({ change, other }: Asked): Operation {
+  const { kind, expectedVersion = other } = change
+  const version = expectedVersion > 0 ? expectedVersion + 1 : other
+  if (kind === 'delete') return { ...change, outcome: { is: 'deleted', version } }
+  const added = kind === 'restore' ? 'p0' : change.payload
+  const payload = kind === 'append' && other === 1 ? `p0${added}` : added
+  return { ...change, outcome: { is: 'saved', version, payload } }
+}
+
+function refused({ change, other }: Asked): Operation {
+  if (change.kind === 'delete' && other > 2) {
+    return { ...change, outcome: { is: 'missing', deletedVersion: other === 3 ? 2 : undefined } }
+  }
+  const deletedVersion = other === 0 ? 2 : undefined
+  return { ...change, outcome: { is: 'conflict', currentVersion: other % 4, deletedVersion } }
+}
+
+const unanswered = ({ change }: Asked): Operation => lost(change)
+
 const operationAt = (index: number): fc.Arbitrary<Operation> => {
   const payload = `p${index}`
-  const write = { kind: 'write' as const, payload }
+  const changes = fc
+    .record({
+      span: spans,
+      expectedVersion: versions,
+      kind: fc.constantFrom('write', 'write', 'delete', 'delete', 'append', 'restore' as const),
+      other: fc.nat(4),
+    })
+    .map(({ span, expectedVersion, kind, other }): Asked => {
+      const all = { ...span, expectedVersion, payload, outcome: { is: 'refused' } as const }
+      if (kind === 'restore') return { change: { ...all, kind, version: 1 }, other }
+      if (kind === 'append' && other > 1) {
+        return { change: { ...all, kind, expectedVersion: undefined }, other }
+      }
+      return { change: { ...all, kind }, other }
+    })
   return fc.oneof(
-    fc
-      .record({ span: spans, version: versions, seen: fc.nat(4) })
-      .map(({ span, version, seen }) => ({
-        ...span,
-        kind: 'read' as const,
-        version,
-        payload: version === 0 ? '' : `p${seen}`,
-      })),
-    fc.record({ span: spans, expectedVersion: versions }).map(({ span, expectedVersion }) => ({
-      ...span,
-      ...write,
-      expectedVersion,
-      outcome: { is: 'saved' as const, version: expectedVersion + 1, payload },
-    })),
-    fc.record({ span: spans, expectedVersion: versions }).map(({ span, expectedVersion }) => ({
-      ...span,
-      ...write,
-      completedAt: Infinity,
-      expectedVersion,
-      outcome: { is: 'unknown' as const },
-    })),
-    fc
-      .record({ span: spans, expectedVersion: versions, currentVersion: versions })
-      .map(({ span, expectedVersion, currentVersion }) => ({
-        ...span,
-        ...write,
-        expectedVersion,
-        outcome: { is: 'conflict' as const, currentVersion },
-      })),
+    { weight: 3, arbitrary: reads },
+    { weight: 3, arbitrary: changes.map(answered) },
+    { weight: 3, arbitrary: changes.map(unanswered) },
+    { weight: 1, arbitrary: changes.map(refused) },
   )
 }
 

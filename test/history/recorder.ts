@@ -1,5 +1,5 @@
 /** Writes and reads memories of a running service, and records what was asked and answered when. */
-import type { Operation, Read, Write } from './linearizable.ts'
+import type { Operation, Read, Write } from './operations.ts'
 
 export interface Recorder {
   readonly history: readonly Operation[]

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { inject } from 'vitest'
 import type { TestDatabase } from '../harness.ts'
-import type { Operation } from '../history/linearizable.ts'
+import type { Operation } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { cloneDatabase } from '../postgres/databases.ts'
 import { freshDirectory, type Server, serve } from './program.ts'
