@@ -1,0 +1,111 @@
+/** Whether a home's log, its versions and what was answered say the same. */
+import { type Change, isChange, type Operation, versionMade } from '../history/operations.ts'
+
+export interface Event {
+  readonly id: number
+  readonly type: string
+  readonly key?: string
+  readonly version: number
+}
+
+interface Version {
+  readonly version: number
+  readonly operation: string
+}
+
+type Ask = <T>(path: string) => Promise<T | undefined>
+
+const asking =
+  (url: string, token: string): Ask =>
+  async <T>(path: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${url}/api/agents/me${path}`, { headers })
+    if (answer.status === 404) return undefined
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+
+/** The whole log; it must not have given up any event. */
+export async function eventsOf(url: string, token: string): Promise<readonly Event[]> {
+  const ask = asking(url, token)
+  const events: Event[] = []
+  for (let after: number | null = 0; after !== null; ) {
+    type Page = { events: Event[]; next: number | null }
+    const page: Page | undefined = await ask<Page>(`/events?limit=1000&after=${after}`)
+    events.push(...(page?.events ?? []))
+    after = page?.next ?? null
+  }
+  return events
+}
+
+/** Newest first, as many as fit on one page. */
+const versionsOf = async (ask: Ask, key: string): Promise<readonly Version[]> =>
+  (await ask<{ versions: Version[] }>(`/memory/versions?limit=1000&key=${key}`))?.versions ?? []
+
+const gaps = (events: readonly Event[]): string[] =>
+  events.flatMap(({ id }, at) =>
+    id === at + 1 ? [] : [`event ${id} is in the place of ${at + 1}`],
+  )
+
+const nameOf = ({ key, type, version }: Event): string => `${type} of ${key} to ${version}`
+
+/** What is kept of a key: what happened since it was erased, as far back as versions go. */
+function unlike(key: string, events: readonly Event[], kept: readonly Version[]): string[] {
+  const [first] = kept.slice(-1)
+  const since = events.slice(events.findLastIndex(({ type }) => type === 'erase') + 1)
+  const told = since.filter(({ version }) => first && version >= first.version)
+  const said = told.map((each) => `${each.version} ${each.type}`).toReversed()
+  const are = kept.map((each) => `${each.version} ${each.operation}`)
+  const isLogged = said.join() === are.join() && kept.length > 0 === since.length > 0
+  const numbers = events.every(({ version }, at) => version === at + 1)
+  return [
+    ...(isLogged ? [] : [`${key} has the versions ${are}, and its log says ${said}`]),
+    ...(numbers ? [] : [`the versions of ${key} do not rise by one: ${events.map(nameOf)}`]),
+  ]
+}
+
+function unlogged(change: Change, events: ReadonlyMap<string, string>): string[] {
+  const version = versionMade(change)
+  if (version === undefined) return []
+  const { key, kind } = change
+  const type = events.get(`${key} ${version}`)
+  return type === kind ? [] : [`a ${kind} of ${key} to ${version} was answered: logged is ${type}`]
+}
+
+/**
+ * Events without a gap, one for each version and none without, and one for each change that was
+ * answered. Versions are compared as far back as they are kept.
+ */
+export async function faultsOfLog(
+  url: string,
+  token: string,
+  history: readonly Operation[],
+): Promise<string[]> {
+  const events = await eventsOf(url, token)
+  const ask = asking(url, token)
+  const changes = events.filter(({ key }) => key !== undefined)
+  const types = new Map(changes.map(({ key, version, type }) => [`${key} ${version}`, type]))
+  const faults = [
+    ...gaps(events),
+    ...history.filter(isChange).flatMap((change) => unlogged(change, types)),
+  ]
+  for (const [key = '', own] of Map.groupBy(changes, (event) => event.key)) {
+    faults.push(...unlike(key, own, await versionsOf(ask, key)))
+  }
+  return faults
+}
+
+/** Of two keys that only batches change, and always alike: where one was changed without the other. */
+export function halves(events: readonly Event[], left: string, right: string): string[] {
+  const own = events.filter(({ key }) => key === left || key === right)
+  return own.flatMap((event, at) => {
+    const isFirst = at % 2 === 0
+    const other = isFirst ? own[at + 1] : own[at - 1]
+    const isWhole =
+      event.key === (isFirst ? left : right) &&
+      Math.abs(event.id - (other?.id ?? 0)) === 1 &&
+      event.type === other?.type &&
+      event.version === other.version
+    return isWhole ? [] : [`${nameOf(event)} stands alone`]
+  })
+}
