@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
+import { faultsOfLog } from './log.ts'
 import { loadOn, readEach, startNode } from './nodes.ts'
 import { cleanUp } from './program.ts'
 
@@ -54,6 +55,7 @@ test(
     await Promise.all(stops.map((stop) => stop()))
     await readEach(load, KEYS)
     expect(faultsOf(load.history())).toEqual([])
+    expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])
     expect(Math.max(...outages)).toBeLessThan(BACK_WITHIN_MS)
     console.info(`fail-over: ${load.saved()} writes answered, outages of ${outages.join(', ')} ms`)
   },
