@@ -8,10 +8,13 @@ import { birthForm, birthPage } from './console/agent/birth.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { statusForm } from './console/agent/status.ts'
+import { deleteForm, deletePage } from './console/memory/delete.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
+import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import { restoreForm } from './console/memory/restore.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -39,6 +42,11 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   memoryPage,
   editPage,
   editForm,
+  restoreForm,
+  deletePage,
+  deleteForm,
+  erasePage,
+  eraseForm,
   exportDownload,
   printPage,
 ]

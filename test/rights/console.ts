@@ -59,6 +59,11 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleMemory', '/memory', 'reads'),
   ofOwner('consoleEditPage', '/memory/edit', 'reads'),
   formOfOwner('consoleEdit', '/memory/edit', 'writes'),
+  formOfOwner('consoleRestore', '/memory/restore', 'writes'),
+  ofOwner('consoleDeletePage', '/memory/delete', 'reads'),
+  formOfOwner('consoleDelete', '/memory/delete', 'writes'),
+  ofOwner('consoleErasePage', '/memory/erase', 'reads'),
+  formOfOwner('consoleErase', '/memory/erase', 'controls'),
   ofOwner('consoleExport', '/export', 'exports'),
   ofOwner('consolePrint', '/print', 'exports'),
 ]

@@ -28,7 +28,7 @@ const pages = consoleEndpoints
 
 const shown = async (path: string): Promise<string> => {
   const at = path.replace('/console/agents/:agent', operator.agent)
-  const { status, text } = await operator.get(/memory(\/edit)?$/.test(at) ? `${at}?key=plan` : at)
+  const { status, text } = await operator.get(/memory(\/\w+)?$/.test(at) ? `${at}?key=plan` : at)
   expect([200, 303]).toContain(status)
   return text
 }
