@@ -19,6 +19,11 @@ export interface Recorder {
   readonly change: (asked: Asked) => Promise<Change>
   /** All of them or none, in one request. */
   readonly batch: (asked: readonly Asked[]) => Promise<readonly Change[]>
+  /**
+   * By the operator, of a memory that nobody else changes: the answer tells no version. To whoever
+   * reads it is a delete.
+   */
+  readonly erase: (operatorToken: string, key: string, currentVersion: number) => Promise<Change>
   readonly write: (key: string, expectedVersion: number, payload: string) => Promise<Change>
   /** Undefined where no answer came: a read without one says nothing. */
   readonly read: (key: string) => Promise<Read | undefined>
@@ -33,6 +38,7 @@ interface Result {
 }
 
 interface Answer extends Result {
+  readonly erased?: object
   readonly results?: readonly Result[]
   readonly conflicts?: readonly (Result & { readonly operation: number })[]
 }
@@ -98,9 +104,9 @@ function requestOf(asked: Asked): readonly [method: string, path: string, body?:
 /** `address` gives the service's base address of the moment: it moves when the process restarts. */
 export function recorder(address: () => string, token: string): Recorder {
   const history: Operation[] = []
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 
-  async function call(method: string, path: string, body?: object): Promise<Timed> {
+  async function call(method: string, path: string, body?: object, by = token): Promise<Timed> {
+    const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
     try {
       const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
       const response = await fetch(`${address()}/api/agents/me${path}`, sent)
@@ -131,6 +137,13 @@ export function recorder(address: () => string, token: string): Recorder {
       const operations = asked.map((each) => ({ [each.kind]: contentOf(each) }))
       const answer = await call('POST', '/batch', { operations })
       return asked.map((each, at) => keep(each, invokedAt, outcomeWithin(answer, at)))
+    },
+    async erase(operatorToken, key, expectedVersion) {
+      const invokedAt = performance.now()
+      const asked = { key, versions: 'all' }
+      const { status, body } = await call('POST', '/memory/erase', asked, operatorToken)
+      const result = body.erased ? { deleted: { version: expectedVersion + 1 } } : body
+      return keep({ kind: 'delete', key, expectedVersion }, invokedAt, outcomeOf(status, result))
     },
     write: (key, expectedVersion, payload) =>
       change({ kind: 'write', key, expectedVersion, payload }),

@@ -1,6 +1,6 @@
 /**
- * kill -9 at random moments under 16 writers that write, patch, append, delete, restore and make
- * batches: nothing acknowledged is lost, nothing is torn, log and versions agree, and the process
+ * kill -9 at random moments under 16 writers that write, patch, append, delete, restore, erase and
+ * make batches: nothing acknowledged is lost, nothing is torn, log and versions agree, and the process
  * is ready again at once. `KILL_CYCLES` sets how often (10).
  */
 import { randomInt } from 'node:crypto'
@@ -24,11 +24,21 @@ const SHARED = ['shared.0', 'shared.1', 'shared.2']
 const own = (writer: number) => [`own.${writer}.0`, `own.${writer}.1`]
 /** Of each writer, changed by batches alone. */
 const pair = (writer: number) => [`left.${writer}`, `right.${writer}`] as const
+/** Of each writer: what its operator erases. */
+const erased = (writer: number) => `erased.${writer}`
 const writers = Array.from({ length: WRITERS }, (_, writer) => writer)
-const everyKey = [...SHARED, ...writers.flatMap((writer) => [...own(writer), ...pair(writer)])]
+const everyKey = [
+  ...SHARED,
+  ...writers.flatMap((writer) => [...own(writer), ...pair(writer), erased(writer)]),
+]
 
 /** Neither rates nor quotas are what is measured here, and the log is read to its beginning. */
-const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', EVENTS_PER_AGENT: '0' }
+const env = {
+  WRITES_PER_MINUTE: '0',
+  READS_PER_MINUTE: '0',
+  EVENTS_PER_AGENT: '0',
+  CONTROLS_PER_MINUTE: '0',
+}
 
 afterEach(cleanUp)
 
@@ -36,17 +46,28 @@ afterEach(cleanUp)
 const payloadOf = (writer: number, count: number): string =>
   `${writer}/${count};`.repeat(randomInt(1, 800))
 
-/** One of a writer's own keys, or both of its pair alike; the last answer is told. */
-async function changeOf({ change, batch }: Recorder, asked: Asked, writer: number) {
+interface Hand {
+  readonly record: Recorder
+  readonly operator: string
+  readonly writer: number
+}
+
+/** Of its pair both are changed alike; the last answer is told. */
+async function changeOf({ record, operator, writer }: Hand, asked: Asked) {
+  const { key, kind, expectedVersion = 0 } = asked
   const [left, right] = pair(writer)
-  if (asked.key !== left) return change(asked)
-  const [, made] = await batch([asked, { ...asked, key: right }])
+  if (key === erased(writer) && kind === 'delete') {
+    return record.erase(operator, key, expectedVersion)
+  }
+  if (key !== left) return record.change(asked)
+  const [, made] = await record.batch([asked, { ...asked, key: right }])
   return made
 }
 
 /** Changes until the first answer that does not come. */
-async function changeUntilLost(record: Recorder, writer: number, from: number) {
-  const keys = [...SHARED, ...own(writer), ...pair(writer).slice(0, 1)]
+async function changeUntilLost(hand: Hand, from: number) {
+  const { record, writer } = hand
+  const keys = [...SHARED, ...own(writer), pair(writer)[0], erased(writer)]
   const known = new Map<string, Knowledge>()
   for (let count = from; ; count++) {
     const key = pick(keys)
@@ -54,15 +75,15 @@ async function changeUntilLost(record: Recorder, writer: number, from: number) {
     const knowledge = known.get(key) ?? (read && knownFrom(read))
     if (!knowledge) return
     const asked = chooseChange(key, knowledge, payloadOf(writer, count))
-    const made = await changeOf(record, asked, writer)
+    const made = await changeOf(hand, asked)
     if (!made || made.outcome.is === 'unknown') return
     known.set(key, knownAfter(made, knowledge.highest) ?? knowledge)
   }
 }
 
-async function killUnderLoad(server: Server, record: Recorder): Promise<void> {
-  const from = record.history.length
-  const changing = writers.map((writer) => changeUntilLost(record, writer, from))
+async function killUnderLoad(server: Server, hand: Omit<Hand, 'writer'>): Promise<void> {
+  const from = hand.record.history.length
+  const changing = writers.map((writer) => changeUntilLost({ ...hand, writer }, from))
   // The moment is what is random here; there is nothing to wait for.
   await setTimeout(randomInt(30, 400))
   await server.kill('SIGKILL')
@@ -106,11 +127,11 @@ test(
   async () => {
     const directory = freshDirectory()
     let { server } = await ready(directory)
-    const { token } = await birth(server.url)
+    const { token, operator_token: operator } = await birth(server.url)
     const record = recorder(() => server.url, token)
     const readyAfter: number[] = []
     for (let cycle = 0; cycle < CYCLES; cycle++) {
-      await killUnderLoad(server, record)
+      await killUnderLoad(server, { record, operator })
       const restarted = await ready(directory)
       server = restarted.server
       readyAfter.push(restarted.afterMs)
@@ -121,6 +142,7 @@ test(
 
     expect(await faultsOfLog(server.url, token, record.history)).toEqual([])
     const events = await eventsOf(server.url, token)
+    expect(events.some(({ type }) => type === 'erase')).toBe(true)
     expect(writers.flatMap((writer) => halves(events, ...pair(writer)))).toEqual([])
 
     const made = tally(record.history)

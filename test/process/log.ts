@@ -64,12 +64,17 @@ function unlike(key: string, events: readonly Event[], kept: readonly Version[])
   ]
 }
 
+/** As changes are recorded: an erasure is the delete of what it erased. */
+const kindOf = (type: string | undefined) => (type === 'erase' ? 'delete' : type)
+
 function unlogged(change: Change, events: ReadonlyMap<string, string>): string[] {
   const version = versionMade(change)
   if (version === undefined) return []
   const { key, kind } = change
   const type = events.get(`${key} ${version}`)
-  return type === kind ? [] : [`a ${kind} of ${key} to ${version} was answered: logged is ${type}`]
+  return kindOf(type) === kind
+    ? []
+    : [`a ${kind} of ${key} to ${version} was answered: logged is ${type}`]
 }
 
 /**
