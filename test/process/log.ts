@@ -77,10 +77,32 @@ function unlogged(change: Change, events: ReadonlyMap<string, string>): string[]
     : [`a ${kind} of ${key} to ${version} was answered: logged is ${type}`]
 }
 
+const changesIn = (events: readonly Event[]) =>
+  Map.groupBy(
+    events.filter(({ key }) => key !== undefined),
+    ({ key = '' }) => key,
+  )
+
 /**
  * Events without a gap, one for each version and none without, and one for each change that was
- * answered. Versions are compared as far back as they are kept.
+ * answered. Versions, newest first, are compared as far back as they are kept.
  */
+export function disagreements(
+  events: readonly Event[],
+  kept: ReadonlyMap<string, readonly Version[]>,
+  history: readonly Operation[],
+): string[] {
+  const types = new Map(events.map(({ key, version, type }) => [`${key} ${version}`, type]))
+  const byKey = changesIn(events)
+  const keys = new Set([...byKey.keys(), ...kept.keys()])
+  return [
+    ...gaps(events),
+    ...history.filter(isChange).flatMap((change) => unlogged(change, types)),
+    ...[...keys].flatMap((key) => unlike(key, byKey.get(key) ?? [], kept.get(key) ?? [])),
+  ]
+}
+
+/** Of a home whose memories were changed by nobody whose changes are not in the history. */
 export async function faultsOfLog(
   url: string,
   token: string,
@@ -88,16 +110,11 @@ export async function faultsOfLog(
 ): Promise<string[]> {
   const events = await eventsOf(url, token)
   const ask = asking(url, token)
-  const changes = events.filter(({ key }) => key !== undefined)
-  const types = new Map(changes.map(({ key, version, type }) => [`${key} ${version}`, type]))
-  const faults = [
-    ...gaps(events),
-    ...history.filter(isChange).flatMap((change) => unlogged(change, types)),
-  ]
-  for (const [key = '', own] of Map.groupBy(changes, (event) => event.key)) {
-    faults.push(...unlike(key, own, await versionsOf(ask, key)))
+  const kept = new Map<string, readonly Version[]>()
+  for (const key of new Set(history.map((each) => each.key))) {
+    kept.set(key, await versionsOf(ask, key))
   }
-  return faults
+  return disagreements(events, kept, history)
 }
 
 /** Of two keys that only batches change, and always alike: where one was changed without the other. */
