@@ -5,6 +5,7 @@ import { signInForm, signInPage, signOutForm } from './console/account/sign-in.t
 import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
+import { logPage } from './console/agent/log.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { statusForm } from './console/agent/status.ts'
@@ -36,6 +37,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   sessionsPage,
   revokeSessionForm,
   agentOverview,
+  logPage,
   statusForm,
   keyForm,
   memoriesPage,

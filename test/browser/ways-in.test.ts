@@ -151,6 +151,7 @@ describe('other ways into the console', () => {
         '/console/attach',
         '/console/sessions',
         agent,
+        `${agent}/log`,
         `${agent}/memories`,
         `${agent}/memory?key=${longKey}`,
         `${agent}/memory/edit?key=${longKey}`,

@@ -53,6 +53,7 @@ export const consoleRights: readonly Rights[] = [
   row('consoleSessions', 'GET /console/sessions', { access: 'session' }),
   row('consoleRevokeSession', 'POST /console/sessions', { access: 'session', form }),
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
+  ofOwner('consoleLog', '/log', 'reads'),
   formOfOwner('consoleStatus', '/status', 'controls'),
   formOfOwner('consoleRotate', '/key', 'controls'),
   ofOwner('consoleMemories', '/memories', 'reads'),

@@ -121,6 +121,7 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleSessions: page,
   consoleRevokeSession: { fields: { id: 'none' }, outcome: 'not_found' },
   consoleAgent: page,
+  consoleLog: page,
   consoleStatus: { fields: { status: 'active' }, refusedFields: { status: 'x' }, outcome: '303' },
   consoleRotate: refusedForm('400'),
   consoleMemories: page,

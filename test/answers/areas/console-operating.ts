@@ -131,6 +131,8 @@ const keeping: Part = async (visit) => {
     change('deleted', 'delete', { expectedVersion: '3' }),
     page('what was deleted', `${at}/memory?key=plan`),
     page('its delete', `${at}/memory?key=plan&version=4`),
+    page('what happened so far', `${at}/log`),
+    page('what happened before', `${at}/log?before=3`),
     change('deleted again', 'delete', { expectedVersion: '4' }),
     change('brought back as if it stood', 'restore', { version: '1', expectedVersion: '3' }),
     change('brought back', 'restore', { version: '1', expectedVersion: '0' }),
