@@ -7,7 +7,7 @@ import type { KeptVersion } from '../../port/transfer.ts'
 import { prepare } from '../engine/connection.ts'
 
 const CREATE = `
-  CREATE TEMP TABLE staged (
+  CREATE TEMP TABLE IF NOT EXISTS staged (
     n INTEGER PRIMARY KEY,
     import TEXT NOT NULL,
     key TEXT NOT NULL,
