@@ -1,7 +1,7 @@
 /** What a writer that is tried at random does next to what it knows of a key. */
 import { randomInt } from 'node:crypto'
 import type { Change, Read } from './operations.ts'
-import type { Asked } from './recorder.ts'
+import type { Asked, Recorder } from './recorder.ts'
 
 export interface Knowledge {
   /** 0: nothing is there. */
@@ -43,4 +43,11 @@ export function knownAfter({ outcome }: Change, highest: number): Knowledge | un
   if (outcome.is === 'missing') return knowing(0, outcome.deletedVersion)
   if (outcome.is !== 'conflict') return undefined
   return knowing(outcome.currentVersion, outcome.deletedVersion ?? outcome.currentVersion)
+}
+
+/** Of two keys that are always changed alike, and in one batch. */
+export async function changeBoth({ batch }: Recorder, left: Asked, right: string): Promise<Change> {
+  const [made] = await batch([left, { ...left, key: right }])
+  if (!made) throw new Error('a batch was not recorded')
+  return made
 }

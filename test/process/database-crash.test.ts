@@ -6,8 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
-import { faultsOfLog } from './log.ts'
-import { loadOn, readEach, startNode } from './nodes.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
+import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
 import { cleanUp } from './program.ts'
 
 const BACK_WITHIN_MS = 10_000
@@ -40,4 +40,5 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   await readEach(load, KEYS)
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])
+  expect(halves(await eventsOf(nodes[0]?.url ?? '', token), ...PAIR)).toEqual([])
 })

@@ -8,7 +8,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { chooseChange, type Knowledge, knownAfter, knownFrom, pick } from '../history/choose.ts'
+import {
+  changeBoth,
+  chooseChange,
+  type Knowledge,
+  knownAfter,
+  knownFrom,
+  pick,
+} from '../history/choose.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { isChange, versionMade } from '../history/operations.ts'
 import { type Asked, type Recorder, recorder } from '../history/recorder.ts'
@@ -52,16 +59,13 @@ interface Hand {
   readonly writer: number
 }
 
-/** Of its pair both are changed alike; the last answer is told. */
 async function changeOf({ record, operator, writer }: Hand, asked: Asked) {
   const { key, kind, expectedVersion = 0 } = asked
   const [left, right] = pair(writer)
   if (key === erased(writer) && kind === 'delete') {
     return record.erase(operator, key, expectedVersion)
   }
-  if (key !== left) return record.change(asked)
-  const [, made] = await record.batch([asked, { ...asked, key: right }])
-  return made
+  return key === left ? changeBoth(record, asked, right) : record.change(asked)
 }
 
 /** Changes until the first answer that does not come. */
@@ -76,7 +80,7 @@ async function changeUntilLost(hand: Hand, from: number) {
     if (!knowledge) return
     const asked = chooseChange(key, knowledge, payloadOf(writer, count))
     const made = await changeOf(hand, asked)
-    if (!made || made.outcome.is === 'unknown') return
+    if (made.outcome.is === 'unknown') return
     known.set(key, knownAfter(made, knowledge.highest) ?? knowledge)
   }
 }

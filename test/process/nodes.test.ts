@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshKey } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
-import { faultsOfLog } from './log.ts'
-import { dropDatabases, loadOn, readEach, startNodes } from './nodes.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
+import { dropDatabases, loadOn, PAIR, readEach, startNodes } from './nodes.ts'
 import { cleanUp, type Server } from './program.ts'
 
 const WRITERS = 64
@@ -63,6 +63,7 @@ test('reads and changes over both nodes are linearizable', async () => {
   await Promise.all(stops.map((stop) => stop()))
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(nodes[0].url, token, load.history())).toEqual([])
+  expect(halves(await eventsOf(nodes[0].url, token), ...PAIR)).toEqual([])
 })
 
 describe('a credential', () => {
@@ -224,4 +225,5 @@ test('kill -9 of a node in mid-load loses nothing that was answered', async () =
   await readEach(load, keys)
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(killed[0].url, token, load.history())).toEqual([])
+  expect(halves(await eventsOf(killed[0].url, token), ...PAIR)).toEqual([])
 })

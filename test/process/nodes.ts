@@ -2,7 +2,14 @@
 import { randomInt } from 'node:crypto'
 import { inject } from 'vitest'
 import type { TestDatabase } from '../harness.ts'
-import { chooseChange, type Knowledge, knownAfter, knownFrom, pick } from '../history/choose.ts'
+import {
+  changeBoth,
+  chooseChange,
+  type Knowledge,
+  knownAfter,
+  knownFrom,
+  pick,
+} from '../history/choose.ts'
 import { type Change, type Operation, versionMade } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { cloneDatabase } from '../postgres/databases.ts'
@@ -18,6 +25,9 @@ const unlimited = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
   EVENTS_PER_AGENT: '0',
 }
+
+/** Of every load, and changed by batches alone. */
+export const PAIR = ['left', 'right'] as const
 
 const databases: TestDatabase[] = []
 
@@ -67,18 +77,24 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
   const counted = (record: Recorder): Recorder => ({
     ...record,
     change: async (asked) => count(await record.change(asked)),
+    async batch(asked) {
+      const [first, ...others] = await record.batch(asked)
+      return first ? [count(first), ...others] : others
+    },
     write: async (...args) => count(await record.write(...args)),
   })
   const records = nodes.map((node) => counted(recorder(() => node.url, token)))
 
-  async function changeOn({ read, change }: Recorder, name: string, stopped: () => boolean) {
+  async function changeOn(record: Recorder, name: string, stopped: () => boolean) {
     const known = new Map<string, Knowledge>()
     for (let count = 0; !stopped(); count++) {
-      const key = pick(keys)
-      const found = known.has(key) ? undefined : await read(key).catch(() => undefined)
+      const key = pick([...keys, PAIR[0]])
+      const found = known.has(key) ? undefined : await record.read(key).catch(() => undefined)
       const knowledge = known.get(key) ?? (found ? knownFrom(found) : { current: 0, highest: 0 })
       const payload = `${name}/${count};`.repeat(randomInt(1, 200))
-      const made = await change(chooseChange(key, knowledge, payload))
+      const asked = chooseChange(key, knowledge, payload)
+      const isPaired = key === PAIR[0]
+      const made = await (isPaired ? changeBoth(record, asked, PAIR[1]) : record.change(asked))
       const after = knownAfter(made, knowledge.highest)
       if (after) known.set(key, after)
       else known.delete(key)
@@ -116,4 +132,4 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
 
 /** The last word on every key, read once the writers have stopped. */
 export const readEach = (load: Load, keys: readonly string[]) =>
-  Promise.all(keys.map((key) => load.records[0]?.read(key)))
+  Promise.all([...keys, ...PAIR].map((key) => load.records[0]?.read(key)))
