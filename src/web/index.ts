@@ -5,7 +5,11 @@ import { signInForm, signInPage, signOutForm } from './console/account/sign-in.t
 import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
+import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
+import { keysPage } from './console/agent/keys.ts'
 import { logPage } from './console/agent/log.ts'
+import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
+import { operatorKeyForm } from './console/agent/operator-key.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { statusForm } from './console/agent/status.ts'
@@ -40,6 +44,12 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   logPage,
   statusForm,
   keyForm,
+  keysPage,
+  newKeyForm,
+  endKeyForm,
+  operatorKeyForm,
+  eraseAgentPage,
+  eraseAgentForm,
   memoriesPage,
   memoryPage,
   editPage,

@@ -152,6 +152,8 @@ describe('other ways into the console', () => {
         '/console/sessions',
         agent,
         `${agent}/log`,
+        `${agent}/keys`,
+        `${agent}/erase`,
         `${agent}/memories`,
         `${agent}/memory?key=${longKey}`,
         `${agent}/memory/edit?key=${longKey}`,

@@ -41,6 +41,7 @@ test.each(pages)('$operationId shows nothing as markup', async ({ path }) => {
 test.each([
   ['/console', [NAME, PURPOSE]],
   ['/console/agents/:agent', [NAME, PURPOSE]],
+  ['/console/agents/:agent/erase', [NAME]],
   ['/console/agents/:agent/memory', [TEXT, JSON.stringify(METADATA)]],
   ['/console/agents/:agent/memory/edit', [TEXT, JSON.stringify(METADATA)]],
   ['/console/agents/:agent/print', [NAME, PURPOSE, TEXT, JSON.stringify(METADATA)]],
