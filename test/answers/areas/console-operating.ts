@@ -166,6 +166,28 @@ const controlling: Part = async (visit) => {
   ])
 }
 
+const ending: Part = async (visit) => {
+  const { agent, at, page, form } = await operator(visit)
+  const key = { name: 'Nightly <report>', access: 'read', prefix: 'report.', expiresAt: '' }
+  await visit.askAll([
+    page('no named keys', `${at}/keys`),
+    form('a named key', `${at}/keys`, key),
+    form('a key without a name', `${at}/keys`, { ...key, name: ' ' }),
+    form('a key that has ended already', `${at}/keys`, { ...key, expiresAt: '2001-01-01' }),
+    form('nothing filled in', `${at}/keys`, {}),
+    page('the named keys', `${at}/keys`),
+    form('ending none', `${at}/keys/end`, {}),
+    form('a replacement that is not understood', `${at}/operator-key`, {}),
+    form('a replacement', `${at}/operator-key`, { understood: 'yes' }),
+    ['the old operator token', 'GET /api/agents/me', { bearer: agent.operatorToken }],
+    page('before the agent is erased', `${at}/erase`),
+    form('another name', `${at}/erase`, { typed: '<b>' }),
+    form('its name', `${at}/erase`, { typed: 'Atlas' }),
+    page('nothing is there', at),
+    page('the account is', '/console'),
+  ])
+}
+
 const forms: Part = async (visit) => {
   const { at, form } = await operator(visit)
   const [, line, sent] = form('', `${at}/status`, {})
@@ -265,4 +287,5 @@ export const operating = {
   sessions,
   'page after page': many,
   'deleting, bringing back and erasing': keeping,
+  'keys, and the end of an agent': ending,
 }
