@@ -22,7 +22,7 @@ const CREATE = `
     metadata TEXT,
     text TEXT
   ) STRICT;
-  CREATE INDEX temp.staged_by_import ON staged (import, n);`
+  CREATE INDEX IF NOT EXISTS temp.staged_by_import ON staged (import, n);`
 
 export interface StagedRow {
   n: number
