@@ -45,11 +45,11 @@ const about = (agentId: string, { key, from }: HomeEvent): Html =>
     : html`${from === undefined ? nothing : html`${from} to `}${link(agentId, key)}`
 
 const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
-<td>${event.id}</td>
+<th scope="row">${event.id}</th>
 <td>${when(event.createdAt, now)}</td>
 <td class="words">${byWhom(event.by)}</td>
 <td>${words[event.type]}</td>
-<th scope="row" class="words">${about(agentId, event)}</th>
+<td class="words">${about(agentId, event)}</td>
 <td>${event.version === undefined ? nothing : html`version ${event.version}`}</td>
 </tr>`
 
