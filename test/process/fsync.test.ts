@@ -72,7 +72,8 @@ describe.skipIf(cannotTrace)('before an answer leaves', () => {
   test('and this check fails when synchronous is lowered', async () => {
     const lowered = new URL('lowered.ts', import.meta.url)
     const env = { NODE_OPTIONS: `--import=${lowered}` }
-    expect(await acknowledged({ env })).toEqual({ durable: 0, early: CHANGES })
+    // An erasure empties the log, which syncs it whatever a commit does.
+    expect(await acknowledged({ env })).toEqual({ durable: ROUNDS, early: CHANGES - ROUNDS })
   })
 })
 
