@@ -7,6 +7,7 @@ import { gatewayEndpoints } from './gateway/index.ts'
 import { createHome } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { isOfHome, refusingAtHome } from './home/refusal.ts'
+import { createHoldings } from './http/holdings.ts'
 import type { Site } from './http/server.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
@@ -37,8 +38,9 @@ export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())
   const newRequestId = requestIds(parts.random)
   const homePresence = watchPresence(stopwatch)
-  const home = createHome({ ...parts, stopwatch })
-  const gateway = createGateway({ ...parts, homeIsAsked: homePresence.recent })
+  const streams = createHoldings(parts.config.STREAMS_PER_ADDRESS)
+  const home = createHome({ ...parts, stopwatch, streams })
+  const gateway = createGateway({ ...parts, streams, homeIsAsked: homePresence.recent })
   const web = createWeb({ ...parts, home, gateway })
   const operations = createOperations({
     ...parts,
@@ -65,6 +67,7 @@ export function createApp(parts: Parts): App {
     refuseUnparsed,
     stopAccepting() {
       operations.stopAccepting()
+      home.watch.close()
       gateway.broadcast.close()
     },
   }

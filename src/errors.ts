@@ -174,6 +174,12 @@ export const catalogue = {
     title: 'The request did not arrive in time',
     detail: 'Send the whole request within 15 seconds.',
   },
+  import_conflict: {
+    status: 409,
+    title: 'Memories are there already',
+    detail:
+      'Nothing was imported. The keys in conflicts have memories: send the same with onConflict=skip to leave them, or with onConflict=replace to make the imported texts their next versions.',
+  },
   version_conflict: {
     status: 409,
     title: 'The memory has another version',
@@ -244,6 +250,11 @@ export const catalogue = {
     status: 429,
     title: 'Too many requests',
     detail: 'Wait for the seconds in Retry-After. The limits are in /api/agents/preview.',
+  },
+  import_running: {
+    status: 429,
+    title: 'Another import into this agent is under way',
+    detail: 'Wait until it is answered, and look at what is there before you send another.',
   },
   export_running: {
     status: 429,
@@ -324,6 +335,12 @@ export const catalogue = {
     title: 'The write may or may not have happened',
     detail:
       'The store failed while it committed. Read what is there before you write again. Memory writes and births are safe to repeat as they were.',
+  },
+  imports_busy: {
+    status: 503,
+    title: 'Too much is being imported',
+    detail:
+      'Send the request again after the seconds in Retry-After: there is no room now for what is being sent.',
   },
   exports_busy: {
     status: 503,

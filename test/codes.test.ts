@@ -133,6 +133,41 @@ async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
   }
 }
 
+/** While another is still being sent. */
+async function besideAnImport({ ask, world, doors }: Subject): Promise<Answer> {
+  const { operatorToken: token } = world.mine
+  const body = new Readable({ read() {} })
+  const incoming = incomingOf('POST', '/api/agents/me/import', { token, body: '' })
+  const under = doors.open.serving(asDeclared)({ ...incoming, body })
+  const answer = await ask()
+  body.destroy()
+  await under
+  return answer
+}
+
+/** An export of one memory. */
+const exportOf = (key: string, extra: object = {}) => ({
+  ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
+  memoryCount: 1,
+  memories: [
+    {
+      ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key, text: 'x', metadata: {}, version: 1 },
+      ...{ createdAt: '2026-11-21T10:00:00.000Z', updatedAt: '2026-11-21T10:00:00.000Z' },
+      ...extra,
+    },
+  ],
+})
+
+/** What waits is longer than what was sent where it is full of quotes. */
+const quotes = { metadata: { m: Array.from({ length: 1_000 }, () => '') } }
+
+const withImportBytes =
+  (bytes: number, body: object): Recipe =>
+  ({ row, world, doors }) => {
+    const open = openDoors(world.service, { EXPORT_BYTES: String(bytes) })
+    return subjectOf(row, world, { ...doors, open }).ask({ body: JSON.stringify(body) })
+  }
+
 const withoutRoomForExports: Recipe = ({ row, world, doors }) => {
   const open = openDoors(world.service, { EXPORT_BYTES: '1' })
   return subjectOf(row, world, { ...doors, open }).ask()
@@ -207,6 +242,9 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     query: 'q=x&prefix=plan',
   })),
+  'importMemories body_too_large': withImportBytes(1, exportOf('k')),
+  'importMemories memory_quota_reached': ({ ask }) =>
+    ask({ as: bearer(full.operatorToken), body: JSON.stringify(exportOf('more')) }),
   'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
   'restoreMemory version_conflict': json({ key: 'plan', version: 1, expectedVersion: 9 }),
   'restoreMemory version_not_found': json({ key: 'plan', version: 9, expectedVersion: 1 }),
@@ -288,6 +326,9 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   overloaded: atAnyFullDoor,
   export_running: besideAnExport,
   exports_busy: withoutRoomForExports,
+  import_running: besideAnImport,
+  imports_busy: withImportBytes(4_000, exportOf('k', quotes)),
+  import_conflict: json(exportOf('plan')),
   too_many_streams: besideAStream,
   outcome_unknown: withoutWriter,
 }

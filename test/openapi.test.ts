@@ -51,6 +51,7 @@ const interfaceCodes: Readonly<Record<string, readonly number[]>> = {
   endNamedKey: [200, 400, 401, 403, 404, 429, 503],
   replaceOperatorKey: [200, 400, 401, 403, 429, 503],
   changeProfile: [200, 400, 401, 403, 413, 415, 429, 503],
+  importMemories: [200, 400, 401, 403, 409, 413, 415, 429, 503],
   eraseAgent: [200, 400, 401, 403, 413, 415, 429, 503],
 }
 
@@ -70,6 +71,7 @@ const ours = [
   'DELETE /api/agents/me/memory',
   'GET /api/agents/me/context',
   'GET /api/agents/me/events',
+  'GET /api/agents/me/events/stream',
   'GET /api/agents/me/keys',
   'GET /api/agents/me/memories',
   'GET /api/agents/me/memories/search',
@@ -78,6 +80,7 @@ const ours = [
   'PATCH /api/agents/me/profile',
   'POST /api/agents/me/batch',
   'POST /api/agents/me/erase',
+  'POST /api/agents/me/import',
   'POST /api/agents/me/keys/named',
   'POST /api/agents/me/memory/append',
   'POST /api/agents/me/memory/erase',
@@ -93,6 +96,7 @@ const conflicts: Readonly<Record<string, string>> = {
   appendToMemory: 'VersionConflict',
   restoreMemory: 'VersionConflict',
   changeMemories: 'BatchConflict',
+  importMemories: 'ImportConflict',
 }
 
 describe('the OpenAPI description', () => {

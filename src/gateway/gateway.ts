@@ -1,7 +1,7 @@
 /** What the gateway's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
-import { createHoldings, type Holdings } from '../http/holdings.ts'
+import type { Holdings } from '../http/holdings.ts'
 import {
   type AdmissionControl,
   admissionLimits,
@@ -18,23 +18,30 @@ export interface Gateway {
   readonly random: (bytes: number) => Uint8Array
   readonly admission: AdmissionControl
   readonly broadcast: Broadcast
-  /** Streams that each client holds open. */
+  /** Streams that each client holds open, the home's included. */
   readonly streams: Holdings
   readonly trustedProxies: BlockList
 }
 
-interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random'> {
+interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random' | 'streams'> {
   readonly config: Config
   /** Whether the home, which goes first, was asked for something a moment ago. */
   readonly homeIsAsked: () => boolean
 }
 
-export const createGateway = ({ config, store, clock, random, homeIsAsked }: Parts): Gateway => ({
+export const createGateway = ({
+  config,
+  store,
+  clock,
+  random,
+  streams,
+  homeIsAsked,
+}: Parts): Gateway => ({
   store,
   clock,
   random,
   admission: createAdmissionControl(admissionLimits, watchEventLoop(), homeIsAsked),
   broadcast: createBroadcast(store, streamPace),
-  streams: createHoldings(config.STREAMS_PER_ADDRESS),
+  streams,
   trustedProxies: config.TRUSTED_PROXIES,
 })

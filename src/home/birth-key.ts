@@ -14,6 +14,12 @@ export const wasPrinted = (key: string): boolean => PRINTED.has(key)
 
 export const isOwnKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key) && !wasPrinted(key)
 
+const KEY_BYTES = 32
+
+/** For somebody who comes with none. */
+export const newKey = (random: (bytes: number) => Uint8Array): string =>
+  Buffer.from(random(KEY_BYTES)).toString('hex')
+
 export const idempotencyKeyHeader = z.object({
   'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
     description:

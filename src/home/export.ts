@@ -1,37 +1,56 @@
 /** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
+
 import { z } from 'zod'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import type { ExportAnswer, Identity } from '../store/port/home.ts'
-import { forAgents, noQuery } from './guards.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { ExportAnswer } from '../store/port/transfer.ts'
+import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memories/answers.ts'
+import { keptExample, keptJson, keptSchema } from './memories/kept.ts'
 import { profileView } from './profile.ts'
 import { refusal } from './refusal.ts'
 import { memoryExample, memorySchema, profileExample, profileSchema, tag } from './schemas.ts'
 
 export const EXPORT_FORMAT = 'service-home-v1'
 
-const exportSchema = z
+export const exportSchema = z
   .object({
     format: z.literal(EXPORT_FORMAT),
     agent: profileSchema,
     exportedAt: z.string().meta({ format: 'date-time' }),
     memoryCount: z.int(),
     memories: z.array(memorySchema).meta({ description: 'Ordered by key.' }),
+    history: z.array(keptSchema).optional().meta({
+      description:
+        'With history=true: every version that is kept, also of memories that were deleted, ordered by key and version.',
+    }),
   })
   .meta({ id: 'Export' })
 
 export type Snapshot = ExportAnswer & { outcome: 'export' }
 
+/** Each as JSON, with commas between. */
+async function* listed<T>(
+  batches: AsyncIterable<readonly T[]>,
+  json: (item: T) => string,
+): AsyncGenerator<string> {
+  let separator = ''
+  for await (const batch of batches) {
+    yield separator + batch.map(json).join(',')
+    separator = ','
+  }
+}
+
 async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerator<string> {
-  const { profile, memoryCount, memories } = snapshot
+  const { profile, memoryCount, memories, history } = snapshot
   const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt, memoryCount }
   yield `${JSON.stringify(head).slice(0, -1)},"memories":[`
-  let separator = ''
-  for await (const batch of memories) {
-    yield separator + batch.map(memoryJson).join(',')
-    separator = ','
+  yield* listed(memories, memoryJson)
+  if (history) {
+    yield '],"history":['
+    yield* listed(history, keptJson)
   }
   yield ']}'
 }
@@ -39,26 +58,61 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
 /** What an export may be refused for, beside its guards. */
 export const EXPORT_ERRORS = ['export_running', 'exports_busy'] as const
 
+/** Who has no room for an event may still leave with everything. */
+const noteExport = ({ store, clock }: Exporting, identity: Identity): Promise<unknown> =>
+  store.recordEvent(identity, 'export', clock()).catch(() => false)
+
+type Exporting = Pick<Home, 'store' | 'exports' | 'clock'>
+
 /** One snapshot, as text: read at once, so that no reader holds it. Throws EXPORT_ERRORS. */
-export const takeExport = (
-  { store, exports }: Pick<Home, 'store' | 'exports'>,
+export async function takeExport(
+  home: Exporting,
   identity: Identity,
   textOf: (snapshot: Snapshot) => AsyncIterable<string>,
-): Promise<TextStream> =>
-  exports.take(identity.agentId, async () => {
-    const snapshot = await store.exportMemories(identity)
+  history = false,
+): Promise<TextStream> {
+  const { store, exports } = home
+  const begin = async () => {
+    const snapshot = await store.exportMemories(identity, '', history)
     if (snapshot.outcome !== 'export') throw refusal(snapshot)
     return { pieces: textOf(snapshot), close: snapshot.close }
-  })
+  }
+  const mayRead = async () => {
+    const log = await store.eventsAfter(identity, 0, 1)
+    if (log.outcome !== 'events') throw refusal(log)
+  }
+  const text = await exports.take(identity.agentId, begin, mayRead)
+  await noteExport(home, identity)
+  return text
+}
 
 /** The answer behind the endpoint and behind the console's download. */
-export async function attachExport(call: Call, home: Home, identity: Identity): Promise<Answer> {
+export async function attachExport(
+  call: Call,
+  home: Home,
+  identity: Identity,
+  history = false,
+): Promise<Answer> {
   const exportedAt = new Date(home.clock()).toISOString()
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
-  const text = await takeExport(home, identity, (snapshot) => exportText(snapshot, exportedAt))
+  const text = await takeExport(
+    home,
+    identity,
+    (snapshot) => exportText(snapshot, exportedAt),
+    history,
+  )
   call.responseHeaders['Content-Disposition'] = `attachment; filename="${name}"`
   return answer(call, 200, text)
 }
+
+export const exportExample = {
+  format: EXPORT_FORMAT,
+  agent: profileExample,
+  exportedAt: '2026-11-21T10:06:00.000Z',
+  memoryCount: 1,
+  memories: [memoryExample],
+  history: [keptExample],
+} as const
 
 export const exportMemories = endpoint({
   operationId: 'exportMemories',
@@ -71,21 +125,21 @@ export const exportMemories = endpoint({
       'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export. One export of an agent is sent at a time.',
   },
   guards: forAgents('exports'),
-  query: noQuery,
+  query: z.strictObject({
+    history: z
+      .enum(['true', 'false'], 'must be true or false')
+      .optional()
+      .meta({ default: 'false', description: 'With every version that is kept.' }),
+  }),
   answers: {
     200: {
       description: 'The export, as a JSON attachment.',
       schema: exportSchema,
-      example: {
-        format: EXPORT_FORMAT,
-        agent: profileExample,
-        exportedAt: '2026-11-21T10:06:00.000Z',
-        memoryCount: 1,
-        memories: [memoryExample],
-      },
+      example: exportExample,
       headers: { 'Content-Disposition': 'attachment, with a file name.' },
     },
   },
   errors: EXPORT_ERRORS,
-  handle: ({ call, identity }, home: Home) => attachExport(call, home, identity),
+  handle: ({ call, identity, query }, home: Home) =>
+    attachExport(call, home, identity, query.history === 'true'),
 })

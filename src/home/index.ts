@@ -6,6 +6,7 @@ import { eraseAgent } from './erase-agent.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
 import type { Home } from './home.ts'
+import { importMemories } from './import/import.ts'
 import { createKey, endKey, listKeys } from './keys/named.ts'
 import { replaceOperatorKey } from './keys/operator.ts'
 import { rotateKey } from './keys/rotate.ts'
@@ -21,6 +22,7 @@ import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
+import { followEvents } from './stream/stream.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,
@@ -38,9 +40,11 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   listMemories,
   changeMemories,
   listEvents,
+  followEvents,
   searchMemories,
   readContext,
   exportMemories,
+  importMemories,
   rotateKey,
   listKeys,
   createKey,

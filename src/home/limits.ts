@@ -50,6 +50,8 @@ export interface HomeLimits {
   readonly versionsPerMemory: number
   readonly eventsPerAgent: number
   readonly batch: typeof batch
+  /** UTF-8 bytes of an export as it is sent to be imported. */
+  readonly importBytes: number
   /** Named ones. */
   readonly keysPerAgent: number
   /** At once, from one client's address. */
@@ -83,6 +85,7 @@ export function homeLimits(config: Config): HomeLimits {
     versionsPerMemory: config.VERSIONS_PER_MEMORY,
     eventsPerAgent: config.EVENTS_PER_AGENT,
     batch,
+    importBytes: config.EXPORT_BYTES,
     keysPerAgent: KEYS_PER_AGENT,
     connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
     rates: {

@@ -44,6 +44,7 @@ type Allow = ReturnType<typeof allowing>
 
 const forOperators = (store: HomeStore, allowed: Allow) => ({
   eraseMemory: allowed(operators, store.eraseMemory),
+  importMemories: allowed(operators, store.importMemories),
   setStatus: allowed(operators, store.setStatus),
   changeProfile: allowed(operators, store.changeProfile),
   rotateAgentToken: allowed(operators, store.rotateAgentToken),
@@ -85,8 +86,8 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
         ? store.eventsAfter(identity, id, limit)
         : eventsInReach(store, identity, id, limit),
     ),
-    exportMemories: allowed(anybody, (identity) =>
-      store.exportMemories(identity, prefixOf(identity)),
+    exportMemories: allowed(anybody, (identity, _, history) =>
+      store.exportMemories(identity, prefixOf(identity), history),
     ),
     listMemories: allowed(listRefused, (identity, query) =>
       store.listMemories(identity, narrowed(identity, query)),

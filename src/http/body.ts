@@ -93,3 +93,42 @@ export async function readJsonBytes(
   requireJson(call, CODES.otherType[otherType])
   return readBytes(call, capBytes, CODES.tooLarge[tooLarge])
 }
+
+/** Left alone by whoever stops before its end: the rest runs past, for its refusal to be read. */
+async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
+  if (body.destroyed) throw problem('body_incomplete', { cause: body.errored ?? undefined })
+  try {
+    yield* body.iterator({ destroyOnReturn: false })
+  } catch (cause) {
+    throw problem('body_incomplete', { cause })
+  } finally {
+    body.resume()
+  }
+}
+
+/** A body that is too long to be held, as it arrives. `capBytes`: 0 is without bound. Throws as above. */
+export async function* readJsonPieces(
+  call: Call,
+  capBytes: number,
+  { otherType, tooLarge: status } = OURS,
+): AsyncGenerator<string> {
+  requireJson(call, CODES.otherType[otherType])
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let size = 0
+  for await (const bytes of arriving(call.body)) {
+    size += bytes.length
+    if (capBytes > 0 && size > capBytes) throw tooLarge(capBytes, CODES.tooLarge[status])
+    yield decode(() => decoder.decode(bytes, { stream: true }))
+  }
+  yield decode(() => decoder.decode())
+}
+
+function decode(work: () => string): string {
+  try {
+    return work()
+  } catch {
+    throw problem('malformed_json', {
+      detail: 'The body is not valid UTF-8. Encode it as UTF-8 and send it again.',
+    })
+  }
+}

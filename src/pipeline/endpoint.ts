@@ -59,6 +59,8 @@ export interface Described {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: JsonBody<z.ZodType>
+  /** A body that the handler reads itself as it arrives, for it is too long to be held. */
+  readonly upload?: Pick<JsonBody<z.ZodType>, 'schema' | 'example'>
   /** A page's go without saying. */
   readonly answers?: Readonly<Record<number, Documented>>
 }
@@ -91,12 +93,19 @@ interface Declaration<
   ) => Answer | Promise<Answer>
 }
 
-const errorsOf = ({ guards, params, query, body, errors = [] }: Undeclared): ErrorCode[] => [
+const errorsOf = ({
+  guards,
+  params,
+  query,
+  body,
+  upload,
+  errors = [],
+}: Undeclared): ErrorCode[] => [
   ...new Set([
     ...guards.flatMap((guard) => guard.errors),
     ...(params ? (['not_found'] as const) : []),
     ...(query ? (['invalid_query'] as const) : []),
-    ...(body ? bodyErrors(body.statuses) : []),
+    ...(body || upload ? bodyErrors(body?.statuses) : []),
     ...errors,
   ]),
 ]

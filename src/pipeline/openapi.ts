@@ -101,9 +101,10 @@ function parametersOf(
   })
 }
 
-function requestBodyOf(components: Components, { body }: Described) {
-  if (!body) return {}
-  const { schema, example } = body
+function requestBodyOf(components: Components, { body, upload }: Described) {
+  const sent = body ?? upload
+  if (!sent) return {}
+  const { schema, example } = sent
   const content = { 'application/json': { schema: components.schema(schema, 'input'), example } }
   return { requestBody: { required: true, content } }
 }

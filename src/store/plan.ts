@@ -126,7 +126,7 @@ function counted(ledger: Ledger, effect: Effect, before: Head | undefined): Ledg
   }
 }
 
-const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
+export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
   (bounds.memories > 0 && after.memories > before.memories && after.memories > bounds.memories) ||
   (bounds.bytes > 0 && after.bytes > before.bytes && after.bytes > bounds.bytes)
 

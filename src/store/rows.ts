@@ -1,4 +1,5 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
+
 import type { EventType, HomeEvent } from './port/events.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
 import type {
@@ -9,6 +10,7 @@ import type {
   VersionSummary,
 } from './port/memories.ts'
 import type { OwnedAgent, Session } from './port/sessions.ts'
+import type { KeptVersion } from './port/transfer.ts'
 
 export interface AgentRow {
   id: string
@@ -136,6 +138,24 @@ export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSumma
   bytes: row.bytes,
   by: authorOf(row.author),
   createdAt: row.updated_at,
+})
+
+export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | 'size'> {
+  key: string
+  /** Null of a delete, and of what need not be said twice. */
+  text: string | null
+  metadata: string | null
+}
+
+export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion => ({
+  key: row.key,
+  id: row.id,
+  version: row.version,
+  operation: row.operation,
+  by: authorOf(row.author),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  content: text === null || metadata === null ? undefined : { text, metadata },
 })
 
 export interface EventRow {

@@ -5,13 +5,21 @@ import { signInForm, signInPage, signOutForm } from './console/account/sign-in.t
 import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
+import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
+import { keysPage } from './console/agent/keys.ts'
+import { logPage } from './console/agent/log.ts'
+import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
+import { operatorKeyForm } from './console/agent/operator-key.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { statusForm } from './console/agent/status.ts'
+import { deleteForm, deletePage } from './console/memory/delete.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
+import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import { restoreForm } from './console/memory/restore.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -33,12 +41,24 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   sessionsPage,
   revokeSessionForm,
   agentOverview,
+  logPage,
   statusForm,
   keyForm,
+  keysPage,
+  newKeyForm,
+  endKeyForm,
+  operatorKeyForm,
+  eraseAgentPage,
+  eraseAgentForm,
   memoriesPage,
   memoryPage,
   editPage,
   editForm,
+  restoreForm,
+  deletePage,
+  deleteForm,
+  erasePage,
+  eraseForm,
   exportDownload,
   printPage,
 ]

@@ -223,7 +223,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Text').fill('The first of nine steps.')
     await write(at.house, born.token, 'plan', 'The second of seven steps.', 1)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The memory was written while you edited it.').waitFor()
+    await page.getByText('The memory was written in the meantime.').waitFor()
     await inGoodOrder(visitor)
     expect(await page.locator('del').allTextContents()).toEqual(['second', 'seven'])
     expect(await page.locator('ins').allTextContents()).toEqual(['first', 'nine'])

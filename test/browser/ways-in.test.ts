@@ -103,6 +103,33 @@ describe('other ways into the console', () => {
     expect(faults).toEqual([])
   })
 
+  test('without JavaScript: delete, bring back, an earlier version, erase', async () => {
+    const email = 'keeping@example.org'
+    const born = await at.house.birth({ email, password: PASSWORD })
+    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
+    await write(at.house, born.token, 'plan', 'the first text')
+    await write(at.house, born.token, 'plan', 'the second text', 1)
+    await signIn(page, email)
+    await page.goto(`/console/agents/${born.agentId}/memory?key=plan`)
+    await page.getByRole('link', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete version 2' }).click()
+    await page.getByText('This memory was deleted').waitFor()
+    await page.getByText('the second text').waitFor()
+    await page.locator('.actions').getByRole('button', { name: 'Bring back version 2' }).click()
+    await page.getByText('Saved as version 4.').waitFor()
+    await page.getByRole('link', { name: 'Version 1', exact: true }).click()
+    await page.getByText('the first text').waitFor()
+    await page.getByRole('row').getByRole('button', { name: 'Bring back version 1' }).click()
+    await page.getByText('Saved as version 5.').waitFor()
+    await page.getByText('the first text').waitFor()
+    await page.getByRole('link', { name: 'Erase for good' }).click()
+    await page.getByLabel('What is to be erased').selectOption('all')
+    await page.getByLabel('The key, typed once more').fill('plan')
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Nothing is kept yet.').waitFor()
+    expect(faults).toEqual([])
+  })
+
   test.each([
     { width: 360, colorScheme: 'light' as const },
     { width: 360, colorScheme: 'dark' as const },
@@ -124,9 +151,14 @@ describe('other ways into the console', () => {
         '/console/attach',
         '/console/sessions',
         agent,
+        `${agent}/log`,
+        `${agent}/keys`,
+        `${agent}/erase`,
         `${agent}/memories`,
         `${agent}/memory?key=${longKey}`,
         `${agent}/memory/edit?key=${longKey}`,
+        `${agent}/memory/delete?key=${longKey}`,
+        `${agent}/memory/erase?key=${longKey}`,
         `${agent}/print`,
         '/problems/version_conflict',
         '/nowhere',

@@ -1,133 +1,129 @@
 /**
- * Is a recorded history of compare-and-swap registers linearizable?
+ * Is a recorded history of versioned keys linearizable?
  *
- * A key is a register whose states are its versions, so each operation's place in any legal order
- * is known: a write that made version v comes before everything that saw v, which comes before the
- * write that made v + 1. What is left to check is that real time agrees with those places, and
- * that every version has one writer whose payload is what readers saw. Both are exact, and the
- * cost is that of a sort. Payloads must be unique: no two writes of a history may send the same.
+ * A key is a register whose states are its versions, deletes among them, so the place of nearly
+ * every operation in any legal order is known: what made version v comes before everything that saw
+ * v, which comes before what made v + 1. What is left to check is that real time agrees with those
+ * places, and that every version has one maker and holds what it made.
+ *
+ * Two things have no place of their own. A change that never answered may have made any version
+ * that nobody else did: each is tried in turn, so the verdict is exact. A read of nothing does not
+ * say which delete it saw: it is placed at the earliest after which everything was still going on
+ * when it was sent, because what it then forces on the rest is least.
  */
+import { type Line, openLine } from './line.ts'
+import {
+  type Change,
+  isChange,
+  type Operation,
+  type Read,
+  versionMade,
+  versionSeen,
+} from './operations.ts'
+import { madeBy } from './register.ts'
 
-interface Span {
-  readonly key: string
-  /** Milliseconds on one clock. */
-  readonly invokedAt: number
-  /** Infinity when no answer came: it may have taken effect at any time, or never. */
-  readonly completedAt: number
+/** Where so much is open that this does not suffice, the history says too little. */
+const MAX_TRIES = 1_000_000
+
+interface Known {
+  readonly newest: number
+  readonly seers: ReadonlyMap<number | undefined, readonly Operation[]>
+  readonly makers: ReadonlyMap<number | undefined, readonly Change[]>
+  /** First those that were asked for first: they leave the most room to the others. */
+  readonly unanswered: readonly Change[]
+  readonly readsOfNothing: readonly Read[]
 }
 
-export interface Write extends Span {
-  readonly kind: 'write'
-  readonly expectedVersion: number
-  readonly payload: string
-  readonly outcome:
-    | { readonly is: 'saved'; readonly version: number; readonly payload: string }
-    | { readonly is: 'conflict'; readonly currentVersion: number }
-    /** Answered, with the promise that nothing was written. */
-    | { readonly is: 'refused' }
-    | { readonly is: 'unknown' }
-}
-
-export interface Read extends Span {
-  readonly kind: 'read'
-  /** Version 0 is "no such key", with an empty payload. */
-  readonly version: number
-  readonly payload: string
-}
-
-export type Operation = Write | Read
-
-/** Everything at one place may happen in any order; places follow one another. */
-interface Place {
-  readonly name: string
-  readonly operations: readonly Span[]
-}
-
-const versionSeen = (operation: Operation): number | undefined => {
-  if (operation.kind === 'read') return operation.version
-  return operation.outcome.is === 'conflict' ? operation.outcome.currentVersion : undefined
-}
-
-const versionMade = ({ outcome }: Write): number | undefined =>
-  outcome.is === 'saved' ? outcome.version : undefined
-
-const mayHaveMade = (write: Write, version: number): boolean =>
-  write.outcome.is === 'unknown' && write.expectedVersion === version - 1
-
-/** The earliest moment at which all that comes before could be done, or what forbids it. */
-function walk(places: readonly Place[]): string[] {
-  const faults: string[] = []
-  let notBefore = -Infinity
-  for (const { name, operations } of places) {
-    for (const { completedAt } of operations) {
-      if (completedAt < notBefore) {
-        faults.push(`${name} was over at ${completedAt}, before ${notBefore} where it belongs`)
-      }
-    }
-    for (const { invokedAt } of operations) notBefore = Math.max(notBefore, invokedAt)
+function sort(operations: readonly Operation[]): Known {
+  const changes = operations.filter(isChange)
+  const makers = Map.groupBy(changes, versionMade)
+  const seers = Map.groupBy(operations, versionSeen)
+  const unanswered = changes.filter(({ outcome }) => outcome.is === 'unknown')
+  return {
+    newest: [...makers.keys(), ...seers.keys()].reduce<number>((a, b) => Math.max(a, b ?? 0), 0),
+    seers,
+    makers,
+    unanswered: unanswered.toSorted((a, b) => a.invokedAt - b.invokedAt),
+    readsOfNothing: operations.filter(
+      (each) => each.kind === 'read' && each.version === 0,
+    ) as Read[],
   }
-  return faults
 }
 
-/**
- * Of the writes that may have made a version, the one that constrains the rest least. Unknown
- * writes never complete, so the first to be invoked leaves the most room.
- */
-function writerOf(version: number, payload: string | undefined, writes: readonly Write[]) {
-  const acknowledged = writes.filter((write) => versionMade(write) === version)
-  if (acknowledged.length > 0) return acknowledged
-  return writes
-    .filter((write) => mayHaveMade(write, version))
-    .filter((write) => payload === undefined || write.payload === payload)
-    .toSorted((a, b) => a.invokedAt - b.invokedAt)
-    .slice(0, 1)
-}
-
-function checkAnswer({ expectedVersion, payload, outcome }: Write): string[] {
-  if (outcome.is === 'conflict' && outcome.currentVersion === expectedVersion) {
-    return [`a write that expected ${expectedVersion} was refused although it was current`]
+/** Of each version: when the first of those was over that come after it was seen. */
+function endsOf({ newest, makers, seers }: Known): readonly number[] {
+  const ends = [Infinity]
+  for (let version = newest; version > 0; version--) {
+    const here = [...(makers.get(version) ?? []), ...(seers.get(version) ?? [])]
+    ends.push(here.reduce((end, each) => Math.min(end, each.completedAt), ends.at(-1) ?? Infinity))
   }
-  if (outcome.is !== 'saved') return []
-  return [
-    ...(outcome.version === expectedVersion + 1
-      ? []
-      : [`a write that expected ${expectedVersion} made version ${outcome.version}`]),
-    ...(outcome.payload === payload ? [] : ['a write was answered with another payload']),
-  ]
+  return ends.toReversed()
 }
 
-function checkVersion(version: number, writers: readonly Write[], readers: readonly Read[]) {
-  const faults: string[] = []
-  const [writer, ...others] = writers
-  if (!writer) faults.push(`version ${version} was written by nobody`)
-  if (others.length > 0) faults.push(`version ${version} was written ${writers.length} times`)
-  const payloads = new Set(readers.map((read) => read.payload))
-  for (const payload of payloads) {
-    if (writer && payload !== writer.payload) faults.push(`version ${version} was read torn`)
-  }
-  return faults
+/** What may have made the next version. */
+function makersOf(line: Line, { makers, unanswered }: Known): Change[] {
+  const answered = makers.get(line.versions.length)
+  if (answered) return [...answered]
+  const possible = unanswered.filter((each) => !line.makers.has(each))
+  const isThere = line.versions.at(-1) !== undefined
+  const tried = new Set<string | undefined>()
+  return possible.filter((each) => {
+    const made = madeBy(line.versions, each)
+    // What expects a version can make the next one alone: of those that make the same, the first.
+    if (!made || !isThere || each.expectedVersion === undefined) return made !== undefined
+    return !tried.has(made.payload) && tried.add(made.payload)
+  })
 }
+
+/** What forbids that nothing was read where it was. */
+function misread(line: Line, { readsOfNothing }: Known, ends: readonly number[]): string[] {
+  const empty = line.versions.flatMap((payload, version) => (payload === undefined ? version : []))
+  return readsOfNothing.flatMap(({ invokedAt, completedAt }) => {
+    const at = empty.find((version) => invokedAt <= (ends[version] ?? Infinity))
+    if (at !== undefined && completedAt >= line.seenFrom(at)) return []
+    return [`nothing was read from ${invokedAt} to ${completedAt}, when something was there`]
+  })
+}
+
+const byNobody = (version: number) => `version ${version} was written by nobody`
+
+/** What is wrong with the way that goes furthest; nothing as soon as one way explains all. */
+function explain(known: Known): string[] {
+  const line = openLine(known.seers)
+  const ends = endsOf(known)
+  const open: Change[][] = []
+  let faults = line.faultsAtEnd()
+  let furthest = { at: -1, faults }
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const end = line.versions.length - 1
+    const isWhole = faults.length === 0 && end >= known.newest
+    if (isWhole) faults = misread(line, known, ends)
+    if (isWhole && faults.length === 0) return []
+    const next = isWhole || faults.length === 0 ? makersOf(line, known) : []
+    if (faults.length === 0 && next.length === 0) faults = [byNobody(end + 1)]
+    if (faults.length > 0 && end > furthest.at) furthest = { at: end, faults }
+    if (next.length > 0) open.push(next)
+    while (open.at(-1)?.length === 0) open.pop()
+    const maker = open.at(-1)?.shift()
+    if (!maker) return furthest.faults
+    line.backTo(open.length - 1)
+    faults = line.lay(maker)
+  }
+  throw new Error(`${MAX_TRIES} ways explain nothing, and there are more`)
+}
+
+/** What no order could mend. */
+const misnumbered = ({ makers }: Known): string[] =>
+  [...makers].flatMap(([version, { length }]) => {
+    if (version === undefined) return []
+    if (version < 1) return [`version ${version} cannot be made`]
+    return length > 1 ? [`version ${version} was written ${length} times`] : []
+  })
 
 function checkKey(operations: readonly Operation[]): string[] {
-  const writes = operations.filter((operation) => operation.kind === 'write')
-  const reads = operations.filter((operation) => operation.kind === 'read')
-  const seen = Map.groupBy(operations, versionSeen)
-  const readsOf = Map.groupBy(reads, (read) => read.version)
-  const newest = Math.max(
-    0,
-    ...operations.map((o) => versionSeen(o) ?? 0),
-    ...writes.map((w) => versionMade(w) ?? 0),
-  )
-  const faults = writes.flatMap(checkAnswer)
-  const places: Place[] = [{ name: 'seeing version 0', operations: seen.get(0) ?? [] }]
-  for (let version = 1; version <= newest; version++) {
-    const readers = readsOf.get(version) ?? []
-    const writers = writerOf(version, readers[0]?.payload, writes)
-    faults.push(...checkVersion(version, writers, readers))
-    places.push({ name: `writing version ${version}`, operations: writers })
-    places.push({ name: `seeing version ${version}`, operations: seen.get(version) ?? [] })
-  }
-  return [...faults, ...walk(places)]
+  const known = sort(operations)
+  const faults = misnumbered(known)
+  return faults.length > 0 ? faults : explain(known)
 }
 
 /** What makes a history impossible for one register per key, in words; empty when it is linearizable. */

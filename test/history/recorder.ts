@@ -1,17 +1,46 @@
-/** Writes and reads memories of a running service, and records what was asked and answered when. */
-import type { Operation, Read, Write } from './linearizable.ts'
+/** Changes and reads memories of a running service, and records what was asked and answered when. */
+import type {
+  Append,
+  Change,
+  Delete,
+  Operation,
+  Outcome,
+  Read,
+  Restore,
+  Write,
+} from './operations.ts'
+
+type Without<T extends Change> = Omit<T, 'invokedAt' | 'completedAt' | 'outcome'>
+
+export type Asked = Without<Write> | Without<Append> | Without<Delete> | Without<Restore>
 
 export interface Recorder {
   readonly history: readonly Operation[]
-  readonly write: (key: string, expectedVersion: number, payload: string) => Promise<Write>
+  readonly change: (asked: Asked) => Promise<Change>
+  /** All of them or none, in one request. */
+  readonly batch: (asked: readonly Asked[]) => Promise<readonly Change[]>
+  /**
+   * By the operator, of a memory that nobody else changes: the answer tells no version. To whoever
+   * reads it is a delete.
+   */
+  readonly erase: (operatorToken: string, key: string, currentVersion: number) => Promise<Change>
+  readonly write: (key: string, expectedVersion: number, payload: string) => Promise<Change>
   /** Undefined where no answer came: a read without one says nothing. */
   readonly read: (key: string) => Promise<Read | undefined>
 }
 
-interface Answer {
+interface Result {
   readonly memory?: { readonly version: number; readonly text: string }
+  readonly deleted?: { readonly version: number }
   readonly currentVersion?: number
+  readonly deletedVersion?: number
   readonly code?: string
+}
+
+interface Answer extends Result {
+  readonly erased?: object
+  readonly results?: readonly Result[]
+  readonly conflicts?: readonly (Result & { readonly operation: number })[]
 }
 
 interface Timed {
@@ -21,16 +50,26 @@ interface Timed {
 
 const lost: Timed = { status: 0, body: {} }
 
-function outcomeOf({ status, body }: Timed): Write['outcome'] {
-  if (status === 0 || body.code === 'outcome_unknown') return { is: 'unknown' }
-  if (status === 200 && body.memory) {
-    return { is: 'saved', version: body.memory.version, payload: body.memory.text }
-  }
-  if (status === 409 && body.currentVersion !== undefined) {
-    return { is: 'conflict', currentVersion: body.currentVersion }
-  }
-  if (status === 503) return { is: 'refused' }
-  throw new Error(`a write was answered with ${status} ${body.code}`)
+/** What says that nothing was changed, and of the memory nothing more. */
+const REFUSALS: readonly unknown[] = ['version_gone', 'version_not_found', 'text_too_large']
+
+function outcomeOf(status: number, result: Result): Outcome {
+  const { memory, deleted, currentVersion, deletedVersion, code } = result
+  if (status === 0 || code === 'outcome_unknown') return { is: 'unknown' }
+  if (memory) return { is: 'saved', version: memory.version, payload: memory.text }
+  if (deleted) return { is: 'deleted', version: deleted.version }
+  if (currentVersion !== undefined) return { is: 'conflict', currentVersion, deletedVersion }
+  if (code === 'memory_not_found') return { is: 'missing', deletedVersion }
+  if (status === 503 || REFUSALS.includes(code)) return { is: 'refused' }
+  throw new Error(`a change was answered with ${status} ${code}`)
+}
+
+/** Of what could have been made, had the rest of its batch been, nothing is told. */
+function outcomeWithin({ status, body }: Timed, at: number): Outcome {
+  const { results, conflicts } = body
+  if (!conflicts) return outcomeOf(status, results?.[at] ?? body)
+  const conflict = conflicts.find(({ operation }) => operation === at)
+  return conflict ? outcomeOf(status, conflict) : { is: 'refused' }
 }
 
 function seenIn({ status, body }: Timed): { version: number; payload: string } {
@@ -41,49 +80,81 @@ function seenIn({ status, body }: Timed): { version: number; payload: string } {
   throw new Error(`a read was answered with ${status} ${body.code}`)
 }
 
+/** As the interface spells it. */
+function contentOf(asked: Asked): object {
+  const { kind, key, expectedVersion } = asked
+  if (kind === 'delete') return { key, expectedVersion }
+  if (kind === 'restore') return { key, expectedVersion, version: asked.version }
+  return { key, expectedVersion, text: asked.payload }
+}
+
+const WAYS = {
+  write: ['POST', '/memory'],
+  patch: ['PATCH', '/memory'],
+  append: ['POST', '/memory/append'],
+  restore: ['POST', '/memory/restore'],
+} as const
+
+function requestOf(asked: Asked): readonly [method: string, path: string, body?: object] {
+  const { kind, key, expectedVersion } = asked
+  if (kind === 'delete') return ['DELETE', `/memory?key=${key}&expectedVersion=${expectedVersion}`]
+  return [...WAYS[kind], contentOf(asked)]
+}
+
 /** `address` gives the service's base address of the moment: it moves when the process restarts. */
 export function recorder(address: () => string, token: string): Recorder {
   const history: Operation[] = []
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 
-  async function call(search: string, init: RequestInit): Promise<Timed> {
+  async function call(method: string, path: string, body?: object, by = token): Promise<Timed> {
+    const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
     try {
-      const response = await fetch(`${address()}/api/agents/me/memory${search}`, {
-        headers,
-        ...init,
-      })
+      const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      const response = await fetch(`${address()}/api/agents/me${path}`, sent)
       return { status: response.status, body: (await response.json()) as Answer }
     } catch {
       return lost
     }
   }
 
-  const keep = <T extends Operation>(operation: T): T => {
-    history.push(operation)
-    return operation
+  function keep(asked: Asked, invokedAt: number, outcome: Outcome): Change {
+    const completedAt = outcome.is === 'unknown' ? Infinity : performance.now()
+    const change: Change = { ...asked, invokedAt, completedAt, outcome }
+    history.push(change)
+    return change
+  }
+
+  async function change(asked: Asked): Promise<Change> {
+    const invokedAt = performance.now()
+    const { status, body } = await call(...requestOf(asked))
+    return keep(asked, invokedAt, outcomeOf(status, body))
   }
 
   return {
     history,
-    async write(key, expectedVersion, payload) {
+    change,
+    async batch(asked) {
       const invokedAt = performance.now()
-      const body = JSON.stringify({ key, text: payload, expectedVersion })
-      const answer = await call('', { method: 'POST', body })
-      const outcome = outcomeOf(answer)
-      const completedAt = outcome.is === 'unknown' ? Infinity : performance.now()
-      return keep({ kind: 'write', key, invokedAt, completedAt, expectedVersion, payload, outcome })
+      const operations = asked.map((each) => ({ [each.kind]: contentOf(each) }))
+      const answer = await call('POST', '/batch', { operations })
+      return asked.map((each, at) => keep(each, invokedAt, outcomeWithin(answer, at)))
     },
+    async erase(operatorToken, key, expectedVersion) {
+      const invokedAt = performance.now()
+      const asked = { key, versions: 'all' }
+      const { status, body } = await call('POST', '/memory/erase', asked, operatorToken)
+      const result = body.erased ? { deleted: { version: expectedVersion + 1 } } : body
+      return keep({ kind: 'delete', key, expectedVersion }, invokedAt, outcomeOf(status, result))
+    },
+    write: (key, expectedVersion, payload) =>
+      change({ kind: 'write', key, expectedVersion, payload }),
     async read(key) {
       const invokedAt = performance.now()
-      const answer = await call(`?key=${key}`, { method: 'GET' })
+      const answer = await call('GET', `/memory?key=${key}`)
       if (answer === lost) return undefined
-      return keep({
-        kind: 'read',
-        key,
-        invokedAt,
-        completedAt: performance.now(),
-        ...seenIn(answer),
-      })
+      const completedAt = performance.now()
+      const read: Read = { kind: 'read', key, invokedAt, completedAt, ...seenIn(answer) }
+      history.push(read)
+      return read
     },
   }
 }

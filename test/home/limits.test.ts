@@ -303,7 +303,9 @@ describe('what draws on which limit', () => {
   test('every endpoint names its budget in every answer', async () => {
     const service = await services({ FAILURES_PER_MINUTE: '60' })
     const { operatorToken: token } = await service.birth()
-    for (const { method, path, operationId } of homeEndpoints) {
+    for (const { path, operationId, ...endpoint } of homeEndpoints) {
+      // A stream would never end: it is asked for its head alone.
+      const method = operationId === 'followEvents' ? 'HEAD' : endpoint.method
       const answers = [
         await service.call(method, path),
         await service.call(method, path, { token }),

@@ -48,6 +48,7 @@ const published = {
   eventsPerAgent: 10_000,
   keysPerAgent: 50,
   batch: { operations: 100, maxBytes: 1_048_576 },
+  importBytes: 536_870_912,
   connectionsPerAddress: 256,
   rates: {
     reads: rate('reads', 600, 60, 'agent'),

@@ -42,6 +42,7 @@ const bounds: KeyBounds = {
   expiresAt: undefined,
 }
 const token = { keyHash: 'k', salt: 's', tokenHash: randomUUID() }
+const nothing = { async *[Symbol.asyncIterator]() {} }
 const remove = (key: string): Change => ({ verb: 'delete', key, expectedVersion: 99 })
 
 const rows: { readonly [Verb in keyof HomeStore]: Row } = {
@@ -89,6 +90,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
   eraseMemory: {
     right: 'operators',
     ask: (home, as, key) => home.eraseMemory(as, key, 'all', NOON),
+  },
+  importMemories: {
+    right: 'operators',
+    ask: (home, as) => home.importMemories(as, nothing, { onConflict: 'skip', dryRun: true }, NOON),
   },
   setStatus: { right: 'operators', ask: (home, as) => home.setStatus(as, 'active', NOON) },
   changeProfile: { right: 'operators', ask: (home, as) => home.changeProfile(as, {}, NOON) },

@@ -73,7 +73,10 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   export: {
-    mutate: [...src('home', 'export'), ...src('store', 'sqlite/export postgres/export')],
+    mutate: [
+      ...src('home', 'export'),
+      ...src('store', 'sqlite/transfer/export postgres/transfer/export'),
+    ],
     tests: [
       ...test('store', 'export-embedded export-contract contract'),
       ...test('postgres', 'exports'),

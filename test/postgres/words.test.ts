@@ -83,3 +83,13 @@ test('a rare word is looked up, and no long text is read for it', async () => {
   expect(blocks).toBeGreaterThan(0)
   expect(blocks).toBeLessThan(100)
 })
+
+test('no arrival files the words of those before it', async () => {
+  const [index] = await connections.read(
+    statement<{ reloptions: string[] }>(
+      '',
+      "SELECT reloptions FROM pg_class WHERE relname = 'entries_by_word'",
+    ),
+  )
+  expect(index?.reloptions).toEqual(['fastupdate=off'])
+})

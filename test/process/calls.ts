@@ -37,3 +37,7 @@ export const writeMemory = (url: string, token: string, write: Write): Promise<M
 
 export const readMemory = (url: string, token: string, key: string): Promise<MemoryAnswer> =>
   send(`${url}${memoryPath}?key=${key}`, bearer(token))
+
+/** All of it and its history, for good. */
+export const eraseMemory = (url: string, operatorToken: string, key: string): Promise<unknown> =>
+  send(`${url}${memoryPath}/erase`, bearer(operatorToken), { key, versions: 'all' })

@@ -1,12 +1,13 @@
 /**
- * kill -9 of PostgreSQL under load: nothing that was answered is lost, and the nodes heal without a
- * restart.
+ * kill -9 of PostgreSQL under load: nothing that was answered is lost, log and versions agree, and
+ * the nodes heal without a restart.
  */
 import { afterEach, expect, test } from 'vitest'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
-import { loadOn, readEach, startNode } from './nodes.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
+import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
 import { cleanUp } from './program.ts'
 
 const BACK_WITHIN_MS = 10_000
@@ -38,4 +39,6 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   await Promise.all(stops.map((stop) => stop()))
   await readEach(load, KEYS)
   expect(faultsOf(load.history())).toEqual([])
+  expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])
+  expect(halves(await eventsOf(nodes[0]?.url ?? '', token), ...PAIR)).toEqual([])
 })

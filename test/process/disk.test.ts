@@ -6,10 +6,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryPath } from '../harness.ts'
+import { chooseChange, knownFrom } from '../history/choose.ts'
 import { faultsOf } from '../history/linearizable.ts'
+import { isChange, versionMade } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth } from './calls.ts'
 import { fill, lacking, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
+import { faultsOfLog } from './log.ts'
 import { cleanUp, freshDirectory, type Launch, type Server, serve } from './program.ts'
 
 const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', DISK_RESERVE: '0' }
@@ -99,18 +102,21 @@ describe.skipIf(skipping('failing syncs', lacking('strace', '-o', '/dev/null', '
       const under = ['strace', '-D', '-f', '-o', '/dev/null', ...inject.flatMap((e) => ['-e', e])]
       const { server, token, record } = await home({ directory, under })
       for (let count = 0; count < 60; count++) {
-        const version = (await record.read('plan'))?.version ?? 0
-        await record.write('plan', version, `${count}`)
+        const read = await record.read('plan')
+        const known = read ? knownFrom(read) : { current: 0, highest: 0 }
+        await record.change(chooseChange('plan', known, `${count}`))
       }
-      const outcomes = record.history.flatMap((o) => (o.kind === 'write' ? [o.outcome.is] : []))
-      expect(outcomes).toContain('unknown')
-      expect(outcomes.slice(-4)).toEqual(['saved', 'saved', 'saved', 'saved'])
+      const changes = record.history.filter(isChange)
+      expect(changes.map(({ outcome }) => outcome.is)).toContain('unknown')
+      expect(changes.slice(-4).map(versionMade)).not.toContain(undefined)
       await server.kill('SIGKILL')
 
       const again = await serve({ directory, env })
       const after = recorder(() => again.url, token)
       await after.read('plan')
-      expect(faultsOf([...record.history, ...after.history])).toEqual([])
+      const history = [...record.history, ...after.history]
+      expect(faultsOf(history)).toEqual([])
+      expect(await faultsOfLog(again.url, token, history)).toEqual([])
     })
   },
 )

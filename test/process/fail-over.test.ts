@@ -7,7 +7,8 @@ import { afterEach, expect, test } from 'vitest'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
-import { loadOn, readEach, startNode } from './nodes.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
+import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
 import { cleanUp } from './program.ts'
 
 const CYCLES = Number(process.env.FAIL_OVER_CYCLES ?? 5)
@@ -54,6 +55,8 @@ test(
     await Promise.all(stops.map((stop) => stop()))
     await readEach(load, KEYS)
     expect(faultsOf(load.history())).toEqual([])
+    expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])
+    expect(halves(await eventsOf(nodes[0]?.url ?? '', token), ...PAIR)).toEqual([])
     expect(Math.max(...outages)).toBeLessThan(BACK_WITHIN_MS)
     console.info(`fail-over: ${load.saved()} writes answered, outages of ${outages.join(', ')} ms`)
   },

@@ -1,15 +1,19 @@
 /**
- * Is every acknowledged write on the disk when its answer leaves? Asked of the kernel: strace shows
+ * Is every acknowledged change on the disk when its answer leaves? Asked of the kernel: strace shows
  * in which order the process wrote its log, synced it, and answered.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { birth, writeMemory } from './calls.ts'
+import { recorder } from '../history/recorder.ts'
+import { birth, eraseMemory } from './calls.ts'
+import { changeInEveryWay, WAYS } from './every-change.ts'
 import { cleanUp, freshDirectory, type Launch, serve } from './program.ts'
 
-const WRITES = 20
+const ROUNDS = 4
+/** With an erasure in each round. */
+const CHANGES = ROUNDS * (WAYS + 1)
 const CALLS = 'trace=pwrite64,pwritev,fsync,fdatasync,write,writev,sendto,sendmsg'
 
 afterEach(cleanUp)
@@ -24,7 +28,7 @@ interface Acknowledgements {
   readonly early: number
 }
 
-/** Reads a trace of writes that were sent one after the other. */
+/** Reads a trace of changes that were sent one after the other. */
 function acknowledgements(trace: string): Acknowledgements {
   let unsynced = false
   const count = { durable: 0, early: 0 }
@@ -50,23 +54,26 @@ async function acknowledged(options: Omit<Launch, 'directory'> = {}): Promise<Ac
   // -D leaves the program our child; -y names the file behind each descriptor.
   const under = ['strace', '-D', '-f', '-y', '-s', '32', '-e', CALLS, '-o', trace]
   const server = await serve({ directory, under, ...options })
-  const { token } = await birth(server.url)
-  for (let i = 0; i < WRITES; i++) {
-    await writeMemory(server.url, token, { key: 'k', text: `${i}`, expectedVersion: i })
+  const { token, operator_token: operator } = await birth(server.url)
+  const record = recorder(() => server.url, token)
+  for (let round = 0; round < ROUNDS; round++) {
+    await changeInEveryWay(record, `k${round}`)
+    await eraseMemory(server.url, operator, `k${round}`)
   }
   await server.kill('SIGTERM')
   return acknowledgements(readFileSync(trace, 'utf8'))
 }
 
 describe.skipIf(cannotTrace)('before an answer leaves', () => {
-  test('the log that holds its write is synced', async () => {
-    expect(await acknowledged()).toEqual({ durable: WRITES, early: 0 })
+  test('the log that holds its change is synced', async () => {
+    expect(await acknowledged()).toEqual({ durable: CHANGES, early: 0 })
   })
 
   test('and this check fails when synchronous is lowered', async () => {
     const lowered = new URL('lowered.ts', import.meta.url)
     const env = { NODE_OPTIONS: `--import=${lowered}` }
-    expect(await acknowledged({ env })).toEqual({ durable: 0, early: WRITES })
+    // An erasure empties the log, which syncs it whatever a commit does.
+    expect(await acknowledged({ env })).toEqual({ durable: ROUNDS, early: CHANGES - ROUNDS })
   })
 })
 

@@ -1,15 +1,26 @@
 /**
- * kill -9 at random moments under 16 writers: nothing acknowledged is lost, nothing is torn, and
- * the process is ready again at once. `KILL_CYCLES` sets how often (10).
+ * kill -9 at random moments under 16 writers that write, patch, append, delete, restore, erase and
+ * make batches: nothing acknowledged is lost, nothing is torn, log and versions agree, and the process
+ * is ready again at once. `KILL_CYCLES` sets how often (10).
  */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import {
+  changeBoth,
+  chooseChange,
+  type Knowledge,
+  knownAfter,
+  knownFrom,
+  pick,
+} from '../history/choose.ts'
 import { faultsOf } from '../history/linearizable.ts'
-import { type Recorder, recorder } from '../history/recorder.ts'
+import { isChange, versionMade } from '../history/operations.ts'
+import { type Asked, type Recorder, recorder } from '../history/recorder.ts'
 import { birth } from './calls.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
 
 const CYCLES = Number(process.env.KILL_CYCLES ?? 10)
@@ -18,41 +29,69 @@ const READY_WITHIN_MS = 5_000
 /** Writers meet on these; each also has keys of its own. */
 const SHARED = ['shared.0', 'shared.1', 'shared.2']
 const own = (writer: number) => [`own.${writer}.0`, `own.${writer}.1`]
-const everyKey = [...SHARED, ...Array.from({ length: WRITERS }, (_, writer) => own(writer)).flat()]
+/** Of each writer, changed by batches alone. */
+const pair = (writer: number) => [`left.${writer}`, `right.${writer}`] as const
+/** Of each writer: what its operator erases. */
+const erased = (writer: number) => `erased.${writer}`
+const writers = Array.from({ length: WRITERS }, (_, writer) => writer)
+const everyKey = [
+  ...SHARED,
+  ...writers.flatMap((writer) => [...own(writer), ...pair(writer), erased(writer)]),
+]
 
-/** Neither rates nor quotas are what is measured here. */
-const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' }
+/** Neither rates nor quotas are what is measured here, and the log is read to its beginning. */
+const env = {
+  WRITES_PER_MINUTE: '0',
+  READS_PER_MINUTE: '0',
+  EVENTS_PER_AGENT: '0',
+  CONTROLS_PER_MINUTE: '0',
+}
 
 afterEach(cleanUp)
-
-const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T
 
 /** Unique, and long enough to span pages, so that half of one would show. */
 const payloadOf = (writer: number, count: number): string =>
   `${writer}/${count};`.repeat(randomInt(1, 800))
 
-/** Writes until the first answer that does not come. */
-async function writeUntilLost({ read, write }: Recorder, writer: number, from: number) {
-  const keys = [...SHARED, ...own(writer)]
-  const versions = new Map<string, number>()
+interface Hand {
+  readonly record: Recorder
+  readonly operator: string
+  readonly writer: number
+}
+
+async function changeOf({ record, operator, writer }: Hand, asked: Asked) {
+  const { key, kind, expectedVersion = 0 } = asked
+  const [left, right] = pair(writer)
+  if (key === erased(writer) && kind === 'delete') {
+    return record.erase(operator, key, expectedVersion)
+  }
+  return key === left ? changeBoth(record, asked, right) : record.change(asked)
+}
+
+/** Changes until the first answer that does not come. */
+async function changeUntilLost(hand: Hand, from: number) {
+  const { record, writer } = hand
+  const keys = [...SHARED, ...own(writer), pair(writer)[0], erased(writer)]
+  const known = new Map<string, Knowledge>()
   for (let count = from; ; count++) {
     const key = pick(keys)
-    const version = versions.get(key) ?? (await read(key))?.version
-    if (version === undefined) return
-    const { outcome } = await write(key, version, payloadOf(writer, count))
-    if (outcome.is === 'unknown') return
-    if (outcome.is === 'saved') versions.set(key, outcome.version)
-    if (outcome.is === 'conflict') versions.set(key, outcome.currentVersion)
+    const read = known.has(key) ? undefined : await record.read(key)
+    const knowledge = known.get(key) ?? (read && knownFrom(read))
+    if (!knowledge) return
+    const asked = chooseChange(key, knowledge, payloadOf(writer, count))
+    const made = await changeOf(hand, asked)
+    if (made.outcome.is === 'unknown') return
+    known.set(key, knownAfter(made, knowledge.highest) ?? knowledge)
   }
 }
 
-async function killUnderLoad(server: Server, record: Recorder): Promise<void> {
-  const from = record.history.length
-  const writers = Array.from({ length: WRITERS }, (_, i) => writeUntilLost(record, i, from))
+async function killUnderLoad(server: Server, hand: Omit<Hand, 'writer'>): Promise<void> {
+  const from = hand.record.history.length
+  const changing = writers.map((writer) => changeUntilLost({ ...hand, writer }, from))
   // The moment is what is random here; there is nothing to wait for.
   await setTimeout(randomInt(30, 400))
   await server.kill('SIGKILL')
-  await Promise.all(writers)
+  await Promise.all(changing)
 }
 
 async function ready(directory: string): Promise<{ server: Server; afterMs: number }> {
@@ -77,16 +116,26 @@ function integrityOf(directory: string): unknown[] {
   return rows
 }
 
+function tally(history: Recorder['history']): Record<string, number> {
+  const count: Record<string, number> = {}
+  for (const change of history.filter(isChange)) {
+    const isMade = versionMade(change) !== undefined
+    const names = isMade ? [change.kind, 'answered'] : [change.outcome.is]
+    for (const name of names) count[name] = (count[name] ?? 0) + 1
+  }
+  return count
+}
+
 test(
-  `kill -9, ${CYCLES} times: no acknowledged write is lost and none is torn`,
+  `kill -9, ${CYCLES} times: no acknowledged change is lost and none is torn`,
   async () => {
     const directory = freshDirectory()
     let { server } = await ready(directory)
-    const { token } = await birth(server.url)
+    const { token, operator_token: operator } = await birth(server.url)
     const record = recorder(() => server.url, token)
     const readyAfter: number[] = []
     for (let cycle = 0; cycle < CYCLES; cycle++) {
-      await killUnderLoad(server, record)
+      await killUnderLoad(server, { record, operator })
       const restarted = await ready(directory)
       server = restarted.server
       readyAfter.push(restarted.afterMs)
@@ -95,9 +144,16 @@ test(
     expect(faultsOf(record.history)).toEqual([])
     expect(Math.max(...readyAfter)).toBeLessThan(READY_WITHIN_MS)
 
-    const outcomes = record.history.map((o) => (o.kind === 'write' ? o.outcome.is : o.kind))
-    expect(outcomes.filter((is) => is === 'saved').length).toBeGreaterThan(CYCLES * WRITERS)
-    expect(outcomes).toContain('unknown')
+    expect(await faultsOfLog(server.url, token, record.history)).toEqual([])
+    const events = await eventsOf(server.url, token)
+    expect(events.some(({ type }) => type === 'erase')).toBe(true)
+    expect(writers.flatMap((writer) => halves(events, ...pair(writer)))).toEqual([])
+
+    const made = tally(record.history)
+    const kinds = ['write', 'patch', 'append', 'delete', 'restore']
+    expect(kinds.filter((kind) => !made[kind])).toEqual([])
+    expect(made.answered).toBeGreaterThan(CYCLES * WRITERS)
+    expect(made.unknown).toBeGreaterThan(0)
     const kept = (await readAll(record)).filter((read) => read && read.version > 0)
     expect(await memoryCount(server.url, token)).toBe(kept.length)
     expect((await server.kill('SIGTERM')).code).toBe(0)

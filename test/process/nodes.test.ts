@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshKey } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
-import { dropDatabases, loadOn, readEach, startNodes } from './nodes.ts'
+import { eventsOf, faultsOfLog, halves } from './log.ts'
+import { dropDatabases, loadOn, PAIR, readEach, startNodes } from './nodes.ts'
 import { cleanUp, type Server } from './program.ts'
 
 const WRITERS = 64
@@ -54,13 +55,15 @@ test(`${WRITERS} writers over two nodes on one key: one winner at each of ${ROUN
   expect(faultsOf(load.history())).toEqual([])
 })
 
-test('reads and writes over both nodes are linearizable', async () => {
+test('reads and changes over both nodes are linearizable', async () => {
   const { token } = await birth(nodes[0].url)
   const load = loadOn(nodes, token, ['a', 'b', 'c', 'd'])
   const stops = nodes.map((_, node) => load.start(node, 8))
   await load.until(() => load.history().length > 2_000)
   await Promise.all(stops.map((stop) => stop()))
   expect(faultsOf(load.history())).toEqual([])
+  expect(await faultsOfLog(nodes[0].url, token, load.history())).toEqual([])
+  expect(halves(await eventsOf(nodes[0].url, token), ...PAIR)).toEqual([])
 })
 
 describe('a credential', () => {
@@ -221,4 +224,6 @@ test('kill -9 of a node in mid-load loses nothing that was answered', async () =
   await stopFirst()
   await readEach(load, keys)
   expect(faultsOf(load.history())).toEqual([])
+  expect(await faultsOfLog(killed[0].url, token, load.history())).toEqual([])
+  expect(halves(await eventsOf(killed[0].url, token), ...PAIR)).toEqual([])
 })

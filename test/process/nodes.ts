@@ -2,7 +2,15 @@
 import { randomInt } from 'node:crypto'
 import { inject } from 'vitest'
 import type { TestDatabase } from '../harness.ts'
-import type { Operation } from '../history/linearizable.ts'
+import {
+  changeBoth,
+  chooseChange,
+  type Knowledge,
+  knownAfter,
+  knownFrom,
+  pick,
+} from '../history/choose.ts'
+import { type Change, type Operation, versionMade } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { cloneDatabase } from '../postgres/databases.ts'
 import { freshDirectory, type Server, serve } from './program.ts'
@@ -15,7 +23,11 @@ const unlimited = {
   CONTROLS_PER_MINUTE: '0',
   FAILURES_PER_MINUTE: '0',
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+  EVENTS_PER_AGENT: '0',
 }
+
+/** Of every load, and changed by batches alone. */
+export const PAIR = ['left', 'right'] as const
 
 const databases: TestDatabase[] = []
 
@@ -41,44 +53,51 @@ export const startNodes = async (
   return Promise.all(Array.from({ length: count }, () => startNode(url, env)))
 }
 
-const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T
-
 export interface Load {
   readonly records: readonly Recorder[]
   readonly history: () => readonly Operation[]
-  /** Writes that were answered with success. */
+  /** Changes that were answered with success. */
   readonly saved: () => number
   /** Looks again after each answer. */
   readonly until: (reached: () => boolean) => Promise<void>
-  /** Writers on one node, which go on until the stop that this gives is called. */
+  /** Writers of every kind of change on one node, which go on until the stop that this gives is called. */
   readonly start: (node: number, writers: number) => () => Promise<void>
 }
 
-/** One agent's memories under write and read through several nodes, all of it recorded. */
+/** One agent's memories under change and read through several nodes, all of it recorded. */
 export function loadOn(nodes: readonly Server[], token: string, keys: readonly string[]): Load {
   let saved = 0
   const waiting = new Set<() => void>()
 
+  function count<T extends Change>(change: T): T {
+    if (versionMade(change) !== undefined) saved++
+    for (const look of waiting) look()
+    return change
+  }
   const counted = (record: Recorder): Recorder => ({
     ...record,
-    async write(...args) {
-      const write = await record.write(...args)
-      if (write.outcome.is === 'saved') saved++
-      for (const look of waiting) look()
-      return write
+    change: async (asked) => count(await record.change(asked)),
+    async batch(asked) {
+      const [first, ...others] = await record.batch(asked)
+      return first ? [count(first), ...others] : others
     },
+    write: async (...args) => count(await record.write(...args)),
   })
   const records = nodes.map((node) => counted(recorder(() => node.url, token)))
 
-  async function writeOn({ read, write }: Recorder, name: string, stopped: () => boolean) {
-    const versions = new Map<string, number>()
+  async function changeOn(record: Recorder, name: string, stopped: () => boolean) {
+    const known = new Map<string, Knowledge>()
     for (let count = 0; !stopped(); count++) {
-      const key = pick(keys)
-      const version = versions.get(key) ?? (await read(key).catch(() => undefined))?.version ?? 0
-      const { outcome } = await write(key, version, `${name}/${count};`.repeat(randomInt(1, 200)))
-      if (outcome.is === 'saved') versions.set(key, outcome.version)
-      else if (outcome.is === 'conflict') versions.set(key, outcome.currentVersion)
-      else versions.delete(key)
+      const key = pick([...keys, PAIR[0]])
+      const found = known.has(key) ? undefined : await record.read(key).catch(() => undefined)
+      const knowledge = known.get(key) ?? (found ? knownFrom(found) : { current: 0, highest: 0 })
+      const payload = `${name}/${count};`.repeat(randomInt(1, 200))
+      const asked = chooseChange(key, knowledge, payload)
+      const isPaired = key === PAIR[0]
+      const made = await (isPaired ? changeBoth(record, asked, PAIR[1]) : record.change(asked))
+      const after = knownAfter(made, knowledge.highest)
+      if (after) known.set(key, after)
+      else known.delete(key)
     }
   }
 
@@ -101,7 +120,7 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
       if (!record) throw new Error(`there is no node ${node}`)
       let over = false
       const writing = Array.from({ length: writers }, (_, i) =>
-        writeOn(record, `${node}.${i}`, () => over),
+        changeOn(record, `${node}.${i}`, () => over),
       )
       return async () => {
         over = true
@@ -113,4 +132,4 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
 
 /** The last word on every key, read once the writers have stopped. */
 export const readEach = (load: Load, keys: readonly string[]) =>
-  Promise.all(keys.map((key) => load.records[0]?.read(key)))
+  Promise.all([...keys, ...PAIR].map((key) => load.records[0]?.read(key)))

@@ -8,6 +8,7 @@ import { gatewayEndpoints } from '../../src/gateway/index.ts'
 import { createHome } from '../../src/home/home.ts'
 import { homeEndpoints } from '../../src/home/index.ts'
 import type { Serve } from '../../src/http/call.ts'
+import { createHoldings } from '../../src/http/holdings.ts'
 import { operationsEndpoints } from '../../src/operations/index.ts'
 import { createMeasures } from '../../src/operations/measures.ts'
 import { createOperations } from '../../src/operations/operations.ts'
@@ -59,7 +60,8 @@ export function openDoors(
   env: Readonly<Record<string, string>>,
 ): Doors {
   const config = loadConfig({ ...unlimited, ...env })
-  const parts = { config, store, clock, random: randomBytes, log, stopwatch }
+  const streams = createHoldings(config.STREAMS_PER_ADDRESS)
+  const parts = { config, store, clock, random: randomBytes, log, stopwatch, streams }
   const admission = narrowDoor()
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }

@@ -59,7 +59,8 @@ export const homeRights: readonly Rights[] = [
   withToken('changeMemories', 'POST /api/agents/me/batch', 'either-token', 'writes', {
     named: 'writes',
   }),
-  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads', { named: 'any' }),
+  withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads'),
+  withToken('followEvents', 'GET /api/agents/me/events/stream', 'either-token', 'reads'),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
     named: 'any',
   }),
@@ -67,6 +68,7 @@ export const homeRights: readonly Rights[] = [
     named: 'any',
   }),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
+  withToken('importMemories', 'POST /api/agents/me/import', 'operator-token', 'controls'),
   withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),
   withToken('listNamedKeys', 'GET /api/agents/me/keys', 'operator-token', 'controls'),
   withToken('createNamedKey', 'POST /api/agents/me/keys/named', 'operator-token', 'controls'),

@@ -42,6 +42,48 @@ describe.each(stores)('exports on $name', (engine) => {
     }
   })
 
+  test('an export holds the versions that are kept where they are asked for, and then only', async () => {
+    const { agent, operator } = await fixture.agent()
+    const made = (key: string, version: number, text: string) =>
+      fixture.write(agent, {
+        key,
+        text,
+        metadata: `{"n":${version}}`,
+        expectedVersion: version - 1,
+      })
+    await made('b', 1, 'one')
+    await made('b', 2, 'two')
+    await made('a', 1, 'gone')
+    const gone = { verb: 'delete', key: 'a', expectedVersion: 1 } as const
+    await fixture.store().changeMemories(operator, [gone], NOON + 5)
+    const plain = await snapshotOf(agent)
+    plain.close()
+    expect(plain.history).toBeUndefined()
+    const answer = await fixture.store().exportMemories(agent, '', true)
+    if (answer.outcome !== 'export') throw new Error(answer.outcome)
+    const [memory] = (await Array.fromAsync(answer.memories)).flat()
+    const history = (await Array.fromAsync(answer.history ?? [])).flat()
+    answer.close()
+    expect(answer.memoryCount).toBe(1)
+    const { id, text, metadata } = memory ?? {}
+    expect({ text, metadata }).toEqual({ text: 'two', metadata: '{"n":2}' })
+    const by = { as: 'agent', via: 'api' }
+    const of = { operation: 'write', by, createdAt: NOON, updatedAt: NOON }
+    const deletion = { operation: 'delete', by: { ...by, as: 'operator' }, updatedAt: NOON + 5 }
+    expect(history).toEqual([
+      {
+        ...of,
+        key: 'a',
+        version: 1,
+        id: expect.any(String),
+        content: { text: 'gone', metadata: '{"n":1}' },
+      },
+      { ...of, ...deletion, key: 'a', version: 2, id: history[0]?.id, content: undefined },
+      { ...of, key: 'b', version: 1, id, content: { text: 'one', metadata: '{"n":1}' } },
+      { ...of, key: 'b', version: 2, id, content: undefined },
+    ])
+  })
+
   test('an export of nothing is empty', async () => {
     const { agent } = await fixture.agent()
     expect(await exported(fixture.store(), agent)).toEqual([])

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
 import { pathOf } from '../../src/store/sqlite/engine/connection.ts'
-import { openExport } from '../../src/store/sqlite/export.ts'
+import { openExport } from '../../src/store/sqlite/transfer/export.ts'
 import { embedded, type TestDatabase } from '../harness.ts'
 import { openFixture, type StoredAgent, type StoreFixture } from './fixture.ts'
 
@@ -25,9 +26,11 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
+const whole = (identity: Identity) => ({ identity, prefix: '', versions: undefined })
+
 /** Memories of 1 KiB in each batch, and the turns of the event loop that pass after it. */
 async function readThrough(asked: () => number) {
-  const answer = openExport(pathOf(database.url), stored.agent, asked)
+  const answer = openExport(pathOf(database.url), whole(stored.agent), { asked })
   if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
   const sizes: number[] = []
   let turns = 0
@@ -68,7 +71,7 @@ test('a last batch that is full is not followed by an empty one', async () => {
   const { agent } = await fixture.agent()
   const text = 'x'.repeat(8 * KIB - 2)
   await fixture.write(agent, { text })
-  const answer = openExport(pathOf(database.url), agent, () => asked++)
+  const answer = openExport(pathOf(database.url), whole(agent), { asked: () => asked++ })
   if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
   const batches = await Array.fromAsync(answer.memories)
   answer.close()
@@ -90,7 +93,7 @@ describe('the connection of an export', () => {
   }
 
   test('is closed once, however often its reader says so', () => {
-    const answer = openExport(pathOf(database.url), stored.agent, nobody)
+    const answer = openExport(pathOf(database.url), whole(stored.agent), { asked: nobody })
     const leave = () => {
       if (answer.outcome === 'export') answer.close()
     }
@@ -100,7 +103,9 @@ describe('the connection of an export', () => {
   test('is closed when the export is refused', () => {
     const stranger = { ...stored.agent, tokenHash: 'unknown' }
     const refuse = () => {
-      expect(openExport(pathOf(database.url), stranger, nobody)).toEqual({ outcome: 'revoked' })
+      expect(openExport(pathOf(database.url), whole(stranger), { asked: nobody })).toEqual({
+        outcome: 'revoked',
+      })
     }
     expect(closedBy(refuse)).toBe(1)
   })
@@ -109,7 +114,9 @@ describe('the connection of an export', () => {
     const path = join(await database.directory(), 'other.db')
     writeFileSync(path, 'This is no database, and long enough to be seen as none. '.repeat(100))
     const fail = () => {
-      expect(() => openExport(path, stored.agent, nobody)).toThrow('not a database')
+      expect(() => openExport(path, whole(stored.agent), { asked: nobody })).toThrow(
+        'not a database',
+      )
     }
     expect(closedBy(fail)).toBe(1)
   })

@@ -122,12 +122,12 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
   const ask = (method: string, path: string, token: string, body?: unknown) =>
     service.call(method, `/api/agents/me/${path}`, { token, ...(body !== undefined && { body }) })
 
-  /** A test before may have signed in. */
+  /** Tests before may have signed in, and exported. */
   async function eventTypes(token: string): Promise<string[]> {
     const { events } = (await ask('GET', 'events', token)).body
     return (events as { type: string }[])
       .map(({ type }) => type)
-      .filter((type) => type !== 'sign_in')
+      .filter((type) => type !== 'sign_in' && type !== 'export')
   }
 
   test('its memories are as if they had always had history, which begins with what they were', async () => {

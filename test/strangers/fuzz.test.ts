@@ -45,7 +45,7 @@ const tokenOf = ({ credential }: Attempt, { token, operatorToken }: Tokens): Cal
 
 /** A stream has no end: its head is asked for. */
 const methodOf = ({ operationId, method }: Attempt): string =>
-  operationId === 'listen' ? 'HEAD' : method
+  operationId === 'listen' || operationId === 'followEvents' ? 'HEAD' : method
 
 const send = (service: TestService, attempt: Attempt, tokens: Tokens): Promise<Answer> =>
   service.call(methodOf(attempt), attempt.path, {

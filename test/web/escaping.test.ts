@@ -28,7 +28,7 @@ const pages = consoleEndpoints
 
 const shown = async (path: string): Promise<string> => {
   const at = path.replace('/console/agents/:agent', operator.agent)
-  const { status, text } = await operator.get(/memory(\/edit)?$/.test(at) ? `${at}?key=plan` : at)
+  const { status, text } = await operator.get(/memory(\/\w+)?$/.test(at) ? `${at}?key=plan` : at)
   expect([200, 303]).toContain(status)
   return text
 }
@@ -41,6 +41,7 @@ test.each(pages)('$operationId shows nothing as markup', async ({ path }) => {
 test.each([
   ['/console', [NAME, PURPOSE]],
   ['/console/agents/:agent', [NAME, PURPOSE]],
+  ['/console/agents/:agent/erase', [NAME]],
   ['/console/agents/:agent/memory', [TEXT, JSON.stringify(METADATA)]],
   ['/console/agents/:agent/memory/edit', [TEXT, JSON.stringify(METADATA)]],
   ['/console/agents/:agent/print', [NAME, PURPOSE, TEXT, JSON.stringify(METADATA)]],

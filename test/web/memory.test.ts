@@ -64,7 +64,7 @@ describe('a memory’s page', () => {
     )
   })
 
-  test('leads to its edit, and back', async () => {
+  test('leads to what can be done with it, to its versions, and back', async () => {
     const key = await memory('plain')
     const main = insideOf((await shown(key)).text, 'main').join()
     const { agent } = operator
@@ -73,6 +73,9 @@ describe('a memory’s page', () => {
       agent,
       `${agent}/memories`,
       `${agent}/memory/edit?key=${key}`,
+      `${agent}/memory/delete?key=${key}`,
+      `${agent}/memory?key=${key}&version=1`,
+      `${agent}/memory/erase?key=${key}`,
     ])
     expect(main).toContain(`<h1 class="key">${key}</h1>`)
   })

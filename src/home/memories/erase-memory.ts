@@ -6,6 +6,8 @@ import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { integer } from '../../pipeline/schemas.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { Erasure } from '../../store/port/memories.ts'
 import { forOperators, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { body } from '../limits.ts'
@@ -36,6 +38,20 @@ const schema = z
   })
   .meta({ id: 'MemoryErasure' })
 
+/** The versions that are gone. Throws `memory_not_found`, `version_current`. */
+export async function eraseVersions(
+  { store, clock }: Home,
+  identity: Identity,
+  key: string,
+  versions: Erasure,
+): Promise<readonly number[]> {
+  const found = await store.eraseMemory(identity, key, versions, clock())
+  if (found.outcome === 'missing') throw problem('memory_not_found')
+  if (found.outcome === 'current') throw problem('version_current')
+  if (found.outcome !== 'erased') throw refusal(found)
+  return found.versions
+}
+
 export const eraseMemory = endpoint({
   operationId: 'eraseMemory',
   method: 'POST',
@@ -63,11 +79,8 @@ export const eraseMemory = endpoint({
     },
   },
   errors: [...WRITE_ERRORS, 'memory_not_found', 'version_current'],
-  async handle({ call, identity, body: { key, versions } }, { store, clock }: Home) {
-    const found = await store.eraseMemory(identity, key, versions, clock())
-    if (found.outcome === 'missing') throw problem('memory_not_found')
-    if (found.outcome === 'current') throw problem('version_current')
-    if (found.outcome !== 'erased') throw refusal(found)
-    return json(call, 200, { erased: { key, versions: found.versions } })
+  async handle({ call, identity, body: { key, versions } }, home: Home) {
+    const erased = await eraseVersions(home, identity, key, versions)
+    return json(call, 200, { erased: { key, versions: erased } })
   },
 })

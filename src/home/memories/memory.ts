@@ -40,7 +40,12 @@ export async function findMemory(
 }
 
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
-async function findVersion({ store }: Home, identity: Identity, key: string, version: number) {
+export async function findVersion(
+  { store }: Home,
+  identity: Identity,
+  key: string,
+  version: number,
+): Promise<Memory> {
   const found = await store.readVersion(identity, key, version)
   if (found.outcome === 'found') return found.memory
   if (found.outcome === 'paused' || found.outcome === 'revoked') throw refusal(found)

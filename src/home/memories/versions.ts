@@ -4,6 +4,7 @@ import { problem } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
+import type { Identity } from '../../store/port/home.ts'
 import type { VersionSummary } from '../../store/port/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
@@ -28,6 +29,24 @@ const view = ({ by, createdAt, ...rest }: VersionSummary) => ({
   by: by ?? null,
   createdAt: new Date(createdAt).toISOString(),
 })
+
+interface Page {
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+/** Newest first. Throws `memory_not_found` where nothing ever was. */
+export async function findVersions(
+  { store }: Home,
+  identity: Identity,
+  key: string,
+  { before, limit }: Page,
+) {
+  const found = await store.listVersions(identity, key, before, limit)
+  if (found.outcome === 'missing') throw problem('memory_not_found')
+  if (found.outcome !== 'versions') throw refusal(found)
+  return found
+}
 
 export const listVersions = endpoint({
   operationId: 'listVersions',
@@ -71,11 +90,9 @@ export const listVersions = endpoint({
     },
   },
   errors: [...READING, 'memory_not_found'],
-  async handle({ call, identity, query }, { store }: Home) {
+  async handle({ call, identity, query }, home: Home) {
     const { key, before, limit = DEFAULT_LIMIT } = query
-    const found = await store.listVersions(identity, key, before, limit)
-    if (found.outcome === 'missing') throw problem('memory_not_found')
-    if (found.outcome !== 'versions') throw refusal(found)
+    const found = await findVersions(home, identity, key, { before, limit })
     return json(call, 200, { versions: found.versions.map(view), next: found.next ?? null })
   },
 })

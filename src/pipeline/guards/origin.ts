@@ -4,7 +4,7 @@ import { answer, type Call } from '../../http/call.ts'
 import type { Guard } from '../guard.ts'
 import type { OriginPolicy } from '../origins.ts'
 
-const EXPOSED = 'ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
+const EXPOSED = 'ETag, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
 function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: OriginPolicy): void {
@@ -16,7 +16,8 @@ function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: Or
   responseHeaders.Vary = 'Origin'
 }
 
-const ASKED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
+const ASKED_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer'
 
 /** The interface's "disallowed origin yields 403", and CORS for listed origins. */
 export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {

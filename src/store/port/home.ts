@@ -1,8 +1,9 @@
 /** The agents' home: births, profiles, and who may do what with what an agent keeps. */
 import type { EventStore } from './events.ts'
 import type { KeyBounds, KeyStore } from './keys.ts'
-import type { Memory, MemoryStore } from './memories.ts'
+import type { MemoryStore } from './memories.ts'
 import type { SearchStore } from './search.ts'
+import type { TransferStore } from './transfer.ts'
 
 export type AgentStatus = 'active' | 'paused'
 
@@ -63,18 +64,6 @@ export type ProfileAnswer =
       readonly bytes: number
     }
   | { readonly outcome: 'revoked' }
-
-export type ExportAnswer =
-  | {
-      readonly outcome: 'export'
-      readonly profile: Profile
-      readonly memoryCount: number
-      /** Ordered by key, from the one snapshot that also gave profile and count. */
-      readonly memories: AsyncIterable<readonly Memory[]>
-      /** Lets the snapshot go, read to its end or not. May be called again. */
-      readonly close: () => void
-    }
-  | Refused
 
 export interface BirthRecord {
   /** HMAC of the validated body, hex. */
@@ -152,7 +141,7 @@ export interface ProfileChange {
   readonly symbol?: string | undefined
 }
 
-export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore {
+export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore, TransferStore {
   /**
    * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
    * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
@@ -171,8 +160,6 @@ export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStor
   readProfile(identity: Identity): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
   changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
-  /** Of memories whose keys start with the prefix; of all where it is left out. */
-  exportMemories(identity: Identity, prefix?: string): Promise<ExportAnswer>
   /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */
   eraseAgent(
     identity: Identity,

@@ -46,7 +46,7 @@ const pastVersions = statement<PastRow>(
    )`,
 )
 
-const countDay = statement(
+export const countDay = statement(
   'count_day',
   `INSERT INTO daily_writes (agent_id, day, slot, writes) VALUES ($1, $2, '0', $3::BIGINT)
    ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + $3::BIGINT`,

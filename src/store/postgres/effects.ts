@@ -15,7 +15,7 @@ export interface HeadRow {
   pinned: boolean
 }
 
-interface VersionRow {
+export interface VersionRow {
   key: string
   version: number
   seq: number
@@ -29,7 +29,7 @@ interface VersionRow {
   text: string | null
 }
 
-interface EventRow {
+export interface EventRow {
   id: number
   type: string
   key: string
@@ -141,12 +141,17 @@ const moveVersions = statement(
 type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN'>>
 
 /** One array for each column: any number of rows is one statement. `same`: of all of them. */
-function insertRows(table: string, same: readonly string[], columns: Columns, conflict = '') {
+export function insertRows(
+  table: string,
+  same: readonly string[],
+  columns: Columns,
+  { conflict = '', name = `save_${table}` } = {},
+) {
   const names = Object.keys(columns).join(', ')
   const first = same.map((_, i) => `$${i + 1}`)
   const arrays = Object.values(columns).map((type, i) => `$${same.length + i + 1}::${type}[]`)
   const sql: Statement<never> = statement(
-    `save_${table}`,
+    name,
     `INSERT INTO ${table} (${same.join(', ')}, ${names})
      SELECT ${first.join(', ')}, ${names} FROM unnest(${arrays.join(', ')}) AS t (${names})
      ${conflict}`,
@@ -170,10 +175,12 @@ export const saveHeads = insertRows(
     ...{ key: 'TEXT', id: 'TEXT', version: 'BIGINT', created_at: 'BIGINT', updated_at: 'BIGINT' },
     ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN' },
   },
-  `ON CONFLICT (agent_id, key) DO UPDATE
-   SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
-     updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
-     pinned = excluded.pinned`,
+  {
+    conflict: `ON CONFLICT (agent_id, key) DO UPDATE
+      SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
+        updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
+        pinned = excluded.pinned`,
+  },
 )
 
 export const saveEvents = insertRows('events', ['agent_id', 'author', 'created_at'], {

@@ -34,19 +34,19 @@ const dropSurplus = statement<{ bytes: number }>(
 
 const AGED_AT_ONCE = 1_000
 
-/** A version that is not the current one never is again. */
+/** A version that is not the current one never is again. Those that were imported share a number. */
 const dropOldest = statement<{ bytes: number; dropped: number }>(
   'drop_oldest',
   `WITH ${HELD},
    gone AS (
      DELETE FROM versions v USING held, (
-       SELECT key, version, sum(size) OVER (ORDER BY seq) - size AS older FROM (
+       SELECT key, version, sum(size) OVER (ORDER BY seq, version) - size AS older FROM (
          SELECT o.key, o.version, o.seq, o.size FROM versions o
          WHERE o.agent_id = (SELECT agent_id FROM held) AND NOT EXISTS (
            SELECT 1 FROM memories m
            WHERE m.agent_id = $1 AND m.key = o.key AND m.version = o.version
          )
-         ORDER BY o.seq LIMIT ${AGED_AT_ONCE}
+         ORDER BY o.seq, o.version LIMIT ${AGED_AT_ONCE}
        ) AS oldest
      ) AS aged
      WHERE v.agent_id = $1 AND v.key = aged.key AND v.version = aged.version

@@ -14,7 +14,6 @@ import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { prepareServer } from './engine/migrations.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
-import { openExport } from './export.ts'
 import { eventVerbs } from './homes.ts'
 import { identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
@@ -22,6 +21,8 @@ import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
 import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
+import { openExport } from './transfer/export.ts'
+import { importVerb } from './transfer/import.ts'
 import { versionVerbs } from './versions.ts'
 import { writeVerb } from './write-memory.ts'
 
@@ -50,12 +51,22 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   }
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
+  const importMemories = importVerb(exports, committed, options.home)
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   return {
     location,
     warnings,
-    ...homeVerbs({ agents, keeping, controls, keys, hot, exports }),
+    ...homeVerbs({
+      agents,
+      keeping,
+      controls,
+      keys,
+      hot,
+      exports,
+      importMemories,
+      ...options.home,
+    }),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -81,7 +92,8 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
   eraseMemory: eraseVerb(hot, committed),
 })
 
-interface HomeParts {
+interface HomeParts extends HomeBounds {
+  readonly importMemories: HomeStore['importMemories']
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
   readonly controls: ReturnType<typeof controlVerbs>
@@ -90,7 +102,8 @@ interface HomeParts {
   readonly exports: Connections
 }
 
-function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts): HomeStore {
+function homeVerbs(parts: HomeParts): HomeStore {
+  const { agents, keeping, controls, keys, hot, exports, versions, importMemories } = parts
   const known = rememberIdentities(() => performance.now())
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -121,7 +134,12 @@ function homeVerbs({ agents, keeping, controls, keys, hot, exports }: HomeParts)
     searchMemories: searchWith(keeping),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
     recordEvent: keeping.recordEvent,
-    exportMemories: (identity, prefix) => heed(identity, openExport(exports, identity, prefix)),
+    exportMemories: (identity, prefix = '', history = false) =>
+      heed(
+        identity,
+        openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
+      ),
+    importMemories: (identity, ...source) => heed(identity, importMemories(identity, ...source)),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, keys.rotateAgentToken(identity, ...token)),
     createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),

@@ -2,7 +2,7 @@
 
 import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
-import type { HomeStore } from '../port/home.ts'
+import type { HomeStore, Identity } from '../port/home.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { SearchStore } from '../port/search.ts'
@@ -18,12 +18,13 @@ import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
-import { openExport, whileLetIn } from './export.ts'
 import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareKeyReads } from './keys.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
 import { prepareSessionReads } from './sessions.ts'
+import { openExport, whileLetIn } from './transfer/export.ts'
+import { importVerb } from './transfer/stage.ts'
 
 const NO_ROOM =
   'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
@@ -35,6 +36,7 @@ function openParts(path: string, options: StoreOptions) {
   const writer = startWriter(path, options)
   return {
     path,
+    versions: options.home.versions,
     known,
     identify,
     agents: prepareAgentReads(db, identify),
@@ -53,7 +55,10 @@ function openParts(path: string, options: StoreOptions) {
       stopwatch: () => performance.now(),
     }),
     writer,
-    longReads: boundLog(db, () => writer.submit('rest')),
+    longReads: boundLog(db, {
+      rest: () => writer.submit('rest'),
+      empty: () => writer.perform('empty'),
+    }),
     searcher: startSearcher(path),
     closeReader: () => db.close(),
   }
@@ -61,13 +66,35 @@ function openParts(path: string, options: StoreOptions) {
 
 type Parts = ReturnType<typeof openParts>
 
-const keepingVerbs = ({
-  memories,
-  eventsAfter,
-  read,
-  writer,
-  searcher,
-}: Parts): MemoryStore & SearchStore & EventStore => ({
+/** Versions around which the writer cleans in one go, so that no other write waits long. */
+const SCOURED = 16
+
+interface Gone {
+  /** Where the versions lay, in order. */
+  readonly erased: readonly number[]
+}
+
+/** Answers when nothing of what was erased is left in any file. */
+async function forgotten<T extends { readonly outcome: string }>(
+  { writer, longReads }: Parts,
+  { agentId }: Identity,
+  write: Promise<T & Partial<Gone>>,
+): Promise<T> {
+  const { erased, ...answer } = await write
+  if (!erased) return answer as unknown as T
+  await longReads.forget(agentId, async () => {
+    if (await writer.perform('rewrite')) return
+    for (let at = 0; at < erased.length; at += SCOURED) {
+      await writer.submit('scour', erased.slice(at, at + SCOURED))
+    }
+  })
+  return answer as unknown as T
+}
+
+const keepingVerbs = (
+  parts: Parts,
+  { memories, eventsAfter, read, writer, searcher } = parts,
+): MemoryStore & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)
@@ -82,7 +109,8 @@ const keepingVerbs = ({
   searchMemories: (identity, query) => searcher.search(identity, query),
   readVersion: (...version) => read(() => memories.readVersion(...version)),
   listVersions: (...versions) => read(() => memories.listVersions(...versions)),
-  eraseMemory: (...erasure) => writer.submit('eraseMemory', ...erasure),
+  eraseMemory: (...erasure) =>
+    forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
   eventsAfter: (...after) => read(() => eventsAfter(...after)),
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
@@ -124,9 +152,15 @@ function homeVerbs(parts: Parts): HomeStore {
     readProfile: (identity) => read(() => agents.readProfile(identity)),
     setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
     changeProfile: (...change) => writer.submit('changeProfile', ...change),
-    exportMemories: (identity, prefix) =>
-      whileLetIn(longReads, () => read(() => openExport(parts.path, identity, asked, prefix))),
-    eraseAgent: (identity) => forgetting(parts, writer.submit('eraseAgent', identity)),
+    exportMemories(identity, prefix = '', history = false) {
+      const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
+      return whileLetIn(longReads, identity, (signal) =>
+        read(() => openExport(parts.path, wanted, { asked, signal })),
+      )
+    },
+    importMemories: importVerb(writer),
+    eraseAgent: (identity) =>
+      forgetting(parts, forgotten(parts, identity, writer.submit('eraseAgent', identity))),
   }
 }
 

@@ -28,7 +28,7 @@ export interface Field {
   readonly name: string
   readonly label: string
   readonly hint?: string
-  readonly type?: 'text' | 'email' | 'password' | 'search'
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date'
   readonly autocomplete?: string
   readonly required?: boolean
   /** A value that is never shown again, such as a password. */

@@ -108,6 +108,46 @@ const editing: Part = async (visit) => {
   ])
 }
 
+const keeping: Part = async (visit) => {
+  const { agent, at, page, form } = await operator(visit)
+  await remember(visit, agent, 'plan', 'Step <b>1</b>')
+  const { token } = agent
+  const json = { key: 'plan', text: 'Step 2', metadata: { run: 2 }, expectedVersion: 1 }
+  await visit.prepare('POST /api/agents/me/memory', { bearer: token, json })
+  const change = (title: string, verb: string, fields: Readonly<Record<string, string>>) =>
+    form(title, `${at}/memory/${verb}`, { key: 'plan', ...fields })
+  await visit.askAll([
+    page('its versions', `${at}/memory?key=plan`),
+    page('the first as it was', `${at}/memory?key=plan&version=1`),
+    page('those before the second', `${at}/memory?key=plan&before=2`),
+    page('a version that never was', `${at}/memory?key=plan&version=9`),
+    page('a version that is none', `${at}/memory?key=plan&version=x`),
+    change('the first brought back', 'restore', { version: '1', expectedVersion: '2' }),
+    change('too late', 'restore', { version: '2', expectedVersion: '2' }),
+    change('what never was brought back', 'restore', { version: '9', expectedVersion: '3' }),
+    change('no version brought back', 'restore', {}),
+    page('before it is deleted', `${at}/memory/delete?key=plan`),
+    change('deleted too late', 'delete', { expectedVersion: '1' }),
+    change('deleted', 'delete', { expectedVersion: '3' }),
+    page('what was deleted', `${at}/memory?key=plan`),
+    page('its delete', `${at}/memory?key=plan&version=4`),
+    page('what happened so far', `${at}/log`),
+    page('what happened before', `${at}/log?before=3`),
+    change('deleted again', 'delete', { expectedVersion: '4' }),
+    change('brought back as if it stood', 'restore', { version: '1', expectedVersion: '3' }),
+    change('brought back', 'restore', { version: '1', expectedVersion: '0' }),
+    page('before it is erased', `${at}/memory/erase?key=plan`),
+    change('erased without its key', 'erase', { versions: 'history', typed: '<plan>' }),
+    change('nothing chosen', 'erase', { typed: 'plan' }),
+    change('its history erased', 'erase', { versions: 'history', typed: 'plan' }),
+    page('without a history', `${at}/memory?key=plan`),
+    page('a version that is gone', `${at}/memory?key=plan&version=1`),
+    change('erased', 'erase', { versions: 'all', typed: 'plan' }),
+    page('what was erased', `${at}/memory?key=plan`),
+    change('erased again', 'erase', { versions: 'all', typed: 'plan' }),
+  ])
+}
+
 const controlling: Part = async (visit) => {
   const { agent, at, page, form } = await operator(visit)
   await visit.askAll([
@@ -123,6 +163,28 @@ const controlling: Part = async (visit) => {
     form('a rotation', `${at}/key`, { understood: 'yes' }),
     ['the old token', 'GET /api/agents/me', { bearer: agent.token }],
     page('the agent afterwards', at),
+  ])
+}
+
+const ending: Part = async (visit) => {
+  const { agent, at, page, form } = await operator(visit)
+  const key = { name: 'Nightly <report>', access: 'read', prefix: 'report.', expiresAt: '' }
+  await visit.askAll([
+    page('no named keys', `${at}/keys`),
+    form('a named key', `${at}/keys`, key),
+    form('a key without a name', `${at}/keys`, { ...key, name: ' ' }),
+    form('a key that has ended already', `${at}/keys`, { ...key, expiresAt: '2001-01-01' }),
+    form('nothing filled in', `${at}/keys`, {}),
+    page('the named keys', `${at}/keys`),
+    form('ending none', `${at}/keys/end`, {}),
+    form('a replacement that is not understood', `${at}/operator-key`, {}),
+    form('a replacement', `${at}/operator-key`, { understood: 'yes' }),
+    ['the old operator token', 'GET /api/agents/me', { bearer: agent.operatorToken }],
+    page('before the agent is erased', `${at}/erase`),
+    form('another name', `${at}/erase`, { typed: '<b>' }),
+    form('its name', `${at}/erase`, { typed: 'Atlas' }),
+    page('nothing is there', at),
+    page('the account is', '/console'),
   ])
 }
 
@@ -224,4 +286,6 @@ export const operating = {
   attaching,
   sessions,
   'page after page': many,
+  'deleting, bringing back and erasing': keeping,
+  'keys, and the end of an agent': ending,
 }

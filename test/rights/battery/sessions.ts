@@ -1,6 +1,6 @@
 /** Everybody who is not signed in, and who is signed in to another account. */
 import { takesSession } from '../rights.ts'
-import { bearer, expecting, type Faults, type Subject } from '../subject.ts'
+import { bearer, expecting, type Faults, outcomeOf, type Subject } from '../subject.ts'
 
 const NOBODY = '00000000-0000-7000-8000-000000000000'
 
@@ -35,6 +35,6 @@ export async function* owners(subject: Subject): Faults {
   }
   const own = { agentId: other.agentId, ...theirs }
   if (mine.agentId === other.agentId) yield 'one agent is in two accounts'
-  const headOf = async () => (await subject.ask(own)).status
-  if ((await headOf()) === 404) yield `${row.operationId} does not let in another account`
+  if (outcomeOf(await subject.ask(own)) === 'not_found')
+    yield `${row.operationId} does not let in another account`
 }

@@ -6,9 +6,11 @@ import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 /** Older versions can corrupt a database when the write-ahead log is reset. */
 const OLDEST_SAFE_VERSION = [3, 51, 3] as const
 
-const BUSY_TIMEOUT_MS = 5_000
+export const BUSY_TIMEOUT_MS = 5_000
 
 const SYNCHRONOUS_FULL = 2
+
+const SECURE_DELETE_ON = 1
 
 export const pathOf = (databaseUrl: string): string =>
   resolve(databaseUrl.replace(/^sqlite:(\/\/)?/, ''))
@@ -48,7 +50,7 @@ function refuseOldVersion(db: DatabaseSync): void {
   }
 }
 
-/** The one writing connection. Throws StoreRefused when durability cannot be had. */
+/** The one writing connection. Throws StoreRefused when it can neither keep nor erase for good. */
 export function openWriter(path: string): DatabaseSync {
   const db = new DatabaseSync(path, {
     timeout: BUSY_TIMEOUT_MS,
@@ -61,6 +63,10 @@ export function openWriter(path: string): DatabaseSync {
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
   if (scalar(db, 'PRAGMA synchronous') !== SYNCHRONOUS_FULL) {
     throw new StoreRefused(`${path} does not keep synchronous = FULL.`)
+  }
+  db.exec('PRAGMA secure_delete = ON')
+  if (scalar(db, 'PRAGMA secure_delete') !== SECURE_DELETE_ON) {
+    throw new StoreRefused(`${path} does not overwrite what is deleted (secure_delete).`)
   }
   return db
 }

@@ -3,6 +3,8 @@
  * database and nobody reads from it; where one long read begins before another ends, that is never.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { StoreUnavailable } from '../../port/errors.ts'
 import { prepare } from './connection.ts'
 
 /** 32 MB: between commits it is moved at a quarter of that, so that as a rule nobody waits. */
@@ -11,6 +13,13 @@ const LONG_PAGES = 8_000
 /** It is moved whole unless a short read was in the way. */
 const TRIES = 5
 
+/** For whom an erasure waits, before what they read is cut off: nobody can hold it up for good. */
+const PATIENCE_MS = 5_000
+
+/** Short reads may be in the way, as the disk may. */
+const TRIES_TO_EMPTY = 500
+const BETWEEN_TRIES_MS = 10
+
 interface Log {
   /** Pages in it. */
   readonly log: number
@@ -18,17 +27,49 @@ interface Log {
   readonly checkpointed: number
 }
 
-export interface LongReads {
-  /** Waits for its turn; answers how to say that the read is over, once or more often. */
-  readonly enter: () => Promise<() => void>
+/** The writer's side. */
+interface Mover {
+  /** Lets the writer move the log. */
+  readonly rest: () => Promise<unknown>
+  readonly empty: () => Promise<boolean>
 }
 
-/** `rest` lets the writer move the log; `reader` is asked between its transactions. */
-export function boundLog(reader: DatabaseSync, rest: () => Promise<unknown>): LongReads {
+export interface LongRead {
+  /** Aborted when it must end: what it reads was erased. */
+  readonly signal: AbortSignal
+  /** It is over. May be called again. */
+  readonly leave: () => void
+}
+
+export interface LongReads {
+  /** Waits for its turn. */
+  readonly enter: (agentId: string) => Promise<LongRead>
+  /**
+   * Ends what reads of this agent, waits for the others, lets the files be cleaned, and resolves
+   * once nothing from before is left in the log. Throws StoreUnavailable.
+   */
+  readonly forget: (agentId: string, clean: () => Promise<void>) => Promise<void>
+}
+
+interface Open {
+  readonly agentId: string
+  readonly end: AbortController
+  readonly over: PromiseWithResolvers<void>
+}
+
+async function emptyLog({ empty }: Mover): Promise<void> {
+  for (let tries = 0; tries < TRIES_TO_EMPTY; tries++) {
+    if (await empty()) return
+    await setTimeout(BETWEEN_TRIES_MS)
+  }
+  throw new StoreUnavailable('what was erased may still be in the log: erase it again')
+}
+
+/** `reader` is asked between its transactions. */
+export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
   const noop = prepare<Log>(reader, 'PRAGMA wal_checkpoint(NOOP)')
   const look = (): Log => noop.get() ?? { log: 0, checkpointed: 0 }
-  let open = 0
-  let over: PromiseWithResolvers<void> | undefined
+  const open = new Set<Open>()
   let pause: Promise<void> | undefined
 
   function isMoved(): boolean {
@@ -36,30 +77,52 @@ export function boundLog(reader: DatabaseSync, rest: () => Promise<unknown>): Lo
     return checkpointed === log || log < LONG_PAGES
   }
 
+  const allOver = (): Promise<unknown> => Promise.all([...open].map(({ over }) => over.promise))
+
   async function move(): Promise<void> {
-    over = Promise.withResolvers()
-    if (open === 0) over.resolve()
-    await over.promise
-    for (let tries = 0; tries < TRIES && !isMoved(); tries++) await rest()
+    await allOver()
+    for (let tries = 0; tries < TRIES && !isMoved(); tries++) await mover.rest()
+  }
+
+  /** Who comes meanwhile waits for the same pause, and a pause for the one before it. */
+  function pausing(work: () => Promise<void>): Promise<void> {
+    const done = (pause ?? Promise.resolve()).then(work)
+    const settled = done
+      .catch(() => {})
+      .finally(() => {
+        if (pause === settled) pause = undefined
+      })
+    pause = settled
+    return done
+  }
+
+  const endAll = (): void => {
+    for (const { end } of open) end.abort()
   }
 
   return {
-    async enter() {
-      // Who comes meanwhile waits for the same pause. A log that cannot be moved keeps nobody out.
-      if (pause || look().log >= LONG_PAGES) {
-        pause ??= move()
-          .catch(() => {})
-          .finally(() => {
-            pause = undefined
-          })
-        await pause
+    async enter(agentId) {
+      // A log that cannot be moved keeps nobody out.
+      if (!pause && look().log >= LONG_PAGES) pausing(move).catch(() => {})
+      while (pause) await pause
+      const read = { agentId, end: new AbortController(), over: Promise.withResolvers<void>() }
+      open.add(read)
+      return {
+        signal: read.end.signal,
+        leave() {
+          open.delete(read)
+          read.over.resolve()
+        },
       }
-      open++
-      let reading = true
-      return () => {
-        if (reading && --open === 0) over?.resolve()
-        reading = false
-      }
+    },
+    forget(agentId, clean) {
+      for (const read of open) if (read.agentId === agentId) read.end.abort()
+      return pausing(async () => {
+        const tooLong = globalThis.setTimeout(endAll, PATIENCE_MS)
+        await allOver().finally(() => clearTimeout(tooLong))
+        await clean()
+        await emptyLog(mover)
+      })
     },
   }
 }

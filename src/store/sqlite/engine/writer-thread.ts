@@ -1,7 +1,7 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { StoreOptions, Totals } from '../../port/store.ts'
-import { prepareCheckpoint } from './checkpoint.ts'
+import { prepareUpkeep, type Upkeep } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
 import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
@@ -12,12 +12,17 @@ export interface Workplace {
   readonly options: StoreOptions
 }
 
+/** What is asked for beside transactions. */
+export type Task = Exclude<keyof Upkeep, 'bound'>
+
 /** Null asks the thread to close its connection and end; no jobs, for the totals alone. */
-export type Message = readonly Job[] | null
+export type Message = readonly Job[] | Task | null
 
 export interface Answer extends Committed {
   /** As of these outcomes; undefined where the storage does not tell. */
   readonly totals: Totals | undefined
+  /** Of a task, whether it is done. */
+  readonly done?: boolean
 }
 
 const port = parentPort
@@ -27,7 +32,7 @@ const { path, options } = workerData as Workplace
 const db = mapped(openWriter(path))
 const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
-const checkpoint = prepareCheckpoint(db)
+const upkeep = prepareUpkeep(db)
 
 const NOTHING: Committed = { outcomes: [], changed: false }
 
@@ -40,12 +45,17 @@ const waiting = (first: Message): Message[] => {
   return messages
 }
 
+const say = (answer: Omit<Answer, 'totals'>): void =>
+  port.postMessage({ ...answer, totals: writes.totals() } satisfies Answer)
+
 port.on('message', (first: Message) => {
   const messages = waiting(first)
-  const jobs = messages.flatMap((message) => message ?? [])
-  const { outcomes, changed } = jobs.length > 0 ? commit(jobs) : NOTHING
-  port.postMessage({ outcomes, changed, totals: writes.totals() } satisfies Answer)
-  if (jobs.length > 0) checkpoint()
+  const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
+  say(jobs.length > 0 ? commit(jobs) : NOTHING)
+  for (const message of messages) {
+    if (typeof message === 'string') say({ ...NOTHING, done: upkeep[message]() })
+  }
+  if (jobs.length > 0) upkeep.bound()
   if (!messages.includes(null)) return
   db.close()
   port.close()

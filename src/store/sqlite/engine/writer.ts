@@ -9,7 +9,7 @@ import type { StoreOptions, Totals } from '../../port/store.ts'
 import type { StorageFault } from './connection.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import { keepThread } from './thread.ts'
-import type { Answer, Message, Workplace } from './writer-thread.ts'
+import type { Answer, Message, Task, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
@@ -33,6 +33,8 @@ interface Waiting {
 export interface Writer {
   /** Settles after the commit that holds the write; in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
+  /** Done after what was submitted before; false where it could not be. One at a time. */
+  readonly perform: (task: Task) => Promise<boolean>
   readonly commits: () => number
   /** As of the last write that was answered. Throws StoreUnavailable. */
   readonly totals: () => Promise<Totals>
@@ -115,11 +117,13 @@ export function startWriter(path: string, options: StoreOptions): Writer {
   let submitted = 0
   let unsent: Job[] = []
   let closed = false
+  let performed: PromiseWithResolvers<boolean> | undefined
 
   const workplace: Workplace = { path, options }
   const thread = keepThread<Message, Answer>('writer-thread', workplace, {
-    answered({ outcomes, changed, totals }) {
+    answered({ outcomes, changed, totals, done }) {
       if (changed) commits++
+      if (done !== undefined) performed?.resolve(done)
       stored.said(totals)
       queue.answer(outcomes)
     },
@@ -127,6 +131,7 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       unsent = []
       stored.said(undefined)
       queue.lose(cause)
+      performed?.resolve(false)
     },
   })
   const stored = followTotals(() => thread.post([]))
@@ -144,6 +149,11 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       submitted++
       if (unsent.push([verb, ...args]) === 1) setImmediate(send)
       return queue.join()
+    },
+    perform(task) {
+      performed = Promise.withResolvers()
+      thread.post(task)
+      return performed.promise
     },
     commits: () => commits,
     totals: async () => stored.now(),

@@ -10,8 +10,11 @@ import { prepareHappenings, prepareRecord } from '../homes.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
 import { prepareSessionWrites } from '../sessions.ts'
+import { prepareImport } from '../transfer/import.ts'
+import { prepareStaging } from '../transfer/staging.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
+import { prepareScour } from './scour.ts'
 import { prepareTotals } from './totals.ts'
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
@@ -35,6 +38,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
   const happen = prepareHappenings(db, home.events)
+  const staging = prepareStaging(db)
   const verbs = {
     bear: prepareBirth(db, totals.tally),
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
@@ -42,6 +46,10 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
+    scour: prepareScour(db),
+    stageImport: staging.stageImport,
+    finishImport: prepareImport(db, refuse, totals.tally, home, staging),
+    dropImport: staging.dropImport,
     recordEvent: prepareRecord(refuse, happen),
     ...prepareSessionWrites(db, refuse, happen),
     leaveEntry,

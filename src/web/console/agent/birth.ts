@@ -4,7 +4,7 @@ import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
 import { BIRTH_ERRORS, birthRequest, giveBirth } from '../../../home/birth.ts'
 import { birthsOpen } from '../../../home/birth-guards.ts'
-import { isOwnKey } from '../../../home/birth-key.ts'
+import { isOwnKey, newKey } from '../../../home/birth-key.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -118,7 +118,7 @@ ${form({ ...typed, values }, freshKey(workspace), session)}
 }
 
 /** A fresh one for each form, so that sending the form twice gives birth once. */
-const freshKey = ({ random }: Workspace): string => Buffer.from(random(32)).toString('hex')
+const freshKey = ({ random }: Workspace): string => newKey(random)
 
 export const birthPage = endpoint({
   operationId: 'consoleBirthPage',

@@ -43,4 +43,6 @@ aria-labelledby="controls">
 <h2 id="controls">Controls</h2>
 ${refusalNote(typed)}
 <div class="halves">${statusForm(profile)}${keyForm(profile, typed)}</div>
+<p class="actions"><a class="button quiet" href="${agentPath(profile.agentId)}/keys">Named keys and the operator key</a>
+<a class="button danger" href="${agentPath(profile.agentId)}/erase">Erase the agent</a></p>
 </section>`

@@ -64,7 +64,8 @@ const memories = (agentId: string, count: number): Html => html`<section aria-la
 <p>${plural(count, 'memory', 'memories')}, each with its key and version.</p>
 <p class="actions"><a class="button" href="${agentPath(agentId)}/memories">See the memories</a>
 <a class="button quiet" href="${agentPath(agentId)}/export" download>Download the export</a>
-<a class="button quiet" href="${agentPath(agentId)}/print">Read everything on one page</a></p>
+<a class="button quiet" href="${agentPath(agentId)}/print">Read everything on one page</a>
+<a class="button quiet" href="${agentPath(agentId)}/log">See what happened</a></p>
 </section>`
 
 /** The page, also shown again by the controls that refuse. */

@@ -48,7 +48,7 @@ export async function showConflict(
     scripts: ['bytes'],
     body: html`${trail(agentId)}
 <h1 class="key">${stored.key}</h1>
-<div class="note warn" role="alert"><p><strong>The memory was written while you edited it.</strong> Nothing of yours is saved yet. Compare the two, then choose.</p></div>
+<div class="note warn" role="alert"><p><strong>The memory was written in the meantime.</strong> Nothing of yours is saved yet. Compare the two, then choose.</p></div>
 ${comparison(stored, sent, workspace.clock())}
 <h2>Your text, to save or to change first</h2>
 ${editor(agentId, { values }, `Save this over version ${stored.version}`, 'Keep what is stored')}`,

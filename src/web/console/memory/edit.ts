@@ -74,7 +74,8 @@ function parseMetadata(text: string): unknown {
   }
 }
 
-const versionOf = (text: string | undefined): unknown =>
+/** What is no whole number in digits is left for the validation to refuse. */
+export const versionIn = (text: string | undefined): unknown =>
   /^\d{1,16}$/.test(text ?? '') ? Number(text) : text
 
 const asBrowsersKeep = (text: string): string => text.replace(/\r\n?/g, '\n')
@@ -97,7 +98,7 @@ async function save(
     key,
     text,
     metadata: parseMetadata(metadata),
-    expectedVersion: versionOf(expectedVersion),
+    expectedVersion: versionIn(expectedVersion),
   })
   const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }

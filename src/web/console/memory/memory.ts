@@ -1,16 +1,21 @@
-/** /console/agents/<id>/memory?key=…: one memory, as the agent wrote it. */
+/** /console/agents/<id>/memory?key=…: one memory as the agent wrote it, what it was, and what can be done. */
 
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
+import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { Memory } from '../../../store/port/memories.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
+import type { Memory, VersionSummary } from '../../../store/port/memories.ts'
+import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
+import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { bringBack, history, type Place } from './history.ts'
+import { type Asked, findStanding, type Standing } from './standing.ts'
 
 export const trail = (agentId: string): Html => html`<p class="trail"><a
 href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a> / <a
@@ -24,26 +29,74 @@ export const metadataOf = ({ metadata }: Memory): Html =>
     ? nothing
     : html`<h2>Metadata</h2><pre class="text" dir="auto">${metadata}</pre>`
 
+const content = (memory: Memory, now: number): Html => html`${facts(memory, now)}
+<pre class="text" dir="auto" tabindex="0" aria-label="Text">${memory.text}</pre>
+${metadataOf(memory)}`
+
+const editing = ({ agentId, key }: Place): Html => html`<p class="actions"><a
+class="button" href="${memoryPath(agentId, key, '/edit')}">Edit</a>
+<a class="button quiet" href="${memoryPath(agentId, key, '/delete')}">Delete</a></p>`
+
+/** The present memory, or one that was. */
+function shownMemory(place: Place, shown: Memory): Html {
+  if (shown.version === place.currentVersion)
+    return html`${content(shown, place.now)}${editing(place)}`
+  const button = html`<button>Bring back version ${shown.version}</button>`
+  return html`${content(shown, place.now)}<div class="actions">${bringBack(place, shown.version, button)}</div>`
+}
+
+const savedNote = ({ version }: Memory): Html =>
+  html`<div class="note good" role="status"><p>Saved as version ${version}.</p></div>`
+
+const pastNote = ({ agentId, key, currentVersion }: Place, { version }: Memory): Html =>
+  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryPath(agentId, key)}">Version ${currentVersion}</a> is stored now.</p></div>`
+
+/** The newest version of what was deleted is its delete. */
+const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: number): Html =>
+  html`<div class="note warn" role="status"><p><strong>This memory was deleted ${when(last.createdAt, now)}.</strong> ${byWhom(last.by)}. ${
+    shown ? html`This is version ${shown.version}, as it was before.` : html`No text of it is kept.`
+  }</p></div>`
+
+function note(place: Place, { current, newest, shown }: Standing, saved: boolean): Html {
+  if (!current) return newest ? deletedNote(newest, shown, place.now) : nothing
+  if (shown && shown !== current) return pastNote(place, shown)
+  return saved ? savedNote(current) : nothing
+}
+
+/** The page, also shown again by what refuses to change the memory. */
+export async function showMemory(
+  { call, session, identity }: AgentVisit,
+  workspace: Workspace,
+  asked: Asked & { readonly saved?: string | undefined },
+  typed: Typed,
+): Promise<Answer> {
+  const { key, saved } = asked
+  const { agentId } = identity
+  const standing = await findStanding(workspace, identity, asked)
+  const { current, shown, listed } = standing
+  const place = { agentId, key, currentVersion: current?.version ?? 0, now: workspace.clock() }
+  return showPage(call, workspace.secure, {
+    title: key,
+    status: typed.refusal?.status ?? 200,
+    session,
+    body: html`${trail(agentId)}
+<h1 class="key">${key}</h1>
+${refusalNote(typed)}
+${note(place, standing, saved !== undefined)}
+${shown ? shownMemory(place, shown) : nothing}
+${history(place, listed)}`,
+  })
+}
+
+const version = queryInteger({ minimum: 1 }).optional()
+
 export const memoryPage = endpoint({
   operationId: 'consoleMemory',
   method: 'GET',
   path: `${agentPath(':agent')}/memory`,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey, saved: z.string().optional() }),
-  errors: ['invalid_token', 'memory_not_found'],
-  async handle({ call, session, identity, query: { key, saved } }, workspace: Workspace) {
-    const memory = await findMemory(workspace, identity, key)
-    return showPage(call, workspace.secure, {
-      title: memory.key,
-      session,
-      body: html`${trail(identity.agentId)}
-<h1 class="key">${memory.key}</h1>
-${saved !== undefined ? html`<div class="note good" role="status"><p>Saved as version ${memory.version}.</p></div>` : nothing}
-${facts(memory, workspace.clock())}
-<pre class="text" dir="auto" tabindex="0" aria-label="Text">${memory.text}</pre>
-${metadataOf(memory)}
-<p class="actions"><a class="button" href="${memoryPath(identity.agentId, memory.key, '/edit')}">Edit</a></p>`,
-    })
-  },
+  query: z.object({ key: memoryKey, version, before: version, saved: z.string().optional() }),
+  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
+  handle: (visit, workspace: Workspace) => showMemory(visit, workspace, visit.query, untouched),
 })

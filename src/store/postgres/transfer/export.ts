@@ -1,12 +1,21 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
-import type { ExportAnswer, Identity } from '../port/home.ts'
-import type { Memory } from '../port/memories.ts'
-import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../rows.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { translate } from './engine/faults.ts'
-import type { Session } from './engine/session.ts'
-import { type AdmittedRow, refusedBy } from './identities.ts'
-import { CURRENT } from './memories.ts'
+import type { Identity } from '../../port/home.ts'
+import type { Memory } from '../../port/memories.ts'
+import type { ExportAnswer, KeptVersion } from '../../port/transfer.ts'
+import {
+  type AgentRow,
+  endOf,
+  type KeptRow,
+  keptVersionOf,
+  type MemoryRow,
+  memoryOf,
+  profileOf,
+} from '../../rows.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { translate } from '../engine/faults.ts'
+import type { Session } from '../engine/session.ts'
+import { type AdmittedRow, refusedBy } from '../identities.ts'
+import { CURRENT } from '../memories.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -34,10 +43,27 @@ const readPage = statement<MemoryRow>(
    ORDER BY m.key LIMIT ${PAGE}`,
 )
 
+/** What is current and lives is not told twice; `$6`: versions that are kept of each, 0 for all. */
+const readVersions = statement<KeptRow>(
+  'export_versions',
+  `SELECT v.key, v.id, v.version, v.operation, v.author, v.created_at, v.updated_at,
+     v.metadata,
+     CASE WHEN v.version < m.version OR m.deleted THEN v.text END AS text
+   FROM versions v JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key
+   WHERE v.agent_id = $1 AND (v.key, v.version) > ($2, $3::BIGINT) AND v.key >= $4 AND v.key < $5
+     AND ($6::BIGINT = 0 OR $6::BIGINT > (
+       SELECT count(*) FROM versions n
+       WHERE n.agent_id = $1 AND n.key = v.key AND n.version > v.version
+     ))
+   ORDER BY v.key, v.version LIMIT ${PAGE}`,
+)
+
 /** Whose memories, and from where to where their keys lie. */
 interface Wanted {
   readonly agentId: string
   readonly prefix: string
+  /** How many versions of a memory are kept; undefined where they are not asked for. */
+  readonly versions: number | undefined
 }
 
 async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<readonly Memory[]> {
@@ -50,6 +76,19 @@ async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<rea
   }
 }
 
+async function* versionPages(
+  ask: Ask,
+  { agentId, prefix, versions }: Wanted,
+): AsyncGenerator<readonly KeptVersion[]> {
+  let [key, version] = ['', 0]
+  for (;;) {
+    const rows = await ask(readVersions, agentId, key, version, prefix, endOf(prefix), versions)
+    if (rows.length > 0) yield rows.map(keptVersionOf)
+    if (rows.length < PAGE) return
+    ;({ key, version } = rows.at(-1) ?? { key, version })
+  }
+}
+
 /** Lets the connection go, once: back to the pool only when its snapshot was read to the end. */
 function releasing(session: Session) {
   let held = true
@@ -59,13 +98,18 @@ function releasing(session: Session) {
   }
 }
 
-async function* read(
+type Release = (broken: boolean) => void
+
+/** `last`: nothing more is read of the snapshot. */
+async function* reading<T>(
+  source: AsyncIterable<T>,
   session: Session,
-  wanted: Wanted,
-  release: (broken: boolean) => void,
-): AsyncGenerator<readonly Memory[]> {
+  release: Release,
+  last: boolean,
+): AsyncGenerator<T> {
   try {
-    yield* pages(session.ask, wanted)
+    yield* source
+    if (!last) return
     await session.commit()
     release(false)
   } catch (error) {
@@ -74,10 +118,20 @@ async function* read(
   }
 }
 
+function sources(session: Session, wanted: Wanted, release: Release) {
+  const withHistory = wanted.versions !== undefined
+  return {
+    memories: reading(pages(session.ask, wanted), session, release, !withHistory),
+    history: withHistory
+      ? reading(versionPages(session.ask, wanted), session, release, true)
+      : undefined,
+  }
+}
+
 export async function openExport(
   connections: Connections,
   { agentId, tokenHash }: Identity,
-  prefix = '',
+  { prefix, versions }: Omit<Wanted, 'agentId'>,
 ): Promise<ExportAnswer> {
   const session = await connections.acquire()
   const release = releasing(session)
@@ -93,7 +147,7 @@ export async function openExport(
       outcome: 'export',
       profile: profileOf(head),
       memoryCount: head.memory_count,
-      memories: read(session, { agentId, prefix }, release),
+      ...sources(session, { agentId, prefix, versions }, release),
       close: () => release(true),
     }
   } catch (error) {

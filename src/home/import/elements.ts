@@ -1,0 +1,103 @@
+/** What an exported file may hold: the rules of a write, and what an export says beside. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { parseStrictJson } from '../../http/json.ts'
+import type { Part } from '../../http/split-json.ts'
+import { integer } from '../../pipeline/schemas.ts'
+import { validateBody } from '../../pipeline/validate.ts'
+import type { Author } from '../../store/port/home.ts'
+import type { KeptVersion } from '../../store/port/transfer.ts'
+import { EXPORT_FORMAT } from '../export.ts'
+import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
+import { OPERATIONS } from '../memories/kept.ts'
+import { memoryKey } from '../schemas.ts'
+
+/** No memory is written so often; what follows has room to go on. */
+const MOST_VERSIONS = 1_000_000_000_000
+
+const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`)
+
+const isInstant = (sent: string): boolean => {
+  const time = Date.parse(sent)
+  return Number.isFinite(time) && time >= 0 && new Date(time).toISOString() === sent
+}
+
+const instant = z
+  .string('must be a string')
+  .refine(isInstant, 'must be a time such as 2026-11-21T10:00:00.000Z')
+  .transform((sent) => Date.parse(sent))
+
+const id = z.string('must be a string').regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, {
+  error: 'must be a UUID in lower case',
+})
+
+const author = z
+  .strictObject({
+    as: z.enum(['agent', 'operator']),
+    via: z.enum(['api', 'console', 'mcp']),
+    account: z.string().max(fields.email.maxLength).optional(),
+    key: z.strictObject({ id, name: z.string().max(fields.name.maxLength) }).optional(),
+  })
+  .nullable()
+
+const facts = { key: memoryKey, id, version, createdAt: instant, updatedAt: instant }
+
+const memory = z.strictObject({ ...facts, text, metadata })
+
+const kept = z
+  .strictObject({
+    ...facts,
+    operation: z.enum(OPERATIONS),
+    by: author,
+    text: text.optional(),
+    metadata: metadata.optional(),
+  })
+  .refine((sent) => (sent.text === undefined) === (sent.metadata === undefined), {
+    error: 'must have both a text and metadata, or neither',
+  })
+  .refine((sent) => sent.operation !== 'delete' || sent.text === undefined, {
+    error: 'is a delete, which has no text',
+    path: ['text'],
+  })
+
+/** What stands beside the lists. */
+export const head = z.strictObject({
+  format: z.literal(EXPORT_FORMAT, `must be "${EXPORT_FORMAT}"`),
+  agent: z.record(z.string(), z.unknown(), 'must be an object'),
+  exportedAt: instant,
+  memoryCount: integer({ minimum: 0 }),
+})
+
+/** A row of either list; in its place among them. */
+export interface Row extends Omit<KeptVersion, 'by' | 'operation'> {
+  readonly at: number
+  readonly operation?: KeptVersion['operation'] | undefined
+  readonly by?: KeptVersion['by'] | null
+}
+
+/** The text that was sent for metadata is the text that is kept. */
+function contentOf(text: string | undefined, source: string): Row['content'] {
+  if (text === undefined) return undefined
+  const content = { text, metadata: metadataIn(source) ?? '{}' }
+  const excess = excessOf(content)
+  if (!excess) return content
+  const message = `is larger than ${fields[excess].maxBytes} bytes`
+  throw problem('invalid_body', { errors: [{ pointer: `/${excess}`, message }] })
+}
+
+function keptOf(source: string) {
+  const { metadata: _, by, text, ...row } = validateBody(kept, parseStrictJson(source))
+  return { ...row, by: by as Author | null, content: contentOf(text, source) }
+}
+
+function memoryOf(source: string) {
+  const { metadata: _, text, ...row } = validateBody(memory, parseStrictJson(source))
+  return { ...row, content: contentOf(text, source) }
+}
+
+/** Throws `malformed_json` or `invalid_body`, with pointers from the element on. */
+export const rowOf = ({ name, index = 0, source }: Part): Row => ({
+  at: index,
+  ...(name === 'history' ? keptOf(source) : memoryOf(source)),
+})

@@ -1,0 +1,91 @@
+/** POST /api/agents/me/import: what an agent left with comes back. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import type { Author, Identity } from '../../store/port/home.ts'
+import { MOST_CONFLICTS } from '../../store/port/transfer.ts'
+import { exportExample, exportSchema } from '../export.ts'
+import { forOperators } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { refusal } from '../refusal.ts'
+import { memoryExample, memoryKey, tag } from '../schemas.ts'
+import { receive } from './receive.ts'
+import { sourceOf } from './source.ts'
+
+const conflicts = z.array(memoryKey).meta({
+  description: `Keys that have a memory: the first ${MOST_CONFLICTS} of them.`,
+})
+
+const query = z.strictObject({
+  onConflict: z.enum(['fail', 'skip', 'replace'], 'must be fail, skip or replace').optional().meta({
+    default: 'fail',
+    description: 'Where a key has a memory: import nothing, leave it, or write its next version.',
+  }),
+  dryRun: z
+    .enum(['true', 'false'], 'must be true or false')
+    .optional()
+    .meta({ default: 'false', description: 'Tells what would be, and changes nothing.' }),
+})
+
+const importer = ({ kind, via = 'api', account }: Identity): Author => ({
+  as: kind,
+  via,
+  ...(account !== undefined && { account }),
+})
+
+export const importMemories = endpoint({
+  operationId: 'importMemories',
+  method: 'POST',
+  path: '/api/agents/me/import',
+  docs: {
+    tag,
+    summary: 'Import an export, with or without its history',
+    description:
+      'All of it or nothing, after all of it was looked through. Under a key that never had a memory the versions come back as they were, with their numbers, authors and times; elsewhere the text is the next version. The profile is not changed. What is sent must arrive within the time of any request, and be no larger than importBytes of the limits in preview. One import into an agent is taken at a time.',
+  },
+  guards: forOperators('controls'),
+  query,
+  upload: { schema: exportSchema, example: exportExample },
+  answers: {
+    200: {
+      description: 'How many keys were imported, and how many left as they are.',
+      schema: z
+        .object({ imported: z.int().min(0), skipped: z.int().min(0), conflicts })
+        .meta({ id: 'Imported' }),
+      example: { imported: 12, skipped: 1, conflicts: [memoryExample.key] },
+    },
+    409: {
+      description: 'Keys have memories. Nothing was imported.',
+      schema: problemSchema.extend({ conflicts }).meta({ id: 'ImportConflict' }),
+      example: { ...problemExample('import_conflict'), conflicts: [memoryExample.key] },
+    },
+  },
+  errors: [
+    ...WRITE_ERRORS,
+    'import_conflict',
+    'import_running',
+    'imports_busy',
+    'memory_quota_reached',
+  ],
+  async handle({ call, identity, query }, { store, imports, limits, clock }: Home) {
+    const { onConflict = 'fail', dryRun } = query
+    const order = { onConflict, dryRun: dryRun === 'true' }
+    const under = imports.begin(identity.agentId)
+    try {
+      const received = await receive(call, under, limits.importBytes)
+      const source = sourceOf(received, importer(identity))
+      const found = await store.importMemories(identity, source, order, clock())
+      if (found.outcome === 'conflict') {
+        throw problem('import_conflict', { members: { conflicts: found.conflicts } })
+      }
+      if (found.outcome === 'over_quota') throw problem('memory_quota_reached')
+      if (found.outcome !== 'imported') throw refusal(found)
+      const { imported, skipped, conflicts } = found
+      return json(call, 200, { imported, skipped, conflicts })
+    } finally {
+      under.close()
+    }
+  },
+})

@@ -1,0 +1,123 @@
+/** Both lists of a file as one: of each key its versions, the one that is to be there last. */
+import { problem } from '../../errors.ts'
+import { pointerOf } from '../../json/pointer.ts'
+import type { Author } from '../../store/port/home.ts'
+import type { ImportSource, KeptVersion } from '../../store/port/transfer.ts'
+import type { Row } from './elements.ts'
+import type { Shelf } from './imports.ts'
+import type { Received } from './receive.ts'
+
+/** Of texts and metadata; what is handed on together. */
+const BATCH_BYTES = 65_536
+
+/** Nearly what a version is beside them. */
+const ROW_BYTES = 256
+
+/** A list of which the next row can be looked at. */
+async function openList(shelf: Shelf) {
+  const lines = shelf.lines()
+  const read = async (): Promise<Row | undefined> => {
+    const { done, value } = await lines.next()
+    return done ? undefined : (JSON.parse(value) as Row)
+  }
+  let next = await read()
+  return {
+    peek: () => next,
+    async take(): Promise<void> {
+      next = await read()
+    },
+    close: () => lines.return(undefined),
+  }
+}
+
+type List = Awaited<ReturnType<typeof openList>>
+
+const wrong = (at: number, member: string, message: string) =>
+  problem('invalid_body', {
+    detail: 'Nothing was imported: see errors.',
+    errors: [{ pointer: pointerOf(['history', at, member]), message }],
+  })
+
+const versionOf = ({ at: _, by, operation = 'import', ...row }: Row): KeptVersion => ({
+  ...row,
+  operation,
+  by: by ?? undefined,
+})
+
+/** The version that the memory is, with the memory's own text. */
+function currentOf(row: Row, memory: Row): KeptVersion {
+  for (const member of ['id', 'createdAt', 'updatedAt'] as const) {
+    if (row[member] !== memory[member]) throw wrong(row.at, member, 'is not what the memory says')
+  }
+  if (row.content || row.operation === 'delete') {
+    throw wrong(row.at, 'text', 'is said by the memory, whose version this is')
+  }
+  return { ...versionOf(row), content: memory.content }
+}
+
+function earlierOf(row: Row): KeptVersion {
+  if (row.content || row.operation === 'delete') return versionOf(row)
+  throw wrong(row.at, 'text', 'is missing, and no memory has this version')
+}
+
+/** Of a key that has a history; `memory`: what is under it. */
+async function* withHistory(history: List, key: string, memory: Row | undefined) {
+  let last: Row | undefined
+  for (let row = history.peek(); row?.key === key; row = history.peek()) {
+    if (memory && row.version > memory.version) {
+      throw wrong(row.at, 'version', 'comes after the version of the memory')
+    }
+    yield row.version === memory?.version ? currentOf(row, memory) : earlierOf(row)
+    last = row
+    await history.take()
+  }
+  if (!last || (memory ? last.version === memory.version : last.operation === 'delete')) return
+  const message = memory ? 'does not reach the version of the memory' : 'must end with a delete'
+  throw wrong(last.at, memory ? 'version' : 'operation', message)
+}
+
+async function* merged(memories: List, history: List, by: Author): AsyncGenerator<KeptVersion> {
+  for (;;) {
+    const memory = memories.peek()
+    const kept = history.peek()
+    if (kept && (!memory || kept.key < memory.key)) {
+      yield* withHistory(history, kept.key, undefined)
+      continue
+    }
+    if (!memory) return
+    if (kept?.key === memory.key) yield* withHistory(history, memory.key, memory)
+    else yield { ...versionOf(memory), by }
+    await memories.take()
+  }
+}
+
+const sizeOf = ({ content }: KeptVersion): number =>
+  ROW_BYTES + (content ? content.text.length + content.metadata.length : 0)
+
+async function* batches(versions: AsyncIterable<KeptVersion>) {
+  let batch: KeptVersion[] = []
+  let size = 0
+  for await (const version of versions) {
+    batch.push(version)
+    size += sizeOf(version)
+    if (size < BATCH_BYTES) continue
+    yield batch
+    batch = []
+    size = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function* read({ memories, history }: Received, by: Author) {
+  const lists = [await openList(memories), await openList(history)] as const
+  try {
+    yield* batches(merged(...lists, by))
+  } finally {
+    for (const list of lists) await list.close()
+  }
+}
+
+/** `by`: whoever imports, for memories that come without a history. Throws `invalid_body`. */
+export const sourceOf = (received: Received, by: Author): ImportSource => ({
+  [Symbol.asyncIterator]: () => read(received, by),
+})

@@ -1,0 +1,153 @@
+/** GET /api/agents/me/events/stream: what happens in this home, as it happens. */
+import { z } from 'zod'
+import { Problem, problem } from '../../errors.ts'
+import { clientKey } from '../../http/address.ts'
+import { answer, type Call } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { queryInteger } from '../../pipeline/schemas.ts'
+import type { EventsAnswer, HomeEvent } from '../../store/port/events.ts'
+import type { Identity } from '../../store/port/home.ts'
+import { eventView } from '../events.ts'
+import { forAgents } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { refusal } from '../refusal.ts'
+import { authorExample, memoryExample, tag } from '../schemas.ts'
+import type { Follower } from './watch.ts'
+
+const RECONNECT_MS = 3_000
+
+const HEARTBEAT_MS = 15_000
+const HEARTBEAT = ':\n\n'
+
+/** Read and sent together: some 300 bytes each. */
+const BATCH = 100
+
+const position = queryInteger({ minimum: 0 })
+
+const lastEventId = position.meta({
+  description: 'The id of the last event that was seen. It counts before `after`.',
+})
+
+function resumesAfter(call: Call, after: number | undefined): number | undefined {
+  const sent = call.requestHeaders['last-event-id']
+  if (sent === undefined) return after
+  const parsed = lastEventId.safeParse(sent)
+  if (!parsed.success) throw problem('invalid_last_event_id')
+  return parsed.data
+}
+
+const eventText = (event: HomeEvent): string =>
+  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+
+/** An id alone is no event: a client that is cut off before any resumes here. */
+const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
+
+/** What the log no longer held when the stream came to it. */
+const missedText = (after: number, first: number): string =>
+  after + 1 < first ? `event: missed\ndata: ${JSON.stringify({ after, first })}\n\n` : ''
+
+const endText = ({ code, message }: Problem): string =>
+  `event: end\ndata: ${JSON.stringify({ code, detail: message })}\n\n`
+
+type Looked = EventsAnswer & { outcome: 'events' }
+
+/** Throws a problem when the identity may not, or no longer. */
+async function look({ store }: Pick<Home, 'store'>, identity: Identity, after: number) {
+  const found = await store.eventsAfter(identity, after, BATCH)
+  if (found.outcome !== 'events') throw refusal(found)
+  return found
+}
+
+/** As far as was looked: fewer than asked for are all there are. */
+const reached = ({ events, last }: Looked, after: number): number =>
+  Math.max(after, events.length < BATCH ? last : (events.at(-1)?.id ?? after))
+
+const refusedAs = (error: unknown): Problem => {
+  if (error instanceof Problem && error.status < 500) return error
+  throw error
+}
+
+async function* following(
+  home: Pick<Home, 'store' | 'stopwatch'>,
+  identity: Identity,
+  { next }: Follower,
+  after: number,
+): AsyncGenerator<string> {
+  yield opening(after)
+  let at = after
+  let sentAt = home.stopwatch()
+  for (let more = true; more; ) {
+    const found = await look(home, identity, at)
+    const text = missedText(at, found.first) + found.events.map(eventText).join('')
+    at = reached(found, at)
+    if (text || home.stopwatch() - sentAt >= HEARTBEAT_MS) {
+      sentAt = home.stopwatch()
+      yield text || HEARTBEAT
+    }
+    more = found.events.length === BATCH || (await next())
+  }
+}
+
+/** Ends as a whole answer, with the reason, when it may be read no longer. */
+async function* untilRefused(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* pieces
+  } catch (error) {
+    yield endText(refusedAs(error))
+  }
+}
+
+/** Throws `too_many_streams`. */
+function follow(call: Call, home: Home, identity: Identity, after: number) {
+  const letGo = home.streams.take(clientKey(call, home.trustedProxies))
+  if (!letGo) throw problem('too_many_streams')
+  const follower = home.watch.follow(identity.agentId)
+  return {
+    pieces: untilRefused(following(home, identity, follower, after)),
+    close() {
+      follower.leave()
+      letGo()
+    },
+  }
+}
+
+export const followEvents = endpoint({
+  operationId: 'followEvents',
+  method: 'GET',
+  path: '/api/agents/me/events/stream',
+  docs: {
+    tag,
+    summary: 'Follow what happens in this home',
+    description:
+      'Server-sent events from now on, or after the one that is named: each with its id, its type and, as JSON, what the list has. `missed` says that the log no longer holds what came before; `end` why nothing more comes: the token was revoked, its key ended, or the agent paused. A reader that takes nothing for 30 seconds is dropped, and every stream ends after an hour: resume with Last-Event-ID.',
+    headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
+  },
+  guards: forAgents('reads'),
+  query: z.strictObject({
+    after: position.optional().meta({ description: 'Begin with the event after this one.' }),
+  }),
+  answers: {
+    200: {
+      description: 'The events, without end.',
+      schema: z.string(),
+      mediaType: 'text/event-stream',
+      example: eventText({
+        id: 7,
+        type: 'delete',
+        key: memoryExample.key,
+        from: undefined,
+        version: 4,
+        by: authorExample,
+        createdAt: Date.parse(memoryExample.updatedAt),
+      }),
+      headers: { 'X-Accel-Buffering': 'no: it is passed on at once.' },
+    },
+  },
+  errors: ['invalid_last_event_id', 'too_many_streams'],
+  async handle({ call, identity, query }, home: Home) {
+    const asked = resumesAfter(call, query.after)
+    const after = asked ?? (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
+    call.responseHeaders['X-Accel-Buffering'] = 'no'
+    return answer(call, 200, follow(call, home, identity, after), 'text/event-stream')
+  },
+})

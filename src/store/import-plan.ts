@@ -1,0 +1,94 @@
+/** What becomes of what is imported, decided alike for every engine. */
+import { type Head, isLiving } from './change.ts'
+import { isOver, type Ledger } from './plan.ts'
+import type { Refused } from './port/home.ts'
+import type { HomeBounds } from './port/store.ts'
+import {
+  type ImportAnswer,
+  type ImportOrder,
+  type KeptVersion,
+  MOST_CONFLICTS,
+} from './port/transfer.ts'
+
+/** The newest version of a key in the source. */
+export type Newest = Omit<KeptVersion, 'content' | 'by'> & { readonly size: number }
+
+/** A version that goes on where another ended. */
+export type Next = Pick<KeptVersion, 'id' | 'version' | 'createdAt' | 'updatedAt'>
+
+export type Fate =
+  /** Nothing ever was there: with its number, its author and its history. */
+  | { readonly fate: 'as_it_was' }
+  | { readonly fate: 'next'; readonly next: Next }
+  | { readonly fate: 'left_out' }
+
+const LEFT_OUT: Fate = { fate: 'left_out' }
+
+const isDeletion = ({ operation }: Newest): boolean => operation === 'delete'
+
+function fateOf(newest: Newest, head: Head | undefined, replaces: boolean, now: number): Fate {
+  if (!head) return { fate: 'as_it_was' }
+  if (isDeletion(newest) || (isLiving(head) && !replaces)) return LEFT_OUT
+  const updatedAt = Math.max(now, head.updatedAt)
+  const { id, createdAt } = isLiving(head) ? head : newest
+  const version = head.version + 1
+  return {
+    fate: 'next',
+    next: { id, version, createdAt: Math.min(createdAt, updatedAt), updatedAt },
+  }
+}
+
+/** What is counted once it is there. `bytes`: of all its versions in the source. */
+function counted(
+  ledger: Ledger,
+  { fate }: Fate,
+  newest: Newest,
+  bytes: number,
+  was: number,
+): Ledger {
+  if (fate === 'left_out') return ledger
+  const size = isDeletion(newest) ? 0 : newest.size
+  const earlier = fate === 'as_it_was' ? bytes - newest.size : was
+  return {
+    memories: ledger.memories + (isDeletion(newest) || was > 0 ? 0 : 1),
+    bytes: ledger.bytes - was + size,
+    history: ledger.history + earlier,
+  }
+}
+
+/** Follows an import key by key. */
+export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBounds, now: number) {
+  const conflicts: string[] = []
+  let ledger = before
+  let imported = 0
+  let skipped = 0
+
+  return {
+    /** `head`: what lies under the key; `bytes`: of all its versions in the source. */
+    meet(newest: Newest, head: Head | undefined, bytes: number): Fate {
+      const stands = isLiving(head) && !isDeletion(newest)
+      if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
+      const fate = fateOf(newest, head, order.onConflict === 'replace', now)
+      if (fate.fate === 'left_out') skipped++
+      else imported++
+      ledger = counted(ledger, fate, newest, bytes, isLiving(head) ? head.size : 0)
+      return fate
+    },
+    ledger: () => ledger,
+    /** Nothing of it may be kept. */
+    fails: () => order.onConflict === 'fail' && conflicts.length > 0,
+    answer(): Exclude<ImportAnswer, Refused> {
+      if (order.onConflict === 'fail' && conflicts.length > 0) {
+        return { outcome: 'conflict', conflicts }
+      }
+      if (isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
+      return { outcome: 'imported', imported, skipped, conflicts }
+    },
+  }
+}
+
+export type Following = ReturnType<typeof followImport>
+
+/** Whether what was met is to be there when the import has ended. */
+export const isKept = ({ outcome }: ImportAnswer, { dryRun }: ImportOrder): boolean =>
+  outcome === 'imported' && !dryRun

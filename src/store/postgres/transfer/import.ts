@@ -1,0 +1,112 @@
+/**
+ * An import, in one transaction that holds the home. What turns out to be none is rolled back: to
+ * read the source once is worth more than what a refused one costs.
+ */
+import { authorOf } from '../../answers.ts'
+import type { Head } from '../../change.ts'
+import { type Following, followImport, isKept } from '../../import-plan.ts'
+import type { Identity } from '../../port/home.ts'
+import { dayOf } from '../../port/sessions.ts'
+import type { HomeBounds } from '../../port/store.ts'
+import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
+import { countDay } from '../changes.ts'
+import type { HeadRow } from '../effects.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type HomeRow, lockHome, saveHome } from '../homes.ts'
+import { refusedBy } from '../identities.ts'
+import { prune } from '../prune.ts'
+import { gatherRows } from './import-rows.ts'
+
+const selectHeads = statement<HeadRow>(
+  'heads_to_import',
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned
+   FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
+)
+
+const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Head => ({
+  ...{ id: row.id, version: row.version, createdAt, updatedAt },
+  ...{ deleted: row.deleted, size: row.size, kept: true },
+})
+
+/** Thrown for the transaction to be rolled back. */
+class Undone extends Error {
+  readonly answer: ImportAnswer
+  constructor(answer: ImportAnswer) {
+    super('the import is not to be kept')
+    this.answer = answer
+  }
+}
+
+interface Importing {
+  readonly ask: Ask
+  readonly identity: Identity
+  readonly home: HomeRow
+  readonly order: ImportOrder
+  readonly now: number
+}
+
+/** Reads the source to its end, and answers the last event. */
+async function bring(
+  { ask, identity, home, order, now }: Importing,
+  source: ImportSource,
+  following: Following,
+): Promise<number> {
+  const { agentId } = identity
+  const author = JSON.stringify(authorOf(identity))
+  const rows = gatherRows({ agentId, author, now, lastEvent: home.last_event }, following)
+  const flush = async () => {
+    if (order.dryRun || following.fails()) rows.forget()
+    else await rows.save(ask)
+  }
+  for await (const versions of source) {
+    const keys = [...new Set(versions.map(({ key }) => key))]
+    const heads = await ask(selectHeads, agentId, keys)
+    rows.add(versions, new Map(heads.map((row) => [row.key, headOf(row)])))
+    await flush()
+  }
+  rows.end()
+  await flush()
+  return rows.lastEvent()
+}
+
+async function take(
+  importing: Importing,
+  source: ImportSource,
+  bounds: HomeBounds,
+): Promise<ImportAnswer> {
+  const { ask, identity, home, order, now } = importing
+  const { agentId } = identity
+  const following = followImport(home, order, bounds, now)
+  const to = await bring(importing, source, following)
+  const answer = following.answer()
+  if (!isKept(answer, order)) throw new Undone(answer)
+  const { memories, bytes, history } = following.ledger()
+  await ask(saveHome, agentId, memories, bytes, history, to)
+  if (to > home.last_event) await ask(countDay, agentId, dayOf(now), to - home.last_event)
+  const events = { from: home.last_event, to }
+  await prune(ask, agentId, { made: [], bytes: bytes + history, events }, bounds)
+  return answer
+}
+
+export function importVerb({ transact }: Connections, committed: () => void, bounds: HomeBounds) {
+  return async (
+    identity: Identity,
+    source: ImportSource,
+    order: ImportOrder,
+    now: number,
+  ): Promise<ImportAnswer> => {
+    try {
+      const answer = await transact(async (ask): Promise<ImportAnswer> => {
+        const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
+        const refused = refusedBy(home)
+        if (!home || refused) return refused ?? { outcome: 'revoked' }
+        return take({ ask, identity, home, order, now }, source, bounds)
+      })
+      if (answer.outcome === 'imported' && answer.imported > 0) committed()
+      return answer
+    } catch (error) {
+      if (error instanceof Undone) return error.answer
+      throw error
+    }
+  }
+}

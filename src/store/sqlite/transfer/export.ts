@@ -1,0 +1,167 @@
+/** A consistent export: one read transaction on a connection of its own, read in batches. */
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { StoreUnavailable } from '../../port/errors.ts'
+import type { Identity } from '../../port/home.ts'
+import type { ExportAnswer } from '../../port/transfer.ts'
+import { endOf, type MemoryRow, memoryOf } from '../../rows.ts'
+import { prepareProfile } from '../agents.ts'
+import { openReader, prepare, translate } from '../engine/connection.ts'
+import type { LongReads } from '../engine/long-reads.ts'
+import { prepareIdentify } from '../identities.ts'
+import { prepareExportHistory } from './kept-versions.ts'
+
+/** Text read before the event loop gets its turn, and how long it then has for others. */
+interface Pace {
+  readonly batchBytes: number
+  readonly pauseMs: number
+}
+
+const ALONE: Pace = { batchBytes: 32 * 1024, pauseMs: 0 }
+const BESIDE_OTHERS: Pace = { batchBytes: 8 * 1024, pauseMs: 1 }
+
+/** Others are there when the store was asked for something since the last look. */
+function watchOthers(asked: () => number): () => Pace {
+  let before = asked()
+  return () => {
+    const now = asked()
+    const pace = now === before ? ALONE : BESIDE_OTHERS
+    before = now
+    return pace
+  }
+}
+
+/** Beside whom it reads, and what ends it. */
+export interface Circumstances {
+  /** Counts what the store was asked for: while it grows, the export takes its time. */
+  readonly asked: () => number
+  readonly signal?: AbortSignal
+}
+
+interface Source<T> {
+  readonly items: Iterable<T>
+  /** Nearly, in bytes. */
+  readonly sizeOf: (item: T) => number
+}
+
+async function* read<T>(
+  { items, sizeOf }: Source<T>,
+  { asked, signal }: Circumstances,
+): AsyncGenerator<T[]> {
+  const look = watchOthers(asked)
+  let pace = look()
+  let batch: T[] = []
+  let size = 0
+  try {
+    for (const item of items) {
+      batch.push(item)
+      size += sizeOf(item)
+      if (size < pace.batchBytes) continue
+      yield batch
+      batch = []
+      size = 0
+      pace = look()
+      await (pace.pauseMs > 0 ? setTimeout(pace.pauseMs) : setImmediate())
+    }
+  } catch (error) {
+    throw signal?.aborted ? new StoreUnavailable('an erasure ended the export') : translate(error)
+  }
+  if (batch.length > 0) yield batch
+}
+
+const OF_AGENT = 'm.agent_id = ? AND m.key >= ? AND m.key < ? AND m.deleted = 0'
+
+/** What is exported of whom. */
+export interface Wanted {
+  readonly identity: Identity
+  /** Of keys. */
+  readonly prefix: string
+  /** How many versions of a memory are kept; undefined where they are not asked for. */
+  readonly versions: number | undefined
+}
+
+/** What a version is beside its text. */
+const ROW_BYTES = 200
+
+function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): ExportAnswer {
+  db.exec('BEGIN')
+  const { identity, prefix, versions } = wanted
+  const { identify, refuse } = prepareIdentify(db)
+  const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
+  if (answer.outcome !== 'profile') return answer
+  const bounds = [identity.agentId, prefix, endOf(prefix)]
+  const counted = prefix
+    ? prepare<{ memories: number }>(
+        db,
+        `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
+      )
+    : undefined
+  const rows = prepare<MemoryRow>(
+    db,
+    `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+     FROM memories m JOIN versions v ON v.n = m.n
+     WHERE ${OF_AGENT} ORDER BY m.key`,
+  )
+  const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)
+  const history = versions === undefined ? undefined : prepareExportHistory(db, versions)(bounds)
+  const memoryCount = counted?.get(...bounds)?.memories ?? answer.memoryCount
+  return {
+    ...answer,
+    outcome: 'export',
+    memoryCount,
+    memories: read(
+      { items: memories, sizeOf: ({ text, metadata }) => text.length + metadata.length },
+      circumstances,
+    ),
+    history:
+      history &&
+      read(
+        { items: history, sizeOf: ({ content }) => ROW_BYTES + (content?.text.length ?? 0) },
+        circumstances,
+      ),
+    close: () => close(db),
+  }
+}
+
+function close(db: DatabaseSync): void {
+  if (db.isOpen) db.close()
+}
+
+export function openExport(
+  path: string,
+  wanted: Wanted,
+  circumstances: Circumstances,
+): ExportAnswer {
+  const db = openReader(path)
+  let answer: ExportAnswer | undefined
+  try {
+    answer = begin(db, wanted, circumstances)
+    return answer
+  } finally {
+    if (answer?.outcome !== 'export') close(db)
+  }
+}
+
+/** An export that `open` opens in its turn; its turn is over when it is closed, or must end. */
+export async function whileLetIn(
+  { enter }: LongReads,
+  { agentId }: Identity,
+  open: (signal: AbortSignal) => Promise<ExportAnswer>,
+): Promise<ExportAnswer> {
+  const { signal, leave } = await enter(agentId)
+  let answer: ExportAnswer | undefined
+  try {
+    answer = await open(signal)
+  } finally {
+    if (answer?.outcome !== 'export') leave()
+  }
+  if (answer.outcome !== 'export') return answer
+  const opened = answer
+  const close = (): void => {
+    opened.close()
+    leave()
+  }
+  if (signal.aborted) close()
+  else signal.addEventListener('abort', close)
+  return { ...opened, close }
+}

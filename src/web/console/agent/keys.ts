@@ -1,0 +1,104 @@
+/** /console/agents/<id>/keys: the agent's named keys, and the operator's own. */
+import { html } from 'hono/html'
+import { isOwnKey, newKey } from '../../../home/birth-key.ts'
+import { findKeys } from '../../../home/keys/named.ts'
+import type { Answer } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import type { NamedKey } from '../../../store/port/keys.ts'
+import {
+  checkbox,
+  hidden,
+  input,
+  refusalNote,
+  select,
+  type Typed,
+  untouched,
+} from '../../layout/fields.ts'
+import { type Html, showPage } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+
+export const keysPath = (agentId: string): string => `${agentPath(agentId)}/keys`
+
+const rights = { read: 'reads', write: 'reads and writes' } as const
+
+const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
+<th scope="row" class="words" dir="auto">${key.name}</th>
+<td>${rights[key.access]}</td>
+<td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
+<td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
+<td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
+<td><form method="post" action="${keysPath(agentId)}/end">${hidden('id', key.id)}
+<button class="plain">End it<span class="away">: ${key.name}</span></button></form></td>
+</tr>`
+
+const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
+  keys.length === 0
+    ? html`<p class="empty">There is none yet.</p>`
+    : html`<table class="list log">
+<thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
+<tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
+</table>`
+
+const choices = [
+  { value: 'read', label: 'Read' },
+  { value: 'write', label: 'Read and write' },
+] as const
+
+const newKeyForm = (agentId: string, typed: Typed): Html => html`<form method="post"
+action="${keysPath(agentId)}" class="stack">
+<h3>A new one</h3>
+${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears in the log.' }, typed)}
+${select({ name: 'access', label: 'It may', choices }, typed)}
+${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
+${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}
+<button>Make the key</button>
+</form>`
+
+/** Sent twice, the form replaces the token once: its key is what the token is made of. */
+const operatorForm = (agentId: string, key: string, typed: Typed): Html => html`<form method="post"
+action="${agentPath(agentId)}/operator-key" class="stack">
+<h3>Operator key</h3>
+<p>A new token replaces yours, and the agent leaves every account but this one. Do this when the token may be known to others. The agent’s own keys stay.</p>
+${hidden('key', key)}
+${checkbox({ name: 'understood', label: 'The present operator token stops working at once, wherever it is used.' }, typed)}
+<button class="danger">Replace the operator key</button>
+</form>`
+
+/** The page, also shown again by its forms when they refuse. */
+export async function showKeys(
+  { call, session, identity }: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+): Promise<Answer> {
+  const { agentId } = identity
+  const keys = await findKeys(workspace, identity)
+  const { key = '' } = typed.values
+  const fresh = isOwnKey(key) ? key : newKey(workspace.random)
+  return showPage(call, workspace.secure, {
+    title: 'Keys',
+    status: typed.refusal?.status ?? 200,
+    session,
+    body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a></p>
+<h1>Keys</h1>
+${refusalNote(typed)}
+<section aria-labelledby="named">
+<h2 id="named">Named keys</h2>
+<p>Tokens of the agent that reach less, each to be ended apart. Rotating the agent key ends all of them.</p>
+${table(agentId, keys, workspace.clock())}
+</section>
+<div class="halves">${newKeyForm(agentId, typed)}${operatorForm(agentId, fresh, typed)}</div>`,
+  })
+}
+
+export const keysPage = endpoint({
+  operationId: 'consoleKeys',
+  method: 'GET',
+  path: keysPath(':agent'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('controls')],
+  errors: ['invalid_token'],
+  handle: (visit, workspace: Workspace) => showKeys(visit, workspace, untouched),
+})

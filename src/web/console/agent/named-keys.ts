@@ -1,0 +1,68 @@
+/** POST /console/agents/<id>/keys and …/keys/end: a named key is made, its token shown once, or ended. */
+import { html } from 'hono/html'
+import { dropKey, keyRequest, makeKey } from '../../../home/keys/named.ts'
+import { redirect } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { showPage } from '../../layout/page.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { credentials } from './credentials.ts'
+import { keysPath, showKeys } from './keys.ts'
+
+/** What is left empty is left out. */
+const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
+  validateBody(keyRequest, {
+    name: name?.trim(),
+    access,
+    ...(prefix && { prefix }),
+    ...(expiresAt && { expiresAt: `${expiresAt}T00:00:00Z` }),
+  })
+
+const MEANING =
+  'Put it where whoever it is for reads its token. It is used as the agent’s own token is.'
+
+export const newKeyForm = endpoint({
+  operationId: 'consoleNewKey',
+  method: 'POST',
+  path: keysPath(':agent'),
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
+      showKeys(visit, workspace, { values: visit.sent, refusal }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'key_quota_reached'],
+  async handle({ call, session, identity, sent }, workspace: Workspace) {
+    const { key, token } = await makeKey(workspace, identity, requestOf(sent))
+    const credential = { name: 'key-token', label: 'Token', value: token, meaning: MEANING }
+    return showPage(call, workspace.secure, {
+      title: 'The new key',
+      session,
+      scripts: ['copy'],
+      body: html`<div class="narrow">
+<h1>The new key “<bdi>${key.name}</bdi>”</h1>
+${credentials([credential])}
+<p><a class="button" href="${keysPath(identity.agentId)}">I have kept it</a></p>
+</div>`,
+    })
+  },
+})
+
+export const endKeyForm = endpoint({
+  operationId: 'consoleEndKey',
+  method: 'POST',
+  path: `${keysPath(':agent')}/end`,
+  params: ofAgent,
+  guards: [...formForOwner, ...costs('controls')],
+  errors: [...WRITE_ERRORS, 'invalid_token', 'key_not_found'],
+  async handle({ call, identity, sent: { id = '' } }, workspace: Workspace) {
+    await dropKey(workspace, identity, id)
+    return redirect(call, keysPath(identity.agentId))
+  },
+})

@@ -1,0 +1,54 @@
+/** POST /console/agents/<id>/operator-key: a new operator token, shown to whoever sends the form. */
+import { html } from 'hono/html'
+import { problem } from '../../../errors.ts'
+import { isOwnKey, newKey } from '../../../home/birth-key.ts'
+import { replaceOperatorToken } from '../../../home/keys/operator.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { showPage } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { credentials } from './credentials.ts'
+import { showKeys } from './keys.ts'
+
+const notUnderstood = () =>
+  problem('invalid_body', {
+    errors: [{ pointer: '/understood', message: 'must be ticked: it is what a replacement does' }],
+  })
+
+const MEANING =
+  'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one is void already.'
+
+export const operatorKeyForm = endpoint({
+  operationId: 'consoleOperatorKey',
+  method: 'POST',
+  path: `${agentPath(':agent')}/operator-key`,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
+      showKeys(visit, workspace, { values: visit.sent, refusal }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle({ call, session, identity, sent }, workspace: Workspace) {
+    const { understood, key = '' } = sent
+    if (understood !== 'yes') throw notUnderstood()
+    const own = isOwnKey(key) ? key : newKey(workspace.random)
+    const value = await replaceOperatorToken(workspace, identity, own)
+    const credential = { name: 'operator-token', label: 'Operator token', value, meaning: MEANING }
+    return showPage(call, workspace.secure, {
+      title: 'The new operator key',
+      session,
+      scripts: ['copy'],
+      body: html`<div class="narrow">
+<h1>The new operator key</h1>
+${credentials([credential])}
+<p><a class="button" href="${agentPath(identity.agentId)}">I have kept it</a></p>
+</div>`,
+    })
+  },
+})

@@ -1,0 +1,22 @@
+/** Who did something, in words. */
+import { html } from 'hono/html'
+import type { Author, Door } from '../../store/port/home.ts'
+import { type Html, nothing } from '../layout/page.ts'
+
+const doors: Readonly<Record<Door, string>> = {
+  api: 'the API',
+  console: 'the console',
+  mcp: 'MCP',
+}
+
+const person = (account: string | undefined): Html =>
+  account === undefined ? nothing : html` <bdi>${account}</bdi>`
+
+const keyOf = (key: Author['key']): Html =>
+  key ? html` with the key “<bdi>${key.name}</bdi>”` : nothing
+
+/** Undefined: what was done before authors were kept. */
+export const byWhom = (by: Author | undefined): Html =>
+  by
+    ? html`${by.as === 'agent' ? 'The agent' : 'The operator'}${person(by.account)}${keyOf(by.key)}, through ${doors[by.via]}`
+    : html`Not known`

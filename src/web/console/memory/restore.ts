@@ -1,0 +1,64 @@
+/** POST /console/agents/<id>/memory/restore: an earlier version comes back, under the present one. */
+
+import type { Problem } from '../../../errors.ts'
+import { saveChange } from '../../../home/memories/answers.ts'
+import { findVersion } from '../../../home/memories/memory.ts'
+import { momentOf } from '../../../home/memories/operation.ts'
+import { restore } from '../../../home/memories/restore.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { showConflict } from './conflict.ts'
+import { versionIn } from './edit.ts'
+import { showMemory } from './memory.ts'
+
+const requestOf = ({ sent }: Sent) =>
+  validateBody(restore.schema, {
+    ...sent,
+    version: versionIn(sent.version),
+    expectedVersion: versionIn(sent.expectedVersion),
+  })
+
+/** What came too late is compared as an edit is: the earlier text with what is stored. */
+async function refuse(
+  visit: AgentVisit & Sent,
+  workspace: Workspace,
+  refusal: Problem,
+): Promise<Answer> {
+  const { identity, sent } = visit
+  const { key = '' } = sent
+  const overwrites = refusal.code === 'version_conflict' && refusal.extras.members?.currentVersion
+  if (!overwrites) return showMemory(visit, workspace, { key }, { values: {}, refusal })
+  const { text, metadata } = await findVersion(workspace, identity, key, Number(sent.version))
+  return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace)
+}
+
+export const restoreForm = endpoint({
+  operationId: 'consoleRestore',
+  method: 'POST',
+  path: `${agentPath(':agent')}/memory/restore`,
+  params: ofAgent,
+  guards: [...formForOwner, again(refuse), ...costs('writes')],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'invalid_token',
+    'memory_not_found',
+    'version_not_found',
+    'version_gone',
+    'version_conflict',
+    'memory_quota_reached',
+  ],
+  async handle(visit, workspace: Workspace) {
+    const { call, identity } = visit
+    const { now, newId } = momentOf(workspace)
+    const change = restore.change(requestOf(visit), '', { now, newId })
+    const { key } = await saveChange(workspace, identity, change, now)
+    return redirect(call, `${memoryPath(identity.agentId, key)}&saved`)
+  },
+})

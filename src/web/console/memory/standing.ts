@@ -1,0 +1,62 @@
+/** How a memory stands: what is stored, what it was, and which of them a page is about. */
+import { problem } from '../../../errors.ts'
+import { findVersion } from '../../../home/memories/memory.ts'
+import { findVersions } from '../../../home/memories/versions.ts'
+import { refusal } from '../../../home/refusal.ts'
+import type { Identity } from '../../../store/port/home.ts'
+import type { Memory, VersionSummary } from '../../../store/port/memories.ts'
+import type { Workspace } from '../workspace.ts'
+import type { Versions } from './history.ts'
+
+const VERSIONS_PER_PAGE = 50
+
+/** What of a memory is asked for. */
+export interface Asked {
+  readonly key: string
+  /** As it was then; undefined: as it is, or was last. */
+  readonly version?: number | undefined
+  /** Of the versions only lower ones are listed. */
+  readonly before?: number | undefined
+}
+
+export interface Standing {
+  /** Undefined where it was deleted. */
+  readonly current: Memory | undefined
+  readonly newest: VersionSummary | undefined
+  readonly listed: Versions
+  /** Undefined where no text is kept. */
+  readonly shown: Memory | undefined
+}
+
+/** A delete is a version without a text. */
+export const hasText = ({ operation }: VersionSummary): boolean => operation !== 'delete'
+
+async function currentMemory({ store }: Workspace, identity: Identity, key: string) {
+  const found = await store.readMemory(identity, key)
+  if (found.outcome === 'missing') return undefined
+  if (found.outcome !== 'found') throw refusal(found)
+  return found.memory
+}
+
+/** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
+export async function findStanding(
+  workspace: Workspace,
+  identity: Identity,
+  { key, version, before }: Asked,
+): Promise<Standing> {
+  const page = (upTo: number | undefined) =>
+    findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
+  const [current, first] = await Promise.all([
+    currentMemory(workspace, identity, key),
+    page(undefined),
+  ])
+  const [newest] = first.versions
+  if (!current && !newest) throw problem('memory_not_found')
+  const asked = version ?? current?.version ?? first.versions.find(hasText)?.version
+  const shown =
+    asked === undefined || asked === current?.version
+      ? current
+      : await findVersion(workspace, identity, key, asked)
+  const listed = before === undefined ? first : await page(before)
+  return { current, newest, listed, shown }
+}

@@ -1,0 +1,32 @@
+/** Each way to change a memory, one after the other. */
+import { expect } from 'vitest'
+import type { Asked, Recorder } from '../history/recorder.ts'
+
+const changesOf = (key: string): readonly Asked[] => [
+  { kind: 'write', key, expectedVersion: 0, payload: 'a' },
+  { kind: 'patch', key, expectedVersion: 1, payload: 'b' },
+  { kind: 'append', key, payload: 'c' },
+  { kind: 'delete', key, expectedVersion: 3 },
+  { kind: 'restore', key, version: 3, expectedVersion: 0 },
+]
+
+/** How many answers `changeInEveryWay` waits for. */
+export const WAYS = changesOf('').length + 1
+
+/** Of a key on which nothing was done yet. `answered` is called after each answer. */
+export async function changeInEveryWay(
+  { change, batch }: Recorder,
+  key: string,
+  answered: () => void = () => {},
+): Promise<void> {
+  for (const [at, each] of changesOf(key).entries()) {
+    expect((await change(each)).outcome).toMatchObject({ version: at + 1 })
+    answered()
+  }
+  const made = await batch([
+    { kind: 'delete', key, expectedVersion: 5 },
+    { kind: 'write', key: `${key}.next`, expectedVersion: 0, payload: 'd' },
+  ])
+  expect(made.map(({ outcome }) => outcome)).toMatchObject([{ version: 6 }, { version: 1 }])
+  answered()
+}

@@ -1,0 +1,98 @@
+/** What an import takes while it comes in: little memory, and nobody else's time. */
+import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerOf, engines, incomingOf, openService, type TestService } from '../harness.ts'
+import { least, longestWait } from '../http/longest-wait.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const MIB = 1024 * 1024
+const MEMORIES = 1_000
+const PIECE_BYTES = 65_536
+
+const AT = '2026-11-21T10:00:00.000Z'
+
+/** Half of it must be escaped, as in a text of many lines. */
+const TEXT = 'x\n'.repeat(8_192)
+
+function* file(): Generator<string> {
+  const head = { format: 'service-home-v1', agent: {}, exportedAt: AT, memoryCount: MEMORIES }
+  yield `${JSON.stringify(head).slice(0, -1)},"memories":[`
+  for (let n = 0; n < MEMORIES; n++) {
+    const times = { createdAt: AT, updatedAt: AT }
+    const id = '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e'
+    const key = `k${String(n).padStart(4, '0')}`
+    yield (n > 0 ? ',' : '') +
+      JSON.stringify({ id, key, text: TEXT, metadata: {}, version: 1, ...times })
+  }
+  yield ']}'
+}
+
+/** As a socket gives it. */
+function* pieces(): Generator<Buffer> {
+  let rest = Buffer.alloc(0)
+  for (const part of file()) {
+    rest = Buffer.concat([rest, Buffer.from(part)])
+    for (; rest.length >= PIECE_BYTES; rest = rest.subarray(PIECE_BYTES)) {
+      yield rest.subarray(0, PIECE_BYTES)
+    }
+  }
+  yield rest
+}
+
+/** Without the pages of files, which the system takes back when it likes. */
+function privateBytes(): number {
+  const [, kib] = /RssAnon:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return kib === undefined ? process.memoryUsage.rss() : Number(kib) * 1_024
+}
+
+describe.each(engines)('an import of 16 MiB of texts on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine, { CONTROLS_PER_MINUTE: '0' })
+  })
+  afterAll(() => service.close())
+
+  async function bring(seen: () => void = () => {}, query = '') {
+    const { operatorToken: token } = await service.birth()
+    async function* body() {
+      for (const piece of pieces()) {
+        seen()
+        yield piece
+      }
+    }
+    const incoming = incomingOf('POST', `/api/agents/me/import${query}`, { token, body: '' })
+    const sent = Readable.from(body(), { highWaterMark: 1 })
+    const answer = await answerOf('POST', await service.app.serve({ ...incoming, body: sent }))
+    expect([answer.status, answer.body.imported]).toEqual([200, MEMORIES])
+  }
+
+  test('it holds a few MiB, and the process grows by less than 50 MB', async () => {
+    const held = () => {
+      collectGarbage()
+      collectGarbage()
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    }
+    // The heaps of the store's threads grow with whatever is written first.
+    await bring()
+    const before = held()
+    const grownFrom = privateBytes()
+    let peak = 0
+    let count = 0
+    await bring(() => {
+      if (count++ % 32 === 0) peak = Math.max(peak, held() - before)
+    })
+    expect(peak / MIB).toBeLessThan(8)
+    expect((privateBytes() - grownFrom) / 1e6).toBeLessThan(50)
+  })
+
+  test('nobody waits for it for more than 25 ms', async () => {
+    const waited = await least(25, () => longestWait(() => bring()))
+    expect(waited).toBeLessThan(25)
+  })
+})
