@@ -57,6 +57,10 @@ export const author = z
     as: z.enum(['agent', 'operator']),
     via: z.enum(['api', 'console', 'mcp']),
     account: z.string().optional().meta({ description: 'The operator’s, in the console.' }),
+    key: z
+      .object({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'The named key, where it was one.' }),
   })
   .nullable()
   .meta({ id: 'Author', description: 'null where it was written before authors were kept.' })
