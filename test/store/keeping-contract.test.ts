@@ -373,6 +373,18 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await keys(agent, { pinned: true })).toEqual([])
   })
 
+  test('a memory whose history is erased stays pinned', async () => {
+    const { agent, operator } = await fixture.agent()
+    const metadata = '{"pinned":true}'
+    for (const n of [0, 1, 2]) await fixture.write(agent, { metadata, expectedVersion: n })
+    await fixture.store().eraseMemory(operator, 'plan', [1], NOON)
+    expect(await keys(agent, { pinned: true })).toEqual(['plan'])
+    await fixture.store().eraseMemory(operator, 'plan', 'history', NOON)
+    expect(await keys(agent, { pinned: true })).toEqual(['plan'])
+    await fixture.store().eraseMemory(operator, 'plan', 'all', NOON)
+    expect(await keys(agent, { pinned: true })).toEqual([])
+  })
+
   test('the log tells what happened and who did it, and goes on from any event', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a' })

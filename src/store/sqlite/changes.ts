@@ -36,6 +36,7 @@ const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
   updatedAt: deletedAt,
   deleted: true,
   size: 0,
+  pinned: false,
 })
 
 function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
@@ -71,10 +72,10 @@ type Prune = ReturnType<typeof preparePrune>
 /** What lies under a key from here on, and the versions behind it that give way. */
 function prepareSettle(db: DatabaseSync, prune: Prune) {
   const saveStand = prepareSaveStand(db)
-  return (desk: Desk, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
+  return (desk: Desk, key: string, stand: Stand, isNew: boolean): void => {
     const { count, freed } = prune.memory(stand)
     const kept = { ...stand, count, kept: count > 0 }
-    saveStand(desk.agentId, key, kept, pinned, isNew)
+    saveStand(desk.agentId, key, kept, isNew)
     desk.stands.set(key, kept)
     if (freed > 0) desk.home = { ...desk.home, history: desk.home.history - freed }
   }
@@ -97,11 +98,12 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const made = { agentId, author, key, seq, previous, version, operation, id }
     const n = insertVersion({ ...made, createdAt, updatedAt, content: memory })
     const count = (before?.count ?? 0) + 1
-    const stand = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
-    save(desk, key, { ...stand, kept: true, count, n }, isPinned(memory.metadata), isNew)
+    const facts = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
+    const pinned = isPinned(memory.metadata)
+    save(desk, key, { ...facts, pinned, kept: true, count, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, kept: false }
-    save(desk, left.key, remains, false, false)
+    save(desk, left.key, remains, false)
   }
 
   function remove(desk: Desk, { key, deleted }: Effect & { effect: 'delete' }): void {
@@ -113,7 +115,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const made = { agentId, author, key, seq: home.lastEvent, previous, version, id, createdAt }
     const n = insertVersion({ ...made, operation: 'delete', updatedAt, content: null })
     const stand = { ...afterDelete(before, deleted), n, count: before.count + 1 }
-    save(desk, key, stand, false, false)
+    save(desk, key, stand, false)
   }
 
   function apply(desk: Desk, effect: Effect, now: number): void {

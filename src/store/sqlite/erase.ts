@@ -30,6 +30,7 @@ const remainsOf = (stand: Stand, now: number): Stand => ({
   updatedAt: stand.deleted ? stand.updatedAt : Math.max(now, stand.updatedAt),
   deleted: true,
   size: 0,
+  pinned: false,
   count: 0,
   kept: false,
   n: null,
@@ -82,7 +83,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     remove(rows, gone)
     const home = homes.read(agentId)
     const next = counted(home, stand, gone, all)
-    saveStand(agentId, key, after, false, false)
+    saveStand(agentId, key, after, false)
     homes.save(agentId, next)
     const author = JSON.stringify(authorOf(identity))
     log(agentId, next.lastEvent, { type: 'erase', key, version: after.version }, author, now)

@@ -6,6 +6,7 @@ import { prepare, prepareTuples } from './engine/connection.ts'
 /** What lies under a key, and where its newest version lies. */
 export interface Stand extends Head {
   readonly n: number | null
+  readonly pinned: boolean
   /** Versions behind it that are there. */
   readonly count: number
 }
@@ -17,6 +18,7 @@ type StandTuple = [
   updatedAt: number,
   deleted: number,
   size: number,
+  pinned: number,
   kept: number,
   n: number | null,
 ]
@@ -24,15 +26,15 @@ type StandTuple = [
 export function prepareStand(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
-    `SELECT id, version, created_at, updated_at, deleted, size, kept, n
+    `SELECT id, version, created_at, updated_at, deleted, size, pinned, kept, n
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string): Stand | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, count, n] = row
-    const kept = count > 0
-    return { id, version, createdAt, updatedAt, deleted: deleted === 1, size, kept, count, n }
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, count, n] = row
+    const flags = { deleted: deleted === 1, pinned: pinned === 1, kept: count > 0 }
+    return { id, version, createdAt, updatedAt, size, count, n, ...flags }
   }
 }
 
@@ -48,8 +50,8 @@ export function prepareSaveStand(db: DatabaseSync) {
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
        size = ?, pinned = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
   )
-  return (agentId: string, key: string, stand: Stand, pinned: boolean, isNew: boolean): void => {
-    const { id, version, createdAt, updatedAt, deleted, size, count, n } = stand
+  return (agentId: string, key: string, stand: Stand, isNew: boolean): void => {
+    const { id, version, createdAt, updatedAt, deleted, size, pinned, count, n } = stand
     const statement = isNew ? insert : update
     statement.run(
       ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0, count, n],

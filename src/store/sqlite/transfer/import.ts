@@ -118,9 +118,10 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
       const { count, freed } = prune.memory({ n, count: copied })
       const deleted = newest.operation === 'delete'
       const size = deleted ? 0 : newest.size
-      const stand = { id, version, createdAt, updatedAt, deleted, size, kept: count > 0, count, n }
       const metadata = metadataAt.get(places.at(-1) ?? null)?.[0] ?? '{}'
-      saveStand(agentId, newest.key, stand, !deleted && isPinned(metadata), before === undefined)
+      const flags = { deleted, pinned: !deleted && isPinned(metadata), kept: count > 0 }
+      const stand = { id, version, createdAt, updatedAt, size, count, n, ...flags }
+      saveStand(agentId, newest.key, stand, before === undefined)
       log(agentId, seq, { type: 'import', key: newest.key, version }, author, now)
       return freed
     },
