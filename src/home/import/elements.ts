@@ -7,10 +7,10 @@ import type { Part } from '../../http/split-json.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import { validateBody } from '../../pipeline/validate.ts'
 import type { Author } from '../../store/port/home.ts'
+import { OPERATIONS } from '../../store/port/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
-import { OPERATIONS } from '../memories/kept.ts'
 import { memoryKey } from '../schemas.ts'
 
 /** No memory is written so often; what follows has room to go on. */

@@ -2,19 +2,9 @@
 
 import { z } from 'zod'
 import { dateTime } from '../../pipeline/schemas.ts'
-import type { Operation } from '../../store/port/memories.ts'
+import { OPERATIONS } from '../../store/port/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
 import { author, authorExample, memoryExample, memoryKey } from '../schemas.ts'
-
-export const OPERATIONS = [
-  'write',
-  'patch',
-  'append',
-  'delete',
-  'restore',
-  'rename',
-  'import',
-] as const satisfies readonly Operation[]
 
 export const keptSchema = z
   .object({

@@ -5,7 +5,7 @@ import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { VersionSummary } from '../../store/port/memories.ts'
+import { OPERATIONS, type VersionSummary } from '../../store/port/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { READING } from '../reach.ts'
@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 100
 
 const version = z.object({
   version: z.int().min(1),
-  operation: z.enum(['write', 'patch', 'append', 'delete', 'restore', 'rename', 'import']),
+  operation: z.enum(OPERATIONS),
   bytes: z.int().min(0).meta({ description: 'UTF-8 bytes of the text; 0 of a delete.' }),
   by: author,
   createdAt: dateTime,

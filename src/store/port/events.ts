@@ -1,15 +1,10 @@
 /** What happened in a home: its log, which outlives the versions and holds no text. */
 import type { Author, Identity, Refused } from './home.ts'
+import { OPERATIONS } from './memories.ts'
 
 /** Each change of a memory, and what else an operator wants to know of. */
 export const EVENT_TYPES = [
-  'write',
-  'patch',
-  'append',
-  'delete',
-  'restore',
-  'rename',
-  'import',
+  ...OPERATIONS,
   'erase',
   'export',
   'profile',

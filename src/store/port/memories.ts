@@ -31,7 +31,17 @@ export interface MemoryWrite {
 }
 
 /** What can be done to a memory; each is a version of it. */
-export type Operation = 'write' | 'patch' | 'append' | 'delete' | 'restore' | 'rename' | 'import'
+export const OPERATIONS = [
+  'write',
+  'patch',
+  'append',
+  'delete',
+  'restore',
+  'rename',
+  'import',
+] as const
+
+export type Operation = (typeof OPERATIONS)[number]
 
 export type Change =
   | ({ readonly verb: 'write' } & MemoryWrite)

@@ -12,11 +12,9 @@ import type {
   MemoryWrite,
   WriteAnswer,
 } from '../port/memories.ts'
-import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
-import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import { type Happening, type Home, prepareHomes, prepareLog } from './homes.ts'
+import { type Happening, type Home, prepareCountWrites, prepareHomes, prepareLog } from './homes.ts'
 import type { Refuse } from './identities.ts'
 import { preparePrune } from './prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
@@ -148,11 +146,7 @@ export type WriteResult =
 export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, bounds: HomeBounds) {
   const homes = prepareHomes(db)
   const { storedFor, carryOut } = prepareApply(db, bounds)
-  const countWrites = prepare(
-    db,
-    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
-     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
-  )
+  const countWrites = prepareCountWrites(db)
 
   function changeMemories(
     identity: Identity,
@@ -171,7 +165,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     if (effects.length > 0) {
       const after = carryOut(desk, planned, now)
       homes.save(agentId, after)
-      countWrites.run(agentId, dayOf(now), effects.length)
+      countWrites(agentId, now, effects.length)
       tally.created(after.memories - home.memories)
     }
     return { outcome: 'changed', results }

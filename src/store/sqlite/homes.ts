@@ -4,6 +4,7 @@ import { authorOf } from '../answers.ts'
 import type { Ledger } from '../plan.ts'
 import type { EventsAnswer, EventType } from '../port/events.ts'
 import type { Author, Identity } from '../port/home.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type EventRow, eventOf } from '../rows.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
@@ -33,6 +34,18 @@ export function prepareHomes(db: DatabaseSync) {
     save(agentId: string, { memories, bytes, history, lastEvent }: Home): void {
       update.run(memories, bytes, history, lastEvent, agentId)
     },
+  }
+}
+
+/** Counts writes by the day on which they were made. */
+export function prepareCountWrites(db: DatabaseSync) {
+  const count = prepare(
+    db,
+    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
+     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
+  )
+  return (agentId: string, now: number, writes: number): void => {
+    count.run(agentId, dayOf(now), writes)
   }
 }
 
@@ -92,9 +105,10 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
      FROM events WHERE agent_id = ? AND id > ? ORDER BY id LIMIT ?`,
   )
   const first = prepareTuples<[number | null]>(db, 'SELECT min(id) FROM events WHERE agent_id = ?')
-  return ({ agentId, ...identity }: Identity, id: number, limit: number): EventsAnswer => {
-    const refused = refuse({ agentId, ...identity })
+  return (identity: Identity, id: number, limit: number): EventsAnswer => {
+    const refused = refuse(identity)
     if (refused) return refused
+    const { agentId } = identity
     const { lastEvent } = homes.read(agentId)
     return {
       outcome: 'events',

@@ -5,12 +5,11 @@ import { isPinned } from '../../change.ts'
 import { type Fate, followImport, isKept, type Newest } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
-import { dayOf } from '../../port/sessions.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder } from '../../port/transfer.ts'
-import { prepare, prepareTuples } from '../engine/connection.ts'
+import { prepareTuples } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
-import { prepareHomes, prepareLog } from '../homes.ts'
+import { prepareCountWrites, prepareHomes, prepareLog } from '../homes.ts'
 import type { Refuse } from '../identities.ts'
 import { preparePrune } from '../prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from '../stands.ts'
@@ -139,11 +138,7 @@ export function prepareImport(
   const homes = prepareHomes(db)
   const standAt = prepareStand(db)
   const { take, pruneHome } = prepareTake(db, bounds)
-  const countWrites = prepare(
-    db,
-    `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
-     ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
-  )
+  const countWrites = prepareCountWrites(db)
 
   function carryOut(identity: Identity, steps: readonly Step[], ledger: Ledger, now: number): void {
     const { agentId } = identity
@@ -154,7 +149,7 @@ export function prepareImport(
     for (const step of steps) history -= take(agentId, ++lastEvent, author, step, now)
     const home = { ...ledger, history, lastEvent }
     homes.save(agentId, { ...home, history: history - pruneHome(agentId, home) })
-    countWrites.run(agentId, dayOf(now), steps.length)
+    countWrites(agentId, now, steps.length)
     tally.created(ledger.memories - before.memories)
   }
 
