@@ -93,9 +93,9 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
   const db = new DatabaseSync(path)
   db.exec('PRAGMA synchronous = OFF; BEGIN')
   const insert = db.prepare(
-    `INSERT INTO versions (agent_id, key, seq, version, operation, author, id, created_at,
-       updated_at, bytes, size, metadata, text)
-     VALUES (?1, ?2, ?3, 1, 'write', '{"as":"agent","via":"api"}', ?4, ?5, ?5,
+    `INSERT INTO log (agent_id, key, id, event, version, author, at, operation, memory_id,
+       created_at, bytes, size, metadata, text)
+     VALUES (?1, ?2, ?3, 'write', 1, '{"as":"agent","via":"api"}', ?5, 'write', ?4, ?5,
        octet_length(?6), octet_length(?6) + 2, '{}', ?6)`,
   )
   const now = Date.now()
@@ -106,15 +106,13 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
   }
   db.exec(`
     INSERT INTO memories
-      SELECT agent_id, key, id, 1, created_at, updated_at, 0, size, 0, 1, n
-      FROM versions ORDER BY agent_id, key;
-    INSERT INTO events
-      SELECT agent_id, seq, 'write', key, NULL, 1, author, created_at
-      FROM versions ORDER BY agent_id, seq;
-    UPDATE homes SET
-      memories = (SELECT count(*) FROM versions v WHERE v.agent_id = homes.agent_id),
-      last_event = (SELECT count(*) FROM versions v WHERE v.agent_id = homes.agent_id),
-      bytes = (SELECT sum(size) FROM versions v WHERE v.agent_id = homes.agent_id);
+      SELECT agent_id, key, memory_id, 1, created_at, at, 0, size, 0, id, 1, n
+      FROM log ORDER BY agent_id, key;
+    INSERT INTO log_index SELECT agent_id, id, n FROM log ORDER BY agent_id, id;
+    UPDATE homes SET (memories, last_event, bytes) = (
+      SELECT count(*), count(*), sum(l.size) FROM log_index i JOIN log l ON l.n = i.n
+      WHERE i.agent_id = homes.agent_id
+    );
     COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
   db.close()
 }

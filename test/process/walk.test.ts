@@ -47,7 +47,7 @@ test('npm start, the walk, the gateway and the backup do what the README says', 
     else expect(printed[i]?.trim(), shell).toBe('')
   }
   const backup = new DatabaseSync(join(directory, 'backup.db'), { readOnly: true })
-  const kept = 'SELECT v.text, m.version FROM memories m JOIN versions v ON v.n = m.n'
+  const kept = 'SELECT v.text, m.version FROM memories m JOIN log v ON v.n = m.n'
   expect(backup.prepare(kept).all()).toEqual([{ text: 'Step 2 of 3', version: 4 }])
   backup.close()
 })

@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
-import { migrate } from '../../src/store/sqlite/engine/migrations.ts'
 import { prepareTotals } from '../../src/store/sqlite/engine/totals.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 function openTotals() {
@@ -19,7 +19,7 @@ function openTotals() {
     db.exec(`INSERT INTO agents (id, name, purpose, symbol, status, birth_key_hash,
         birth_fingerprint, birth_salt, created_at, updated_at)
       VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 'k', 'f', 's', 0, 0);
-      INSERT INTO homes VALUES ('a', 3, 0, 0, 0)`)
+      INSERT INTO homes (agent_id, memories) VALUES ('a', 3)`)
   return { db, addAgent, totals: prepareTotals(db) }
 }
 

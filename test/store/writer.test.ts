@@ -64,7 +64,7 @@ function fill(agents: number): void {
     INSERT INTO agents (id, name, purpose, symbol, status, birth_key_hash,
       birth_fingerprint, birth_salt, created_at, updated_at)
     SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', i, 'f', 's', 0, 0 FROM n;
-    INSERT OR IGNORE INTO homes SELECT id, 2, 0, 0, 0 FROM agents`)
+    INSERT OR IGNORE INTO homes (agent_id, memories) SELECT id, 2 FROM agents`)
   db.close()
 }
 

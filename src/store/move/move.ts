@@ -14,11 +14,11 @@ import {
   statement,
 } from '../postgres/engine/connections.ts'
 import { hostsOf } from '../postgres/engine/hosts.ts'
-import { prepareServer } from '../postgres/engine/migrations.ts'
+import { prepareServer } from '../postgres/schema/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
-import { holdsNothing, type Table, tables } from './tables.ts'
+import { isNoTable, type Table, tables } from './tables.ts'
 
 /** Rows on their way at once. */
 const BATCH_ROWS = 500
@@ -132,7 +132,7 @@ function refuseUnknownTables(source: DatabaseSync): void {
   const known = new Set(tables.map(({ name }) => name))
   const found = source.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   for (const { name } of found) {
-    if (known.has(String(name)) || holdsNothing.test(String(name))) continue
+    if (known.has(String(name)) || isNoTable.test(String(name))) continue
     throw new StoreRefused(`The source has a table that this program cannot move: ${name}.`)
   }
 }

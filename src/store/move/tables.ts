@@ -90,12 +90,12 @@ export const tables: readonly Table[] = [
     source: `WITH RECURSIVE kept (n, key) AS (
        SELECT n, key FROM memories WHERE n IS NOT NULL
        UNION ALL
-       SELECT v.previous, k.key FROM kept k JOIN versions v ON v.n = k.n
-       WHERE v.previous IS NOT NULL
+       SELECT l.previous, k.key FROM kept k JOIN log l ON l.n = k.n
+       WHERE l.previous IS NOT NULL
      )
-     SELECT v.agent_id, k.key, v.operation, v.author, v.id, v.metadata, v.text, v.version, v.seq,
-       v.created_at, v.updated_at, v.bytes, v.size
-     FROM kept k JOIN versions v ON v.n = k.n`,
+     SELECT l.agent_id, k.key, l.operation, l.author, l.memory_id, l.metadata, l.text, l.version,
+       l.id, l.created_at, l.at, l.bytes, l.size
+     FROM kept k JOIN log l ON l.n = k.n WHERE l.operation IS NOT NULL`,
     columns: [
       ...text('agent_id', 'key', 'operation', 'author', 'id', 'metadata', 'text'),
       ...bigint('version', 'seq', 'created_at', 'updated_at', 'bytes', 'size'),
@@ -108,8 +108,9 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'events',
-    source: `SELECT agent_id, type, key, renamed_from, author, id, version, created_at
-     FROM events`,
+    source: `SELECT l.agent_id, l.event, l.key, l.renamed_from, l.author, l.id, l.version, l.at
+     FROM log l JOIN homes h ON h.agent_id = l.agent_id
+     WHERE l.event IS NOT NULL AND l.id >= h.first_event`,
     columns: [
       ...text('agent_id', 'type', 'key', 'renamed_from', 'author'),
       ...bigint('id', 'version', 'created_at'),
@@ -117,7 +118,10 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'daily_writes',
-    source: "SELECT agent_id, '0', day, writes FROM daily_writes",
+    source: `SELECT agent_id, '0', day, sum(writes) FROM (
+       SELECT agent_id, day, writes FROM daily_writes
+       UNION ALL SELECT agent_id, day, writes FROM homes WHERE writes > 0
+     ) GROUP BY agent_id, day`,
     columns: [...text('agent_id', 'slot'), ...bigint('day', 'writes')],
   },
   {
@@ -160,5 +164,5 @@ export const tables: readonly Table[] = [
   },
 ]
 
-/** Tables of the embedded engine that hold nothing of their own. */
-export const holdsNothing = /^(heartbeat|entry_words(_.*)?|sqlite_.*)$/
+/** Of the embedded engine: tables that hold nothing of their own, and the log, which is two tables. */
+export const isNoTable = /^(heartbeat|entry_words(_.*)?|sqlite_.*|log|log_index)$/

@@ -103,10 +103,7 @@ function prepareInsert(db: DatabaseSync) {
     db,
     'INSERT INTO credentials (token_hash, agent_id, kind) VALUES (?, ?, ?)',
   )
-  const addHome = prepare(
-    db,
-    'INSERT INTO homes (agent_id, memories, bytes, history, last_event) VALUES (?, 0, 0, 0, 0)',
-  )
+  const addHome = prepare(db, 'INSERT INTO homes (agent_id) VALUES (?)')
   return (birth: Birth, account: string | null, now: number): void => {
     const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
     addAgent.run(

@@ -14,11 +14,12 @@ import type {
 } from '../port/memories.ts'
 import type { HomeBounds } from '../port/store.ts'
 import type { Tally } from './engine/totals.ts'
-import { type Happening, type Home, prepareCountWrites, prepareHomes, prepareLog } from './homes.ts'
+import { type Home, prepareCountWrites, prepareHomes, replacing } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { type Entry, prepareAppend } from './log.ts'
 import { preparePrune } from './prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
-import { prepareContent, prepareInsertVersion, preparePast } from './versions.ts'
+import { prepareContent, preparePast } from './versions.ts'
 
 /** One home for the length of a call: what was read of it is read once. */
 interface Desk {
@@ -57,21 +58,13 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
   }
 }
 
-function happeningOf(effect: Effect): Happening {
-  if (effect.effect === 'delete') {
-    return { type: 'delete', key: effect.key, version: effect.deleted.version }
-  }
-  const { memory, operation: type, left } = effect
-  return { type, key: memory.key, from: left?.key, version: memory.version }
-}
-
 type Prune = ReturnType<typeof preparePrune>
 
 /** What lies under a key from here on, and the versions behind it that give way. */
 function prepareSettle(db: DatabaseSync, prune: Prune) {
   const saveStand = prepareSaveStand(db)
   return (desk: Desk, key: string, stand: Stand, isNew: boolean): void => {
-    const { count, freed } = prune.memory(stand)
+    const { count, freed } = prune.memory(desk.agentId, desk.home, stand)
     const kept = { ...stand, count, kept: count > 0 }
     saveStand(desk.agentId, key, kept, isNew)
     desk.stands.set(key, kept)
@@ -81,57 +74,57 @@ function prepareSettle(db: DatabaseSync, prune: Prune) {
 
 function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
   const { standAt, storedFor } = prepareDesk(db, bounds)
-  const insertVersion = prepareInsertVersion(db)
-  const log = prepareLog(db, bounds.events)
+  const append = prepareAppend(db, bounds.events)
   const prune = preparePrune(db, bounds)
   const save = prepareSettle(db, prune)
 
+  /** Answers where the row lies. */
+  function log(desk: Desk, before: Stand | undefined, entry: Omit<Entry, 'author'>): number {
+    const home = replacing(desk.home, before)
+    const appended = append(desk.agentId, home, { ...entry, author: desk.author })
+    desk.home = appended.home
+    return appended.n
+  }
+
   function keep(desk: Desk, { memory, operation, left }: Effect & { effect: 'keep' }): void {
-    const { agentId, author } = desk
     const { key, id, version, createdAt, updatedAt } = memory
     const before = standAt(desk, left?.key ?? key)
     const isNew = standAt(desk, key) === undefined
-    const seq = desk.home.lastEvent
-    const previous = before?.n ?? null
-    const made = { agentId, author, key, seq, previous, version, operation, id }
-    const n = insertVersion({ ...made, createdAt, updatedAt, content: memory })
+    const made = { operation, previous: before?.n ?? null, id, createdAt, content: memory }
+    const entry = { event: operation, key, from: left?.key, version, at: updatedAt, made }
+    const n = log(desk, before, entry)
+    const change = desk.home.lastEvent
     const count = (before?.count ?? 0) + 1
     const facts = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
     const pinned = isPinned(memory.metadata)
-    save(desk, key, { ...facts, pinned, kept: true, count, n }, isNew)
+    save(desk, key, { ...facts, pinned, change, kept: true, count, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, kept: false }
-    save(desk, left.key, remains, false)
+    save(desk, left.key, { ...remains, change }, false)
   }
 
   function remove(desk: Desk, { key, deleted }: Effect & { effect: 'delete' }): void {
-    const { agentId, author, home } = desk
     const before = standAt(desk, key)
     if (!before) return
-    const { version, deletedAt: updatedAt } = deleted
+    const { version, deletedAt: at } = deleted
     const { id, createdAt, n: previous } = before
-    const made = { agentId, author, key, seq: home.lastEvent, previous, version, id, createdAt }
-    const n = insertVersion({ ...made, operation: 'delete', updatedAt, content: null })
-    const stand = { ...afterDelete(before, deleted), n, count: before.count + 1 }
+    const made = { operation: 'delete' as const, previous, id, createdAt, content: null }
+    const n = log(desk, before, { event: 'delete', key, version, at, made })
+    const change = desk.home.lastEvent
+    const stand = { ...afterDelete(before, deleted), n, change, count: before.count + 1 }
     save(desk, key, stand, false)
-  }
-
-  function apply(desk: Desk, effect: Effect, now: number): void {
-    const id = desk.home.lastEvent + 1
-    desk.home = { ...desk.home, lastEvent: id }
-    if (effect.effect === 'keep') keep(desk, effect)
-    else remove(desk, effect)
-    log(desk.agentId, id, happeningOf(effect), desk.author, now)
   }
 
   return {
     storedFor,
     /** The effects of the plan, and what is counted then. */
-    carryOut(desk: Desk, { effects, ledger }: Plan, now: number): Home {
-      desk.home = { ...ledger, lastEvent: desk.home.lastEvent }
-      for (const effect of effects) apply(desk, effect, now)
-      desk.home = { ...desk.home, history: desk.home.history - prune.home(desk.agentId, desk.home) }
-      return desk.home
+    carryOut(desk: Desk, { effects, ledger }: Plan): Home {
+      desk.home = { ...desk.home, ...ledger }
+      for (const effect of effects) {
+        if (effect.effect === 'keep') keep(desk, effect)
+        else remove(desk, effect)
+      }
+      return prune.home(desk.agentId, desk.home)
     },
   }
 }
@@ -163,9 +156,8 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
     const { effects, results } = planned
     if (effects.length > 0) {
-      const after = carryOut(desk, planned, now)
-      homes.save(agentId, after)
-      countWrites(agentId, now, effects.length)
+      const after = carryOut(desk, planned)
+      homes.save(agentId, countWrites(agentId, after, now, effects.length))
       tally.created(after.memories - home.memories)
     }
     return { outcome: 'changed', results }

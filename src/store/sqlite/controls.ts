@@ -6,8 +6,10 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import { type Happen, prepareHomes } from './homes.ts'
+import type { Happen } from './events.ts'
+import { prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { prepareFile } from './log.ts'
 
 function prepareStatus(db: DatabaseSync, refuse: Refuse, happen: Happen) {
   const status = prepare<{ status: AgentStatus }>(db, 'SELECT status FROM agents WHERE id = ?')
@@ -46,9 +48,9 @@ function prepareProfileChange(db: DatabaseSync, refuse: Refuse, happen: Happen) 
 
 /** In the order in which they refer to each other. */
 const ERASED = [
-  'DELETE FROM events WHERE agent_id = ?',
   'DELETE FROM memories WHERE agent_id = ?',
-  'DELETE FROM versions WHERE agent_id = ?',
+  'DELETE FROM log WHERE n IN (SELECT n FROM log_index WHERE agent_id = ?)',
+  'DELETE FROM log_index WHERE agent_id = ?',
   'DELETE FROM homes WHERE agent_id = ?',
   'DELETE FROM daily_writes WHERE agent_id = ?',
   'DELETE FROM operator_replacements WHERE agent_id = ?',
@@ -60,15 +62,13 @@ const ERASED = [
 
 function prepareEraseAgent(db: DatabaseSync, refuse: Refuse, tally: Tally) {
   const homes = prepareHomes(db)
-  const versions = prepare<{ n: number }>(
-    db,
-    'SELECT n FROM versions WHERE agent_id = ? ORDER BY n',
-  )
+  const file = prepareFile(db)
+  const rows = prepare<{ n: number }>(db, 'SELECT n FROM log_index WHERE agent_id = ? ORDER BY n')
   const steps = ERASED.map((sql) => prepare(db, sql))
   return (identity: Identity) => {
     if (refuse(identity)) return { outcome: 'revoked' } as const
-    const { memories } = homes.read(identity.agentId)
-    const erased = versions.all(identity.agentId).map(({ n }) => n)
+    const { memories } = file(identity.agentId, homes.read(identity.agentId))
+    const erased = rows.all(identity.agentId).map(({ n }) => n)
     for (const step of steps) step.run(identity.agentId)
     tally.erased(memories)
     return { outcome: 'erased', erased } as const

@@ -4,18 +4,18 @@ import { authorOf } from '../answers.ts'
 import { isLiving } from '../change.ts'
 import type { Identity } from '../port/home.ts'
 import type { EraseAnswer, Erasure } from '../port/memories.ts'
-import type { VersionRow } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import { type Home, prepareHomes, prepareLog } from './homes.ts'
+import { type Home, prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
+import { prepareAppend, prepareDrop } from './log.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
-import { prepareChain } from './versions.ts'
+import { type KeptVersionRow, prepareChain } from './versions.ts'
 
 /** With where the versions lay. */
 type Erased = EraseAnswer & { readonly erased?: readonly number[] }
 
-const isErased = (erasure: Erasure, { n, version }: VersionRow, stand: Stand): boolean => {
+const isErased = (erasure: Erasure, { n, version }: KeptVersionRow, stand: Stand): boolean => {
   if (erasure === 'all') return true
   return n !== stand.n && (erasure === 'history' || erasure.includes(version))
 }
@@ -38,16 +38,21 @@ const remainsOf = (stand: Stand, now: number): Stand => ({
 
 /** Removes versions of a memory, and lets those that stay name each other. */
 function prepareRemoval(db: DatabaseSync) {
-  const drop = prepare(db, 'DELETE FROM versions WHERE n = ?')
-  const link = prepare(db, 'UPDATE versions SET previous = ? WHERE n = ?')
-  return (rows: readonly VersionRow[], gone: ReadonlySet<VersionRow>): void => {
-    for (const { n } of gone) drop.run(n)
+  const drop = prepareDrop(db)
+  const link = prepare(db, 'UPDATE log SET previous = ? WHERE n = ?')
+  return (
+    agentId: string,
+    home: Home,
+    rows: readonly KeptVersionRow[],
+    gone: ReadonlySet<KeptVersionRow>,
+  ): void => {
+    for (const row of gone) drop(agentId, home, row)
     const stay = rows.filter((row) => !gone.has(row))
     for (const [at, row] of stay.entries()) link.run(stay[at + 1]?.n ?? null, row.n)
   }
 }
 
-const sizeOf = (rows: Iterable<VersionRow>): number =>
+const sizeOf = (rows: Iterable<KeptVersionRow>): number =>
   [...rows].reduce((sum, { size }) => sum + size, 0)
 
 /** `events`: how many are kept. */
@@ -57,15 +62,15 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
   const chain = prepareChain(db)
   const remove = prepareRemoval(db)
   const homes = prepareHomes(db)
-  const log = prepareLog(db, events)
+  const append = prepareAppend(db, events)
 
-  function counted(home: Home, stand: Stand, gone: Iterable<VersionRow>, all: boolean): Home {
+  function counted(home: Home, stand: Stand, gone: Iterable<KeptVersionRow>, all: boolean): Home {
     const current = all && isLiving(stand) ? stand.size : 0
     return {
+      ...home,
       memories: home.memories - (all && isLiving(stand) ? 1 : 0),
       bytes: home.bytes - current,
       history: home.history - (sizeOf(gone) - current),
-      lastEvent: home.lastEvent + 1,
     }
   }
 
@@ -80,13 +85,13 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     const gone = new Set(rows.filter((row) => isErased(erasure, row, stand)))
     const all = erasure === 'all'
     const after = all ? remainsOf(stand, now) : { ...stand, count: rows.length - gone.size }
-    remove(rows, gone)
     const home = homes.read(agentId)
+    remove(agentId, home, rows, gone)
     const next = counted(home, stand, gone, all)
     saveStand(agentId, key, after, false)
-    homes.save(agentId, next)
     const author = JSON.stringify(authorOf(identity))
-    log(agentId, next.lastEvent, { type: 'erase', key, version: after.version }, author, now)
+    const entry = { event: 'erase', key, version: after.version, author, at: now } as const
+    homes.save(agentId, append(agentId, next, entry).home)
     tally.created(next.memories - home.memories)
     return {
       outcome: 'erased',

@@ -1,120 +1,82 @@
-/** What is counted of each home, and its log. */
+/** What is counted of each home. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf } from '../answers.ts'
 import type { Ledger } from '../plan.ts'
-import type { EventsAnswer, EventType } from '../port/events.ts'
-import type { Author, Identity } from '../port/home.ts'
 import { dayOf } from '../port/sessions.ts'
-import { type EventRow, eventOf } from '../rows.ts'
 import { prepare, prepareTuples } from './engine/connection.ts'
-import type { Refuse } from './identities.ts'
 
 export interface Home extends Ledger {
   readonly lastEvent: number
+  /** The oldest that is kept. */
+  readonly firstEvent: number
+  /** The newest row of its log that is not in the index yet; null when all are. */
+  readonly tail: number | null
+  /** No version that may give way lies before this event. */
+  readonly oldest: number
+  /** The day of its last write, and how many were made on it. */
+  readonly day: number
+  readonly writes: number
 }
 
-export const NEW_HOME: Home = { memories: 0, bytes: 0, history: 0, lastEvent: 0 }
+const NEW_HOME: Home = {
+  ...{ memories: 0, bytes: 0, history: 0, lastEvent: 0, firstEvent: 1, tail: null, oldest: 0 },
+  ...{ day: 0, writes: 0 },
+}
+
+type HomeTuple = [
+  memories: number,
+  bytes: number,
+  history: number,
+  lastEvent: number,
+  firstEvent: number,
+  tail: number | null,
+  oldest: number,
+  day: number,
+  writes: number,
+]
 
 export function prepareHomes(db: DatabaseSync) {
-  const select = prepareTuples<[number, number, number, number]>(
+  const select = prepareTuples<HomeTuple>(
     db,
-    'SELECT memories, bytes, history, last_event FROM homes WHERE agent_id = ?',
+    `SELECT memories, bytes, history, last_event, first_event, tail, oldest, day, writes
+     FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
-    'UPDATE homes SET memories = ?, bytes = ?, history = ?, last_event = ? WHERE agent_id = ?',
+    `UPDATE homes SET memories = ?, bytes = ?, history = ?, last_event = ?, first_event = ?,
+       tail = ?, oldest = ?, day = ?, writes = ? WHERE agent_id = ?`,
   )
   return {
     read(agentId: string): Home {
       const row = select.get(agentId)
       if (!row) return NEW_HOME
-      const [memories, bytes, history, lastEvent] = row
-      return { memories, bytes, history, lastEvent }
+      const [memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes] = row
+      return { memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes }
     },
-    save(agentId: string, { memories, bytes, history, lastEvent }: Home): void {
-      update.run(memories, bytes, history, lastEvent, agentId)
+    save(agentId: string, home: Home): void {
+      const { memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes } = home
+      update.run(
+        ...[memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes],
+        agentId,
+      )
     },
   }
 }
 
-/** Counts writes by the day on which they were made. */
+/** Counts writes by the day: those of the last one in the home, those before it each in a row. */
 export function prepareCountWrites(db: DatabaseSync) {
-  const count = prepare(
+  const file = prepare(
     db,
     `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
      ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
   )
-  return (agentId: string, now: number, writes: number): void => {
-    count.run(agentId, dayOf(now), writes)
+  return (agentId: string, home: Home, now: number, writes: number): Home => {
+    const day = dayOf(now)
+    if (home.day === day) return { ...home, writes: home.writes + writes }
+    if (home.writes > 0) file.run(agentId, home.day, home.writes)
+    return { ...home, day, writes }
   }
 }
 
-/** What an event says beside who did it and when. */
-export interface Happening {
-  readonly type: EventType
-  readonly key?: string | undefined
-  readonly from?: string | undefined
-  readonly version?: number | undefined
-}
-
-/** Events that are over the bound before they are given up together. */
-const SURPLUS = 64
-
-/** `most`: events that are kept; 0: all. */
-export function prepareLog(db: DatabaseSync, most: number) {
-  const insert = prepare(
-    db,
-    `INSERT INTO events (agent_id, id, type, key, renamed_from, version, author, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const giveUp = prepare(db, 'DELETE FROM events WHERE agent_id = ? AND id <= ?')
-  return (agentId: string, id: number, what: Happening, author: string, now: number): void => {
-    const { type, key = null, from = null, version = null } = what
-    insert.run(agentId, id, type, key, from, version, author, now)
-    if (most > 0 && id % SURPLUS === 0) giveUp.run(agentId, id - most)
-  }
-}
-
-/** Logs what changed no memory, in the transaction that changed what it did. */
-export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
-  const homes = prepareHomes(db)
-  const log = prepareLog(db, mostEvents)
-  return (agentId: string, type: EventType, by: Author, now: number): void => {
-    const home = homes.read(agentId)
-    const lastEvent = home.lastEvent + 1
-    log(agentId, lastEvent, { type }, JSON.stringify(by), now)
-    homes.save(agentId, { ...home, lastEvent })
-  }
-}
-
-export type Happen = ReturnType<typeof prepareHappenings>
-
-export const prepareRecord =
-  (refuse: Refuse, happen: Happen) =>
-  (identity: Identity, type: EventType, now: number): boolean => {
-    if (refuse(identity)?.outcome === 'revoked') return false
-    happen(identity.agentId, type, authorOf(identity), now)
-    return true
-  }
-
-export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
-  const homes = prepareHomes(db)
-  const after = prepare<EventRow>(
-    db,
-    `SELECT id, type, key, renamed_from, version, author, created_at
-     FROM events WHERE agent_id = ? AND id > ? ORDER BY id LIMIT ?`,
-  )
-  const first = prepareTuples<[number | null]>(db, 'SELECT min(id) FROM events WHERE agent_id = ?')
-  return (identity: Identity, id: number, limit: number): EventsAnswer => {
-    const refused = refuse(identity)
-    if (refused) return refused
-    const { agentId } = identity
-    const { lastEvent } = homes.read(agentId)
-    return {
-      outcome: 'events',
-      events: after.all(agentId, id, limit).map(eventOf),
-      last: lastEvent,
-      first: first.get(agentId)?.[0] ?? lastEvent + 1,
-    }
-  }
-}
+/** A version may give way from the moment on at which another one replaces it. */
+export const replacing = (home: Home, before: { readonly change: number } | undefined): Home =>
+  before && before.change < home.oldest ? { ...home, oldest: before.change } : home

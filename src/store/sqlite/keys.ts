@@ -15,7 +15,7 @@ import {
   USE_MS,
 } from '../port/keys.ts'
 import { prepare } from './engine/connection.ts'
-import type { Happen } from './homes.ts'
+import type { Happen } from './events.ts'
 import type { Refuse } from './identities.ts'
 
 function prepareRotation(db: DatabaseSync, refuse: Refuse, happen: Happen) {

@@ -28,7 +28,7 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   const memory = prepareTuples<MemoryTuple>(
     db,
     `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at
-     FROM memories m JOIN versions v ON v.n = m.n
+     FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
   return (identity: Identity, key: string): ReadAnswer => {
@@ -43,21 +43,21 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
 }
 
 const columns = (whole: boolean): string => `
-  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, v.seq,
+  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
   ${whole ? 'v.text' : 'NULL AS text'}`
 
 const byKey = (whole: boolean): string => `
-  SELECT ${columns(whole)} FROM memories m JOIN versions v ON v.n = m.n
+  SELECT ${columns(whole)} FROM memories m JOIN log v ON v.n = m.n
   WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ?
     AND m.deleted = 0 AND m.pinned >= ?
   ORDER BY m.key LIMIT ?`
 
 const byChange = (whole: boolean): string => `
-  SELECT ${columns(whole)} FROM versions v
-  JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n
-  WHERE v.agent_id = ? AND v.seq < ? AND m.key >= ? AND m.key < ?
-    AND m.deleted = 0 AND m.pinned >= ?
-  ORDER BY v.seq DESC LIMIT ?`
+  SELECT ${columns(whole)} FROM (
+    SELECT * FROM memories
+    WHERE agent_id = ? AND change < ? AND key >= ? AND key < ? AND deleted = 0 AND pinned >= ?
+    ORDER BY change DESC LIMIT ?
+  ) m JOIN log v ON v.n = m.n ORDER BY m.change DESC`
 
 type Lists = Readonly<Record<'brief' | 'whole', Statement<SummaryRow>>>
 

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../port/store.ts'
 import { prepare } from './engine/connection.ts'
 import type { Home } from './homes.ts'
+import { type Kept, prepareDrop, prepareFile } from './log.ts'
 import { prepareChain } from './versions.ts'
 
 /** Versions over the count before they are given up together: to find them costs a walk. */
@@ -11,10 +12,7 @@ const surplusOf = (versions: number): number => Math.max(8, Math.ceil(versions /
 /** Given up beyond what had to be, for the same reason. */
 const AHEAD = 64
 
-interface AgedRow {
-  n: number
-  size: number
-}
+type AgedRow = Kept & { readonly size: number }
 
 interface Behind {
   /** Where the newest lies; null where none is kept. */
@@ -24,35 +22,52 @@ interface Behind {
 
 export function preparePrune(db: DatabaseSync, { versions, bytes }: HomeBounds) {
   const chain = prepareChain(db)
-  const drop = prepare(db, 'DELETE FROM versions WHERE n = ?')
+  const drop = prepareDrop(db)
+  const file = prepareFile(db)
   const aged = prepare<AgedRow>(
     db,
-    `SELECT v.n, v.size FROM versions v
-     LEFT JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n
-     WHERE v.agent_id = ? AND m.n IS NULL ORDER BY v.seq LIMIT ?`,
+    `SELECT l.n, l.id AS event_id, l.event, l.size FROM log_index i JOIN log l ON l.n = i.n
+     LEFT JOIN memories m ON m.agent_id = i.agent_id AND m.key = l.key AND m.n = l.n
+     WHERE i.agent_id = ? AND i.id >= ? AND l.operation IS NOT NULL AND m.n IS NULL
+     ORDER BY i.id, i.n LIMIT ?`,
   )
 
-  const free = (rows: readonly AgedRow[]): number => {
-    for (const { n } of rows) drop.run(n)
+  function free(agentId: string, home: Home, rows: readonly AgedRow[]): number {
+    for (const row of rows) drop(agentId, home, row)
     return rows.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /** The oldest that may give way. Those that are not in the index are younger than all in it. */
+  function oldest(agentId: string, home: Home): { rows: readonly AgedRow[]; home: Home } {
+    const rows = aged.all(agentId, home.oldest, AHEAD)
+    if (rows.length > 0 || home.tail === null) return { rows, home }
+    const filed = file(agentId, home)
+    return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
   }
 
   return {
     /** How many are behind it then, and the bytes that were freed. */
-    memory({ n, count }: Behind): { readonly count: number; readonly freed: number } {
+    memory(
+      agentId: string,
+      home: Home,
+      { n, count }: Behind,
+    ): { readonly count: number; readonly freed: number } {
       if (versions === 0 || count < versions + surplusOf(versions)) return { count, freed: 0 }
       const rows = [...chain(n, 0)]
-      return { count: Math.min(rows.length, versions), freed: free(rows.slice(versions)) }
+      const freed = free(agentId, home, rows.slice(versions))
+      return { count: Math.min(rows.length, versions), freed }
     },
-    /** The bytes that were freed. A current text never gives way. */
-    home(agentId: string, home: Home): number {
-      let freed = 0
-      while (bytes > 0 && home.bytes + home.history - freed > bytes) {
-        const rows = aged.all(agentId, AHEAD)
-        if (rows.length === 0) break
-        freed += free(rows)
+    /** A current text never gives way. */
+    home(agentId: string, before: Home): Home {
+      let home = before
+      while (bytes > 0 && home.bytes + home.history > bytes) {
+        const { rows, home: filed } = oldest(agentId, home)
+        const last = rows.at(-1)
+        if (!last) return { ...filed, oldest: filed.lastEvent + 1 }
+        const history = filed.history - free(agentId, filed, rows)
+        home = { ...filed, history, oldest: last.event_id }
       }
-      return freed
+      return home
     },
   }
 }

@@ -24,24 +24,27 @@ import {
 import { prepareRememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
-import type { Happen } from './homes.ts'
+import type { Happen } from './events.ts'
 import type { Refuse } from './identities.ts'
 
 function prepareActivity(db: DatabaseSync) {
   const days = prepare<DayOfWrites>(
     db,
-    'SELECT day, writes FROM daily_writes WHERE agent_id = ? AND day >= ? ORDER BY day',
+    `SELECT day, sum(writes) AS writes FROM (
+       SELECT day, writes FROM daily_writes WHERE agent_id = ?1
+       UNION ALL SELECT day, writes FROM homes WHERE agent_id = ?1 AND writes > 0
+     ) WHERE day >= ?2 GROUP BY day ORDER BY day`,
   )
   const largest = prepare<SummaryRow>(
     db,
-    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, v.seq,
+    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
        NULL AS text
-     FROM memories m JOIN versions v ON v.n = m.n
+     FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT ?`,
   )
   const total = prepare<{ bytes: number }>(
     db,
-    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN versions v ON v.n = m.n
+    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.deleted = 0`,
   )
   return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({

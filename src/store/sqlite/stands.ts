@@ -7,6 +7,8 @@ import { prepare, prepareTuples } from './engine/connection.ts'
 export interface Stand extends Head {
   readonly n: number | null
   readonly pinned: boolean
+  /** The event that changed it last. */
+  readonly change: number
   /** Versions behind it that are there. */
   readonly count: number
 }
@@ -19,6 +21,7 @@ type StandTuple = [
   deleted: number,
   size: number,
   pinned: number,
+  change: number,
   kept: number,
   n: number | null,
 ]
@@ -26,15 +29,15 @@ type StandTuple = [
 export function prepareStand(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
-    `SELECT id, version, created_at, updated_at, deleted, size, pinned, kept, n
+    `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, n
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string): Stand | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, pinned, count, n] = row
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, n] = row
     const flags = { deleted: deleted === 1, pinned: pinned === 1, kept: count > 0 }
-    return { id, version, createdAt, updatedAt, size, count, n, ...flags }
+    return { id, version, createdAt, updatedAt, size, change, count, n, ...flags }
   }
 }
 
@@ -42,20 +45,21 @@ export function prepareSaveStand(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO memories
-       (id, version, created_at, updated_at, deleted, size, pinned, kept, n, agent_id, key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (id, version, created_at, updated_at, deleted, size, pinned, change, kept, n, agent_id,
+        key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = prepare(
     db,
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
-       size = ?, pinned = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
+       size = ?, pinned = ?, change = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string, stand: Stand, isNew: boolean): void => {
-    const { id, version, createdAt, updatedAt, deleted, size, pinned, count, n } = stand
+    const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, n } = stand
     const statement = isNew ? insert : update
     statement.run(
-      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0, count, n],
-      ...[agentId, key],
+      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0],
+      ...[change, count, n, agentId, key],
     )
   }
 }

@@ -8,8 +8,8 @@ import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change } from '../../../src/store/port/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
-import { migrate } from '../../../src/store/sqlite/engine/migrations.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
+import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
 import { NOON, newBirth, noLimits } from '../fixture.ts'
@@ -49,9 +49,12 @@ function newHome(verbs: Writes['verbs']): Identity {
 
 interface Row {
   readonly n: number
+  readonly id: number
+  readonly before: number | null
+  readonly event: string | null
+  readonly operation: string | null
   readonly previous: number | null
   readonly version: number
-  readonly seq: number
   readonly size: number
   readonly bytes: number
   readonly text: string | null
@@ -83,7 +86,7 @@ function chainOf({ n }: Stand, rows: ReadonlyMap<number, Row>): Row[] {
     const above = chain.at(-1)
     if (above) {
       expect(row.version).toBeLessThan(above.version)
-      expect(row.seq).toBeLessThan(above.seq)
+      expect(row.id).toBeLessThan(above.id)
     }
     chain.push(row)
     at = row.previous
@@ -105,29 +108,67 @@ function checkMemory(stand: Stand, chain: readonly Row[], { versions }: HomeBoun
   }
 }
 
+interface HomeRow {
+  readonly memories: number
+  readonly bytes: number
+  readonly history: number
+  readonly last_event: number
+  readonly first_event: number
+  readonly tail: number | null
+  readonly oldest: number
+}
+
+const byNumber = (a: number, b: number): number => a - b
+
+/** Each row is in the index, or hangs on the tail; and none is there for nothing. */
+function checkLog(home: HomeRow, rows: ReadonlyMap<number, Row>, agentId: string): void {
+  const indexed = rowsOf<{ id: number; n: number }>('log_index', agentId)
+  for (const { id, n } of indexed) {
+    const row = rows.get(n)
+    expect(row?.id).toBe(id)
+    const isShown = row?.event !== null && id >= home.first_event
+    expect(isShown || row?.operation !== null).toBe(true)
+  }
+  const tail: number[] = []
+  for (let n = home.tail; n !== null; n = rows.get(n)?.before ?? null) tail.push(n)
+  expect(tail.length).toBeLessThan(64)
+  const found = [...indexed.map(({ n }) => n), ...tail].toSorted(byNumber)
+  expect(found).toEqual([...rows.keys()].toSorted(byNumber))
+}
+
+function checkEvents(home: HomeRow, rows: ReadonlyMap<number, Row>, most: number): void {
+  const { first_event: first, last_event: last } = home
+  const events = [...rows.values()].filter(({ event, id }) => event !== null && id >= first)
+  const ids = events.map(({ id }) => id).toSorted(byNumber)
+  expect(ids).toEqual(ids.map((_, at) => first + at))
+  expect(ids.length).toBe(last - first + 1)
+  expect(ids.length).toBeGreaterThanOrEqual(Math.min(last, most || last))
+  if (most > 0) expect(ids.length).toBeLessThan(most + 64)
+}
+
 /** Everything in the tables of one home agrees. */
 function checkHome({ agentId }: Identity, limits: HomeBounds): void {
+  const [home] = rowsOf<HomeRow>('homes', agentId)
+  if (!home) throw new Error('the home is not there')
   const stands = rowsOf<Stand>('memories', agentId)
-  const rows = new Map(rowsOf<Row>('versions', agentId).map((row) => [row.n, row]))
+  const log = new Map(rowsOf<Row>('log', agentId).map((row) => [row.n, row]))
+  checkLog(home, log, agentId)
+  checkEvents(home, log, limits.events)
+
+  const versions = [...log.values()].filter(({ operation }) => operation !== null)
+  const rows = new Map(versions.map((row) => [row.n, row]))
   const chains = stands.map((stand) => chainOf(stand, rows))
   for (const [at, stand] of stands.entries()) checkMemory(stand, chains[at] ?? [], limits)
   const reached = chains.flat().map(({ n }) => n)
-  expect(reached.toSorted((a, b) => a - b)).toEqual([...rows.keys()].toSorted((a, b) => a - b))
+  expect(reached.toSorted(byNumber)).toEqual([...rows.keys()].toSorted(byNumber))
+  const current = new Set(stands.map(({ n }) => n))
+  for (const { n, id } of versions) expect(current.has(n) || id >= home.oldest).toBe(true)
 
   const living = stands.filter(({ deleted }) => deleted === 0)
   const bytes = sum(living.map(({ size }) => size))
-  const history = sum([...rows.values()].map(({ size }) => size)) - bytes
-  const [home] = rowsOf<{ memories: number; bytes: number; history: number; last_event: number }>(
-    'homes',
-    agentId,
-  )
+  const history = sum(versions.map(({ size }) => size)) - bytes
   expect(home).toMatchObject({ memories: living.length, bytes, history })
   if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
-
-  const events = rowsOf<{ id: number }>('events', agentId).map(({ id }) => id)
-  const last = home?.last_event ?? 0
-  expect(events).toEqual(events.map((_, at) => last - events.length + 1 + at))
-  expect(events.length).toBeGreaterThanOrEqual(Math.min(last, limits.events || last))
 }
 
 /** Those that can be made one after the other, as far as a home without bounds can tell. */

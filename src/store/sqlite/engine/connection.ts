@@ -1,6 +1,6 @@
 /** Connections to the embedded database, opened so that a commit survives power loss. */
 import { resolve } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite'
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 
 /** Older versions can corrupt a database when the write-ahead log is reset. */
@@ -20,7 +20,7 @@ export interface Statement<Row> {
   get(...values: SQLInputValue[]): Row | undefined
   all(...values: SQLInputValue[]): Row[]
   iterate(...values: SQLInputValue[]): Iterable<Row>
-  run(...values: SQLInputValue[]): unknown
+  run(...values: SQLInputValue[]): StatementResultingChanges
 }
 
 export const prepare = <Row = never>(db: DatabaseSync, sql: string): Statement<Row> =>

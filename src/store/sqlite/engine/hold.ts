@@ -1,8 +1,8 @@
 /** A database file made ready: held by this process alone, its schema up to date. */
 import { StoreRefused } from '../../port/errors.ts'
+import { migrate } from '../schema/migrations.ts'
 import { openWriter } from './connection.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
-import { migrate } from './migrations.ts'
 
 /** What SQLite says of a file that it cannot use, for the person who named the file. */
 function explaining<T>(path: string, open: () => T): T {

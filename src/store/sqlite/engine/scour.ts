@@ -26,19 +26,16 @@ const bytesInPage = (size: number): number =>
 export function prepareScour(db: DatabaseSync): (erased: readonly number[]) => void {
   const before = prepareTuples<[number, ...Row]>(
     db,
-    'SELECT size, * FROM versions WHERE n < ? ORDER BY n DESC',
+    'SELECT size, * FROM log WHERE n < ? ORDER BY n DESC',
   )
   const behind = prepareTuples<[number, ...Row]>(
     db,
-    'SELECT size, * FROM versions WHERE n > ? ORDER BY n',
+    'SELECT size, * FROM log WHERE n > ? ORDER BY n',
   )
-  const between = prepareTuples<[number]>(
-    db,
-    'SELECT n FROM versions WHERE n > ? AND n < ? LIMIT 1',
-  )
-  const drop = prepare(db, 'DELETE FROM versions WHERE n = ?')
-  const columns = db.prepare('SELECT * FROM versions').columns().length
-  const keep = prepare(db, `INSERT INTO versions VALUES (${Array(columns).fill('?').join(', ')})`)
+  const between = prepareTuples<[number]>(db, 'SELECT n FROM log WHERE n > ? AND n < ? LIMIT 1')
+  const drop = prepare(db, 'DELETE FROM log WHERE n = ?')
+  const columns = db.prepare('SELECT * FROM log').columns().length
+  const keep = prepare(db, `INSERT INTO log VALUES (${Array(columns).fill('?').join(', ')})`)
 
   function take(rows: Iterable<[number, ...Row]>): Row[] {
     const taken: Row[] = []

@@ -99,7 +99,7 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   const rows = prepare<MemoryRow>(
     db,
     `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
-     FROM memories m JOIN versions v ON v.n = m.n
+     FROM memories m JOIN log v ON v.n = m.n
      WHERE ${OF_AGENT} ORDER BY m.key`,
   )
   const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)

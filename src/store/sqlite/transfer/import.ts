@@ -1,16 +1,17 @@
 /** What was staged becomes versions of the home, in the writer's one transaction. */
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import { isPinned } from '../../change.ts'
-import { type Fate, followImport, isKept, type Newest } from '../../import-plan.ts'
+import { type Fate, followImport, isKept, type Newest, type Next } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder } from '../../port/transfer.ts'
-import { prepareTuples } from '../engine/connection.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
-import { prepareCountWrites, prepareHomes, prepareLog } from '../homes.ts'
+import { type Home, prepareCountWrites, prepareHomes, replacing } from '../homes.ts'
 import type { Refuse } from '../identities.ts'
+import { prepareAdvance, prepareAppend } from '../log.ts'
 import { preparePrune } from '../prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from '../stands.ts'
 import type { StagedRow, Staging } from './staging.ts'
@@ -53,6 +54,13 @@ interface Staged {
   readonly staged: number
 }
 
+/** The home for the length of the import. */
+interface Desk {
+  readonly agentId: string
+  readonly author: string
+  home: Home
+}
+
 /** What is to be done under a key. */
 interface Step {
   readonly group: Group
@@ -60,69 +68,90 @@ interface Step {
   readonly before: Stand | undefined
 }
 
-/** Texts go from table to table, and never through JavaScript. */
+/** Texts go from table to table, and never through JavaScript. Each answers where the row lies. */
 function prepareCopies(db: DatabaseSync) {
-  const asItWas = prepareTuples<[number]>(
+  const asItWas = prepare(
     db,
-    `INSERT INTO versions (agent_id, key, seq, previous, version, operation, author, id,
-       created_at, updated_at, bytes, size, metadata, text)
-     SELECT ?, key, ?, ?, version, operation, author, id,
-       created_at, updated_at, bytes, size, metadata, text
-     FROM temp.staged WHERE n = ? RETURNING n`,
+    `INSERT INTO log (agent_id, id, before, key, version, author, at, operation, previous,
+       memory_id, created_at, bytes, size, metadata, text)
+     SELECT ?, ?, ?, key, version, author, updated_at, operation, ?,
+       id, created_at, bytes, size, metadata, text
+     FROM temp.staged WHERE n = ?`,
   )
-  const next = prepareTuples<[number]>(
+  const next = prepare(
     db,
-    `INSERT INTO versions (agent_id, key, seq, previous, version, operation, author, id,
-       created_at, updated_at, bytes, size, metadata, text)
-     SELECT ?, key, ?, ?, ?, 'import', ?, ?, ?, ?, bytes, size, metadata, text
-     FROM temp.staged WHERE n = ? RETURNING n`,
+    `INSERT INTO log (agent_id, id, before, previous, version, author, memory_id, created_at, at,
+       event, operation, key, bytes, size, metadata, text)
+     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'import', 'import', key, bytes, size, metadata, text
+     FROM temp.staged WHERE n = ?`,
   )
   return {
-    asItWas: (...values: Parameters<typeof asItWas.get>) => asItWas.get(...values)?.[0] ?? null,
-    next: (...values: Parameters<typeof next.get>) => next.get(...values)?.[0] ?? null,
+    asItWas: (...values: SQLInputValue[]) => Number(asItWas.run(...values).lastInsertRowid),
+    next: (...values: SQLInputValue[]) => Number(next.run(...values).lastInsertRowid),
   }
 }
 
-function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
+/** Answers the home then, where the newest version lies, and how many there are. */
+function prepareCopy(db: DatabaseSync, events: number) {
   const copies = prepareCopies(db)
+  const advance = prepareAdvance(db, events)
+  const append = prepareAppend(db, events)
+
+  function goOn({ agentId, author, home }: Desk, { group, before }: Step, next: Next) {
+    const { version, id, createdAt, updatedAt } = next
+    const n = copies.next(
+      ...[agentId, home.lastEvent + 1, home.tail, before?.n ?? null, version, author, id],
+      ...[createdAt, updatedAt, group.places.at(-1) ?? null],
+    )
+    return { home: advance(agentId, home, n, true), n, count: (before?.count ?? 0) + 1 }
+  }
+
+  function takeOver(desk: Desk, { group }: Step, at: number) {
+    const { agentId, author } = desk
+    const { key, version } = group.newest
+    let { home } = desk
+    let n: number | null = null
+    for (const place of group.places) {
+      n = copies.asItWas(agentId, home.lastEvent + 1, home.tail, n, place)
+      home = advance(agentId, home, n, false)
+    }
+    const appended = append(agentId, home, { event: 'import', key, version, author, at })
+    return { home: appended.home, n, count: group.places.length }
+  }
+
+  return (desk: Desk, step: Step, now: number) =>
+    step.fate.fate === 'next' ? goOn(desk, step, step.fate.next) : takeOver(desk, step, now)
+}
+
+function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
+  const copy = prepareCopy(db, bounds.events)
   const saveStand = prepareSaveStand(db)
   const prune = preparePrune(db, bounds)
-  const log = prepareLog(db, bounds.events)
   const metadataAt = prepareTuples<[string | null]>(
     db,
     'SELECT metadata FROM temp.staged WHERE n = ?',
   )
 
-  /** Where the newest version lies then, and how many there are. */
-  function copy(agentId: string, seq: number, author: string, step: Step) {
-    const { group, fate, before } = step
-    let n = before?.n ?? null
-    if (fate.fate === 'next') {
-      const { version, id, createdAt, updatedAt } = fate.next
-      const place = group.places.at(-1) ?? null
-      n = copies.next(agentId, seq, n, version, author, id, createdAt, updatedAt, place)
-      return { n, count: (before?.count ?? 0) + 1 }
-    }
-    for (const place of group.places) n = copies.asItWas(agentId, seq, n, place)
-    return { n, count: group.places.length }
-  }
-
   return {
-    /** The bytes that gave way. */
-    take(agentId: string, seq: number, author: string, step: Step, now: number): number {
+    take(desk: Desk, step: Step, now: number): void {
+      const { agentId } = desk
       const { group, fate, before } = step
       const { newest, places } = group
       const { id, version, createdAt, updatedAt } = fate.fate === 'next' ? fate.next : newest
-      const { n, count: copied } = copy(agentId, seq, author, step)
-      const { count, freed } = prune.memory({ n, count: copied })
+      const change = desk.home.lastEvent + 1
+      const {
+        home,
+        n,
+        count: copied,
+      } = copy({ ...desk, home: replacing(desk.home, before) }, step, now)
+      const { count, freed } = prune.memory(agentId, home, { n, count: copied })
+      desk.home = { ...home, history: home.history - freed }
       const deleted = newest.operation === 'delete'
       const size = deleted ? 0 : newest.size
       const metadata = metadataAt.get(places.at(-1) ?? null)?.[0] ?? '{}'
       const flags = { deleted, pinned: !deleted && isPinned(metadata), kept: count > 0 }
-      const stand = { id, version, createdAt, updatedAt, size, count, n, ...flags }
+      const stand = { id, version, createdAt, updatedAt, size, change, count, n, ...flags }
       saveStand(agentId, newest.key, stand, before === undefined)
-      log(agentId, seq, { type: 'import', key: newest.key, version }, author, now)
-      return freed
     },
     pruneHome: prune.home,
   }
@@ -144,12 +173,9 @@ export function prepareImport(
     const { agentId } = identity
     const author = JSON.stringify(authorOf(identity))
     const before = homes.read(agentId)
-    let { lastEvent } = before
-    let history = ledger.history
-    for (const step of steps) history -= take(agentId, ++lastEvent, author, step, now)
-    const home = { ...ledger, history, lastEvent }
-    homes.save(agentId, { ...home, history: history - pruneHome(agentId, home) })
-    countWrites(agentId, now, steps.length)
+    const desk: Desk = { agentId, author, home: { ...before, ...ledger } }
+    for (const step of steps) take(desk, step, now)
+    homes.save(agentId, countWrites(agentId, pruneHome(agentId, desk.home), now, steps.length))
     tally.created(ledger.memories - before.memories)
   }
 

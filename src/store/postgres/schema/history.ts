@@ -1,6 +1,6 @@
 /** The step of the schema that gives every memory a history. Never to be edited once released. */
 import { isPinned } from '../../change.ts'
-import { type Ask, statement } from './connections.ts'
+import { type Ask, statement } from '../engine/connections.ts'
 
 /**
  * A memory is what is now; its texts are versions of it. What is there is the first version that is

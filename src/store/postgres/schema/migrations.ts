@@ -1,11 +1,11 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import { StoreRefused } from '../../port/errors.ts'
-import { checkServer } from './checks.ts'
-import { type Ask, openConnections, statement } from './connections.ts'
+import { checkServer } from '../engine/checks.ts'
+import { type Ask, openConnections, statement } from '../engine/connections.ts'
+import type { Hosts } from '../engine/hosts.ts'
+import { splitAnew } from '../engine/words.ts'
 import { beginHistory, findPinned } from './history.ts'
-import type { Hosts } from './hosts.ts'
 import { addNamedKeys } from './named-keys.ts'
-import { splitAnew } from './words.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.

@@ -1,7 +1,8 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
-import { transact } from './connection.ts'
+import { transact } from '../engine/connection.ts'
+import { addHistory } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
 
 const steps: readonly string[] = [
@@ -150,84 +151,7 @@ const steps: readonly string[] = [
        WHERE feed = old.feed AND room = old.room;
    END;`,
 
-  // Texts lie in the order in which they were written; under each key lies what is now. What is
-  // there is the first version that is known, whatever its number. CROSS JOIN has the old rows read
-  // as they lie: the planner would look them up one by one, in half as much time again.
-  `ALTER TABLE memories RENAME TO kept_memories;
-
-   CREATE TABLE versions (
-     n INTEGER PRIMARY KEY,
-     agent_id TEXT NOT NULL REFERENCES agents (id),
-     key TEXT NOT NULL,
-     seq INTEGER NOT NULL,
-     previous INTEGER,
-     version INTEGER NOT NULL,
-     operation TEXT NOT NULL,
-     author TEXT,
-     id TEXT NOT NULL,
-     created_at INTEGER NOT NULL,
-     updated_at INTEGER NOT NULL,
-     bytes INTEGER NOT NULL,
-     size INTEGER NOT NULL,
-     metadata TEXT,
-     text TEXT
-   ) STRICT;
-   INSERT INTO versions
-     SELECT m.rowid, m.agent_id, m.key, s.seq, NULL, m.version, 'write', NULL, m.id, m.created_at,
-       m.updated_at, octet_length(m.text), octet_length(m.text) + octet_length(m.metadata),
-       m.metadata, m.text
-     FROM kept_memories m CROSS JOIN (
-       SELECT rowid AS r,
-         row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key) AS seq
-       FROM kept_memories
-     ) s ON s.r = m.rowid;
-   CREATE INDEX versions_by_agent ON versions (agent_id, seq);
-
-   CREATE TABLE memories (
-     agent_id TEXT NOT NULL REFERENCES agents (id),
-     key TEXT NOT NULL,
-     id TEXT NOT NULL,
-     version INTEGER NOT NULL,
-     created_at INTEGER NOT NULL,
-     updated_at INTEGER NOT NULL,
-     deleted INTEGER NOT NULL,
-     size INTEGER NOT NULL,
-     pinned INTEGER NOT NULL,
-     kept INTEGER NOT NULL,
-     n INTEGER,
-     PRIMARY KEY (agent_id, key)
-   ) STRICT, WITHOUT ROWID;
-   INSERT INTO memories
-     SELECT agent_id, key, id, version, created_at, updated_at, 0,
-       octet_length(text) + octet_length(metadata),
-       coalesce(json_extract(metadata, '$.pinned') = 1
-         AND json_type(metadata, '$.pinned') = 'true', 0), 1, rowid
-     FROM kept_memories ORDER BY agent_id, key;
-   DROP TABLE kept_memories;
-
-   CREATE TABLE homes (
-     agent_id TEXT PRIMARY KEY REFERENCES agents (id),
-     memories INTEGER NOT NULL,
-     bytes INTEGER NOT NULL,
-     history INTEGER NOT NULL,
-     last_event INTEGER NOT NULL
-   ) STRICT, WITHOUT ROWID;
-   INSERT INTO homes
-     SELECT a.id, count(m.key), coalesce(sum(m.size), 0), 0, count(m.key)
-     FROM agents a LEFT JOIN memories m ON m.agent_id = a.id GROUP BY a.id;
-   ALTER TABLE agents DROP COLUMN memory_count;
-
-   CREATE TABLE events (
-     agent_id TEXT NOT NULL REFERENCES agents (id),
-     id INTEGER NOT NULL,
-     type TEXT NOT NULL,
-     key TEXT,
-     renamed_from TEXT,
-     version INTEGER,
-     author TEXT,
-     created_at INTEGER NOT NULL,
-     PRIMARY KEY (agent_id, id)
-   ) STRICT, WITHOUT ROWID;`,
+  addHistory,
   addNamedKeys,
 ]
 

@@ -1,0 +1,141 @@
+/** What happens in the homes, one row each at the end of one table, with the versions it makes. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { EventType } from '../port/events.ts'
+import type { Memory, Operation } from '../port/memories.ts'
+import { prepare } from './engine/connection.ts'
+import type { Home } from './homes.ts'
+
+/** A version, beside what the row says of what happened. */
+export interface Made {
+  readonly operation: Operation
+  /** Where the version before it lies. */
+  readonly previous: number | null
+  readonly id: string
+  readonly createdAt: number
+  /** Null of a delete. */
+  readonly content: Pick<Memory, 'text' | 'metadata'> | null
+}
+
+export interface Entry {
+  readonly event: EventType
+  readonly key?: string | undefined
+  readonly from?: string | undefined
+  readonly version?: number | undefined
+  /** As JSON. */
+  readonly author: string
+  readonly at: number
+  readonly made?: Made | undefined
+}
+
+/** Of what happened in a home so many are filed, and given up, together. */
+const TOGETHER = 64
+
+/** The rows of a home that are not in the index, newest first. */
+export const TAIL = `
+  tail (n, id, before) AS (
+    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = ?1
+    UNION ALL
+    SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
+  )`
+
+/** Puts the tail of a home, which must be saved, into the index. */
+export function prepareFile(db: DatabaseSync) {
+  const file = prepare(
+    db,
+    `WITH RECURSIVE tail (n, id, before) AS (
+       SELECT n, id, before FROM log WHERE n = ?2
+       UNION ALL
+       SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
+     )
+     INSERT INTO log_index SELECT ?1, id, n FROM tail`,
+  )
+  return (agentId: string, home: Home): Home => {
+    if (home.tail === null) return home
+    file.run(agentId, home.tail)
+    return { ...home, tail: null }
+  }
+}
+
+/** Gives up events over the count; a version that one of them made stays. */
+function prepareGiveUp(db: DatabaseSync) {
+  const forget = prepare(
+    db,
+    `DELETE FROM log WHERE operation IS NULL
+     AND n IN (SELECT n FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?)`,
+  )
+  const unfile = prepare(
+    db,
+    `DELETE FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?
+     AND NOT EXISTS (SELECT 1 FROM log l WHERE l.n = log_index.n)`,
+  )
+  return (agentId: string, home: Home, most: number): Home => {
+    const { firstEvent, lastEvent } = home
+    const first = lastEvent - most + 1
+    if (first <= firstEvent) return home
+    forget.run(agentId, firstEvent, first)
+    unfile.run(agentId, firstEvent, first)
+    return { ...home, firstEvent: first }
+  }
+}
+
+/** `most`: events that are kept; 0: all. Answers the home once there is this row in its log. */
+export function prepareAdvance(db: DatabaseSync, most: number) {
+  const file = prepareFile(db)
+  const giveUp = prepareGiveUp(db)
+  return (agentId: string, before: Home, n: number, isEvent: boolean): Home => {
+    if (!isEvent) return { ...before, tail: n }
+    const home = { ...before, tail: n, lastEvent: before.lastEvent + 1 }
+    if (home.lastEvent % TOGETHER !== 0) return home
+    const filed = file(agentId, home)
+    return most > 0 ? giveUp(agentId, filed, most) : filed
+  }
+}
+
+/** Answers where the row lies, and the home then. */
+export function prepareAppend(db: DatabaseSync, most: number) {
+  const insert = prepare(
+    db,
+    `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author, at,
+       operation, previous, memory_id, created_at, bytes, size, metadata, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const advance = prepareAdvance(db, most)
+  return (agentId: string, before: Home, entry: Entry): { readonly n: number; home: Home } => {
+    const { event, key = null, from = null, version = null, author, at, made } = entry
+    const { text, metadata } = made?.content ?? { text: null, metadata: null }
+    const bytes = text === null ? 0 : Buffer.byteLength(text)
+    const size = bytes + (metadata === null ? 0 : Buffer.byteLength(metadata))
+    const { operation = null, previous = null, id = null, createdAt = null } = made ?? {}
+    const { lastInsertRowid } = insert.run(
+      ...[agentId, before.lastEvent + 1, before.tail, event, key, from, version, author, at],
+      ...[operation, previous, id, createdAt, bytes, size, metadata, text],
+    )
+    const n = Number(lastInsertRowid)
+    return { n, home: advance(agentId, before, n, true) }
+  }
+}
+
+/** A row of the log that holds a version. */
+export interface Kept {
+  readonly n: number
+  readonly event_id: number
+  /** Null of a version that came with others in one event. */
+  readonly event: EventType | null
+}
+
+/** Gives up a version: its event stays as long as events do. */
+export function prepareDrop(db: DatabaseSync) {
+  const hollow = prepare(
+    db,
+    `UPDATE log SET operation = NULL, previous = NULL, memory_id = NULL, created_at = NULL,
+       bytes = NULL, size = NULL, metadata = NULL, text = NULL WHERE n = ?`,
+  )
+  const unfile = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
+  const remove = prepare(db, 'DELETE FROM log WHERE n = ?')
+  return (agentId: string, { firstEvent }: Home, { n, event, event_id: id }: Kept): void => {
+    const needed = event !== null && id >= firstEvent
+    // The tail is held together by all of its rows.
+    if (!needed && unfile.run(agentId, id, n).changes > 0) remove.run(n)
+    else hollow.run(n)
+  }
+}
