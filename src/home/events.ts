@@ -20,6 +20,10 @@ export const eventSchema = z
     key: memoryKey.optional().meta({ description: 'Of the memory; the new one of a rename.' }),
     from: memoryKey.optional().meta({ description: 'Of a rename: the old key.' }),
     version: z.int().min(1).optional(),
+    namedKey: z
+      .object({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'Of create_key and revoke_key: which key was made or ended.' }),
     by: author,
     createdAt: dateTime,
   })

@@ -51,7 +51,8 @@ describe.each(stores)('keys on $name', (engine) => {
 
   async function events(identity: Identity, after = 0) {
     const answer = await store().eventsAfter(identity, after, 1_000)
-    return answer.outcome === 'events' ? answer.events.map(({ type, by }) => ({ type, by })) : []
+    if (answer.outcome !== 'events') return []
+    return answer.events.map(({ type, by, namedKey }) => ({ type, by, namedKey }))
   }
 
   const types = async (identity: Identity) => (await events(identity)).map(({ type }) => type)
@@ -280,7 +281,7 @@ describe.each(stores)('keys on $name', (engine) => {
     await store().setStatus(inConsole, 'paused', NOON)
     await store().setStatus(operator, 'paused', NOON)
     await store().setStatus(operator, 'active', NOON)
-    const { key } = await named(operator)
+    const { key } = await named(operator, { name: '{"id":"…"} "\\' })
     await store().endKey(operator, key.id, NOON)
     await store().endKey(operator, key.id, NOON)
     await store().rotateAgentToken(operator, hash(), NOON)
@@ -289,11 +290,12 @@ describe.each(stores)('keys on $name', (engine) => {
     await store().replaceOperatorToken(operator, token, NOON)
     const log = await events({ ...operator, tokenHash: token.tokenHash })
     const api = { as: 'operator', via: 'api' }
+    const namedKey = { id: key.id, name: key.name }
     expect(log).toEqual([
       { type: 'pause', by: { as: 'operator', via: 'console', account: 'a@example.org' } },
       { type: 'resume', by: api },
-      { type: 'create_key', by: api },
-      { type: 'revoke_key', by: api },
+      { type: 'create_key', by: api, namedKey },
+      { type: 'revoke_key', by: api, namedKey },
       { type: 'rotate_key', by: api },
       { type: 'replace_operator_key', by: api },
     ])

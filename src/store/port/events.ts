@@ -1,5 +1,6 @@
 /** What happened in a home: its log, which outlives the versions and holds no text. */
 import type { Author, Identity, Refused } from './home.ts'
+import type { NamedKey } from './keys.ts'
 import { OPERATIONS } from './memories.ts'
 
 /** Each change of a memory, and what else an operator wants to know of. */
@@ -28,6 +29,8 @@ export interface HomeEvent {
   /** Of a rename: the old name. */
   readonly from: string | undefined
   readonly version: number | undefined
+  /** The key that was made or ended; undefined also where that happened before keys were told. */
+  readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
   readonly by: Author | undefined
   readonly createdAt: number
 }

@@ -79,10 +79,10 @@ export function prepareLog(db: DatabaseSync, most: number) {
 export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const log = prepareLog(db, mostEvents)
-  return (agentId: string, type: EventType, by: Author, now: number): void => {
+  return (agentId: string, type: EventType, by: Author, now: number, key?: string): void => {
     const home = homes.read(agentId)
     const lastEvent = home.lastEvent + 1
-    log(agentId, lastEvent, { type }, JSON.stringify(by), now)
+    log(agentId, lastEvent, { type, key }, JSON.stringify(by), now)
     homes.save(agentId, { ...home, lastEvent })
   }
 }
