@@ -15,7 +15,8 @@ export interface ModelMemory {
 interface ModelEvent {
   readonly type: string
   readonly key: string
-  readonly version: number
+  /** Undefined where it made none. */
+  readonly version: number | undefined
 }
 
 export interface ModelAgent {

@@ -436,10 +436,23 @@ describe.each(stores)('keeping on $name', (engine) => {
       ...conflict(0),
       deleted: { version: 6, deletedAt: NOON + 9 },
     })
+    expect(await erase('all')).toEqual({ outcome: 'erased', versions: [] })
     expect(await fixture.write(agent)).toMatchObject({ memory: { version: 7 } })
-    expect((await events(agent)).map(({ type }) => type)).toEqual([
-      ...Array.from({ length: 5 }, () => 'write'),
-      ...['erase', 'erase', 'erase', 'write'],
+  })
+
+  test('the log tells an erasure’s version where it made one: where it took what was there', async () => {
+    const { agent, operator } = await fixture.agent()
+    const erase = (what: 'all' | 'history' | number[]) =>
+      fixture.store().eraseMemory(operator, 'plan', what, NOON + 9)
+    for (const n of [0, 1, 2]) await fixture.write(agent, { expectedVersion: n })
+    for (const what of [[1], 'history', 'all', 'all', 'history'] as const) {
+      await erase(typeof what === 'string' ? what : [...what])
+    }
+    await fixture.write(agent)
+    expect((await events(agent)).map(({ type, version }) => [type, version])).toEqual([
+      ...[1, 2, 3].map((version) => ['write', version]),
+      ...[undefined, undefined, 4, undefined, undefined].map((version) => ['erase', version]),
+      ['write', 5],
     ])
   })
 

@@ -28,6 +28,7 @@ export interface HomeEvent {
   readonly key: string | undefined
   /** Of a rename: the old name. */
   readonly from: string | undefined
+  /** The one that the memory got; undefined of an erasure that took only what was before. */
   readonly version: number | undefined
   /** The key that was made or ended; undefined also where that happened before keys were told. */
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined

@@ -86,7 +86,8 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     saveStand(agentId, key, after, false)
     homes.save(agentId, next)
     const author = JSON.stringify(authorOf(identity))
-    log(agentId, next.lastEvent, { type: 'erase', key, version: after.version }, author, now)
+    const version = after.version === stand.version ? undefined : after.version
+    log(agentId, next.lastEvent, { type: 'erase', key, version }, author, now)
     tally.created(next.memories - home.memories)
     return {
       outcome: 'erased',
