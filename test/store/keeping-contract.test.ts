@@ -104,7 +104,13 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await one(agent, remove(1))).toEqual({ outcome: 'deleted', key: 'plan', deleted })
     expect(await one(agent, remove(1))).toEqual({ outcome: 'missing', deleted })
     expect(await one(agent, remove(1, 'never'))).toEqual({ outcome: 'missing' })
-    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    const read = (key: string) => fixture.store().readMemory(agent, key)
+    expect(await Promise.all(['plan', 'never', 'plan'].map(read))).toEqual([
+      { outcome: 'missing', deleted },
+      { outcome: 'missing' },
+      { outcome: 'missing', deleted },
+    ])
+    expect(await read('plan')).toEqual({ outcome: 'missing', deleted })
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
     for (const expectedVersion of [1, 2]) {
       expect(await fixture.write(agent, { expectedVersion })).toEqual({
@@ -429,7 +435,10 @@ describe.each(stores)('keeping on $name', (engine) => {
       memory: { text: 'v4', version: 5 },
     })
     expect(await erase('all')).toEqual({ outcome: 'erased', versions: [5] })
-    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({
+      outcome: 'missing',
+      deleted: { version: 6, deletedAt: NOON + 9 },
+    })
     expect(await versions(agent)).toEqual([])
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
     expect(await fixture.write(agent, { expectedVersion: 5 })).toMatchObject({
