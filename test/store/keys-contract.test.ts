@@ -239,6 +239,56 @@ describe.each(stores)('keys on $name', (engine) => {
     expect(salts.filter((salt) => salt === 'new')).toHaveLength(1)
   })
 
+  test('the host’s owner replaces an operator token without it, and the old one is void', async () => {
+    const { birth, operator, agent } = await fixture.agent()
+    const tokenHash = hash()
+    const reset = (agentId: string) => store().resetOperatorToken(agentId, tokenHash, NOON)
+    expect(await reset(randomUUID())).toEqual({ outcome: 'missing' })
+    expect(await store().identify(operator.tokenHash)).toEqual(operator)
+    expect(await reset(operator.agentId)).toEqual({ outcome: 'replaced' })
+    expect(await store().identify(operator.tokenHash)).toBeUndefined()
+    expect(await store().setStatus(operator, 'paused', NOON)).toEqual({ outcome: 'revoked' })
+    const renewed = { ...operator, tokenHash }
+    expect(await store().identify(tokenHash)).toEqual(renewed)
+    expect(await fixture.write(agent)).toMatchObject({ outcome: 'saved' })
+    expect(await store().findBirth(birth.keyHash)).toMatchObject({ rotated: true })
+    expect((await events(renewed))[0]).toEqual({
+      type: 'replace_operator_key',
+      by: { as: 'operator', via: 'host' },
+      namedKey: undefined,
+    })
+  })
+
+  test('what the host’s owner replaced is given by no replay, and no account keeps the agent', async () => {
+    const account = { id: randomUUID(), email: 'host@example.org', passwordHash: '$argon2id$x' }
+    const { operator } = await fixture.agent({ account: { create: account } })
+    const other = await fixture.agent({ account: { join: account.id } })
+    const mine = { ...operator, via: 'console', account: account.email } as const
+    const token = replacing()
+    await store().replaceOperatorToken(mine, token, NOON)
+    expect(await store().identifyOwner(account.id, operator.agentId)).toBeDefined()
+    await store().resetOperatorToken(operator.agentId, hash(), NOON)
+    expect(await store().findReplacement(operator.tokenHash)).toBeUndefined()
+    for (const tokenHash of [operator.tokenHash, token.tokenHash]) {
+      const before = { ...mine, tokenHash }
+      const again = await store().replaceOperatorToken(before, replacing(token.keyHash), NOON)
+      expect(again).toEqual({ outcome: 'revoked' })
+    }
+    expect(await store().identifyOwner(account.id, operator.agentId)).toBeUndefined()
+    expect(await store().identifyOwner(account.id, other.operator.agentId)).toEqual(other.operator)
+  })
+
+  test('a paused agent stays paused, whoever replaces its operator token', async () => {
+    const { operator, agent } = await fixture.agent()
+    await store().setStatus(operator, 'paused', NOON)
+    const tokenHash = hash()
+    await store().resetOperatorToken(operator.agentId, tokenHash, NOON)
+    expect(await fixture.write(agent)).toEqual({ outcome: 'paused' })
+    const renewed = { ...operator, tokenHash }
+    await store().setStatus(renewed, 'active', NOON)
+    expect(await fixture.write(agent)).toMatchObject({ outcome: 'saved' })
+  })
+
   test('the agent leaves its account, but for that of whoever asks', async () => {
     const account = (email: string) => ({ id: randomUUID(), email, passwordHash: '$argon2id$x' })
     const [mine, kept] = [account('left@example.org'), account('kept@example.org')]

@@ -3,6 +3,7 @@
 import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
+import type { HostStore } from '../port/host.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { SearchStore } from '../port/search.ts'
@@ -164,6 +165,11 @@ function homeVerbs(parts: Parts): HomeStore {
   }
 }
 
+const hostVerbs = (parts: Parts): HostStore => ({
+  resetOperatorToken: (...token) =>
+    forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
+})
+
 const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
   createSession: (...session) => writer.submit('createSession', ...session),
   findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),
@@ -204,6 +210,7 @@ export async function openSqlite(
     warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
     leasePermits: undefined,
     ...homeVerbs(parts),
+    ...hostVerbs(parts),
     ...sessionVerbs(parts),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
