@@ -10,6 +10,7 @@ import type { SearchStore } from '../port/search.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
+import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
@@ -205,12 +206,18 @@ export async function openSqlite(
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
   const { closeReader, searcher, space, writer } = parts
+  const host = hostVerbs(parts)
+  const control = await listenToHost(path, host)
   return {
     location: path,
-    warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
+    warnings: [
+      ...exposures(path),
+      ...((await space.hasRoom()) ? [] : [NO_ROOM]),
+      ...control.warnings,
+    ],
     leasePermits: undefined,
     ...homeVerbs(parts),
-    ...hostVerbs(parts),
+    ...host,
     ...sessionVerbs(parts),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
@@ -219,6 +226,7 @@ export async function openSqlite(
       return { ...(await writer.totals()), commits: writer.commits(), freeBytes }
     },
     async close() {
+      await control.close()
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()
       await searcher.close()
