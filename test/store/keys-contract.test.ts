@@ -278,6 +278,24 @@ describe.each(stores)('keys on $name', (engine) => {
     expect(await store().identifyOwner(account.id, other.operator.agentId)).toEqual(other.operator)
   })
 
+  test('of a replacement and the host’s at once, one token stands and leads to no other', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { operator } = await fixture.agent()
+      const [token, tokenHash] = [replacing(), hash()]
+      const [replaced, reset] = await Promise.all([
+        store().replaceOperatorToken(operator, token, NOON),
+        store().resetOperatorToken(operator.agentId, tokenHash, NOON),
+      ])
+      expect(['replaced', 'revoked']).toContain(replaced.outcome)
+      expect(reset).toEqual({ outcome: 'replaced' })
+      expect(await store().identify(tokenHash)).toEqual({ ...operator, tokenHash })
+      for (const gone of [operator.tokenHash, token.tokenHash]) {
+        expect(await store().identify(gone)).toBeUndefined()
+      }
+      expect(await store().findReplacement(operator.tokenHash)).toBeUndefined()
+    }
+  })
+
   test('a paused agent stays paused, whoever replaces its operator token', async () => {
     const { operator, agent } = await fixture.agent()
     await store().setStatus(operator, 'paused', NOON)
