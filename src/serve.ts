@@ -2,11 +2,11 @@
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { boundsOf } from './bounds.ts'
+import { type Config, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
-import { StoreRefused } from './store/port/errors.ts'
-import type { Store, StoreOptions } from './store/port/store.ts'
+import type { Store } from './store/port/store.ts'
 
 type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 
@@ -50,17 +50,6 @@ function announce(log: Logger, url: string, store: Store): void {
   )
 }
 
-export const boundsOf = (config: Config): StoreOptions => ({
-  home: {
-    memories: config.MEMORIES_PER_AGENT,
-    bytes: config.BYTES_PER_AGENT,
-    versions: config.VERSIONS_PER_MEMORY,
-    events: config.EVENTS_PER_AGENT,
-  },
-  feed: { entries: config.FEED_CAPACITY, bytes: config.FEED_BYTES },
-  diskReserve: config.DISK_RESERVE,
-})
-
 /** Rejects when it cannot serve; `advice` says what a person can do about it. */
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
@@ -87,14 +76,4 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
       log.info('stopped')
     },
   }
-}
-
-export const advice = (error: unknown): string | undefined => {
-  if (error instanceof ConfigError || error instanceof StoreRefused) return error.message
-  const { code, syscall, port, message } = error as NodeJS.ErrnoException & { port?: number }
-  if (code === 'EADDRINUSE')
-    return `Port ${port} is in use. Set PORT to another, or to 0 for any free one.`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST is not an address of this machine (${message}). Set it to 127.0.0.1, or to 0.0.0.0 for all.`
-  return syscall && `The system does not allow it: ${message}`
 }

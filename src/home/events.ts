@@ -19,7 +19,14 @@ export const eventSchema = z
     type: z.enum(EVENT_TYPES),
     key: memoryKey.optional().meta({ description: 'Of the memory; the new one of a rename.' }),
     from: memoryKey.optional().meta({ description: 'Of a rename: the old key.' }),
-    version: z.int().min(1).optional(),
+    version: z.int().min(1).optional().meta({
+      description:
+        'The one that the memory got; none of an erasure that took only what was before.',
+    }),
+    namedKey: z
+      .object({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'Of create_key and revoke_key: which key was made or ended.' }),
     by: author,
     createdAt: dateTime,
   })

@@ -55,7 +55,9 @@ export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'Memor
 export const author = z
   .object({
     as: z.enum(['agent', 'operator']),
-    via: z.enum(['api', 'console', 'mcp']),
+    via: z
+      .enum(['api', 'console', 'mcp', 'host'])
+      .meta({ description: '`host`: a command where the service runs.' }),
     account: z.string().optional().meta({ description: 'The operator’s, in the console.' }),
     key: z
       .object({ id: z.string(), name: z.string() })

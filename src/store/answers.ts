@@ -45,6 +45,9 @@ export const conflictWith = (
   deleted,
 })
 
+/** Whoever owns the host acts as the operator, and has shown no credential. */
+export const BY_HOST: Author = { as: 'operator', via: 'host' }
+
 /** Who does it, as it is kept with what was done. */
 export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author => ({
   as: kind,

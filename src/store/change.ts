@@ -51,7 +51,7 @@ type Decision = Effect | Fault
 export const isLiving = (head: Head | undefined): head is Head & { readonly deleted: false } =>
   head?.deleted === false
 
-const deletedOf = (head: Head | undefined): Deleted | undefined =>
+export const deletedOf = (head: Head | undefined): Deleted | undefined =>
   head?.deleted ? { version: head.version, deletedAt: head.updatedAt } : undefined
 
 const versionOf = (head: Head | undefined): number => (isLiving(head) ? head.version : 0)

@@ -161,6 +161,7 @@ export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion 
 export interface EventRow {
   id: number
   type: EventType
+  /** What it happened to: a memory's key; a named key as `namedKeyText`. */
   key: string | null
   renamed_from: string | null
   version: number | null
@@ -168,10 +169,21 @@ export interface EventRow {
   created_at: number
 }
 
+type KeyInEvent = NonNullable<HomeEvent['namedKey']>
+
+export const namedKeyText = ({ id, name }: KeyInEvent): string => JSON.stringify({ id, name })
+
+const isOfNamedKey = (type: EventType): boolean => type === 'create_key' || type === 'revoke_key'
+
+function subjectOf({ type, key }: EventRow): Pick<HomeEvent, 'key' | 'namedKey'> {
+  if (!isOfNamedKey(type)) return { key: key ?? undefined, namedKey: undefined }
+  return { key: undefined, namedKey: key === null ? undefined : (JSON.parse(key) as KeyInEvent) }
+}
+
 export const eventOf = (row: EventRow): HomeEvent => ({
   id: row.id,
   type: row.type,
-  key: row.key ?? undefined,
+  ...subjectOf(row),
   from: row.renamed_from ?? undefined,
   version: row.version ?? undefined,
   by: authorOf(row.author),

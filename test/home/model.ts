@@ -15,7 +15,8 @@ export interface ModelMemory {
 interface ModelEvent {
   readonly type: string
   readonly key: string
-  readonly version: number
+  /** Undefined where it made none. */
+  readonly version: number | undefined
 }
 
 export interface ModelAgent {
@@ -162,6 +163,9 @@ export const read = (slot: number, who: Who, key: string) =>
     const refused = refusal(agent, who, false) ?? (memory ? undefined : 'memory_not_found')
     expect(outcome(answer)).toBe(refused ?? 'ok')
     if (!refused) expect(answer.body.memory).toMatchObject({ ...memory })
+    if (refused === 'memory_not_found') {
+      expect(answer.body.deletedVersion).toBe(agent.memories.get(key)?.version)
+    }
   })
 
 export const profile = (slot: number, who: Who) =>

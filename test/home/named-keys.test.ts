@@ -100,6 +100,21 @@ describe.each(engines)('named keys on $name', (engine) => {
     expectProblem(await end(), 'key_not_found')
   })
 
+  test('the log names what was made and ended, but not to one that sees a prefix', async () => {
+    const { operatorToken } = await service.birth()
+    const key = await made(operatorToken, { name: 'Nightly' })
+    const { id, token } = await made(operatorToken, { prefix: 'ci.' })
+    await service.call('DELETE', `${path}/${key.id}`, { token: operatorToken })
+    const log = (token: string) => service.call('GET', '/api/agents/me/events', { token })
+    const { events } = (await log(operatorToken)).body as { events: { by: object }[] }
+    expect(events.map(({ by, ...event }) => ({ ...event, createdAt: undefined }))).toEqual([
+      { id: 1, type: 'create_key', namedKey: { id: key.id, name: 'Nightly' } },
+      { id: 2, type: 'create_key', namedKey: { id, name: 'CI' } },
+      { id: 3, type: 'revoke_key', namedKey: { id: key.id, name: 'Nightly' } },
+    ])
+    expect((await log(token)).body).toEqual({ events: [], next: null })
+  })
+
   test('the panic button ends all of them, and a pause pauses them', async () => {
     const { operatorToken } = await service.birth()
     const key = await made(operatorToken, {})

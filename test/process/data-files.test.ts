@@ -89,6 +89,7 @@ const modesIn = (directory: string): Record<string, string> =>
 
 const ALL_PRIVATE = {
   'home.db': '600',
+  'home.db.control': '600',
   'home.db-shm': '600',
   'home.db-wal': '600',
   'home.db.lock': '600',

@@ -15,6 +15,8 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
   /** Everything the process wrote, on both streams. */
   readonly output: string
+  /** The part of it that a pipe would get. */
+  readonly stdout: string
 }
 
 export interface Program {
@@ -58,14 +60,18 @@ export function launch(options: Launch): Program {
     detached,
   })
   let output = ''
+  let stdout = ''
   const heard = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
+      if (stream === child.stdout) stdout += text
       for (const listen of heard) listen()
     })
   }
-  const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal, output }))
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    return { code, signal, output, stdout }
+  })
   const launched: Program = {
     pid: child.pid ?? 0,
     ended,

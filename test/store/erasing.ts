@@ -48,8 +48,9 @@ export const stepsOf = (most: number): fc.Arbitrary<Step[]> =>
 
 /** Every file of the database, as one text of bytes. */
 export const bytesIn = (directory: string): string =>
-  readdirSync(directory)
-    .map((name) => readFileSync(join(directory, name), 'latin1'))
+  readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => readFileSync(join(directory, name), 'latin1'))
     .join('\n')
 
 /** Of an agent: what it wrote, by key and version. */

@@ -104,7 +104,13 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await one(agent, remove(1))).toEqual({ outcome: 'deleted', key: 'plan', deleted })
     expect(await one(agent, remove(1))).toEqual({ outcome: 'missing', deleted })
     expect(await one(agent, remove(1, 'never'))).toEqual({ outcome: 'missing' })
-    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    const read = (key: string) => fixture.store().readMemory(agent, key)
+    expect(await Promise.all(['plan', 'never', 'plan'].map(read))).toEqual([
+      { outcome: 'missing', deleted },
+      { outcome: 'missing' },
+      { outcome: 'missing', deleted },
+    ])
+    expect(await read('plan')).toEqual({ outcome: 'missing', deleted })
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
     for (const expectedVersion of [1, 2]) {
       expect(await fixture.write(agent, { expectedVersion })).toEqual({
@@ -429,17 +435,33 @@ describe.each(stores)('keeping on $name', (engine) => {
       memory: { text: 'v4', version: 5 },
     })
     expect(await erase('all')).toEqual({ outcome: 'erased', versions: [5] })
-    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    expect(await fixture.store().readMemory(agent, 'plan')).toEqual({
+      outcome: 'missing',
+      deleted: { version: 6, deletedAt: NOON + 9 },
+    })
     expect(await versions(agent)).toEqual([])
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
     expect(await fixture.write(agent, { expectedVersion: 5 })).toMatchObject({
       ...conflict(0),
       deleted: { version: 6, deletedAt: NOON + 9 },
     })
+    expect(await erase('all')).toEqual({ outcome: 'erased', versions: [] })
     expect(await fixture.write(agent)).toMatchObject({ memory: { version: 7 } })
-    expect((await events(agent)).map(({ type }) => type)).toEqual([
-      ...Array.from({ length: 5 }, () => 'write'),
-      ...['erase', 'erase', 'erase', 'write'],
+  })
+
+  test('the log tells an erasure’s version where it made one: where it took what was there', async () => {
+    const { agent, operator } = await fixture.agent()
+    const erase = (what: 'all' | 'history' | number[]) =>
+      fixture.store().eraseMemory(operator, 'plan', what, NOON + 9)
+    for (const n of [0, 1, 2]) await fixture.write(agent, { expectedVersion: n })
+    for (const what of [[1], 'history', 'all', 'all', 'history'] as const) {
+      await erase(typeof what === 'string' ? what : [...what])
+    }
+    await fixture.write(agent)
+    expect((await events(agent)).map(({ type, version }) => [type, version])).toEqual([
+      ...[1, 2, 3].map((version) => ['write', version]),
+      ...[undefined, undefined, 4, undefined, undefined].map((version) => ['erase', version]),
+      ['write', 5],
     ])
   })
 

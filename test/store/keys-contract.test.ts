@@ -51,7 +51,8 @@ describe.each(stores)('keys on $name', (engine) => {
 
   async function events(identity: Identity, after = 0) {
     const answer = await store().eventsAfter(identity, after, 1_000)
-    return answer.outcome === 'events' ? answer.events.map(({ type, by }) => ({ type, by })) : []
+    if (answer.outcome !== 'events') return []
+    return answer.events.map(({ type, by, namedKey }) => ({ type, by, namedKey }))
   }
 
   const types = async (identity: Identity) => (await events(identity)).map(({ type }) => type)
@@ -238,6 +239,74 @@ describe.each(stores)('keys on $name', (engine) => {
     expect(salts.filter((salt) => salt === 'new')).toHaveLength(1)
   })
 
+  test('the host’s owner replaces an operator token without it, and the old one is void', async () => {
+    const { birth, operator, agent } = await fixture.agent()
+    const tokenHash = hash()
+    const reset = (agentId: string) => store().resetOperatorToken(agentId, tokenHash, NOON)
+    expect(await reset(randomUUID())).toEqual({ outcome: 'missing' })
+    expect(await store().identify(operator.tokenHash)).toEqual(operator)
+    expect(await reset(operator.agentId)).toEqual({ outcome: 'replaced' })
+    expect(await store().identify(operator.tokenHash)).toBeUndefined()
+    expect(await store().setStatus(operator, 'paused', NOON)).toEqual({ outcome: 'revoked' })
+    const renewed = { ...operator, tokenHash }
+    expect(await store().identify(tokenHash)).toEqual(renewed)
+    expect(await fixture.write(agent)).toMatchObject({ outcome: 'saved' })
+    expect(await store().findBirth(birth.keyHash)).toMatchObject({ rotated: true })
+    expect((await events(renewed))[0]).toEqual({
+      type: 'replace_operator_key',
+      by: { as: 'operator', via: 'host' },
+      namedKey: undefined,
+    })
+  })
+
+  test('what the host’s owner replaced is given by no replay, and no account keeps the agent', async () => {
+    const account = { id: randomUUID(), email: 'host@example.org', passwordHash: '$argon2id$x' }
+    const { operator } = await fixture.agent({ account: { create: account } })
+    const other = await fixture.agent({ account: { join: account.id } })
+    const mine = { ...operator, via: 'console', account: account.email } as const
+    const token = replacing()
+    await store().replaceOperatorToken(mine, token, NOON)
+    expect(await store().identifyOwner(account.id, operator.agentId)).toBeDefined()
+    await store().resetOperatorToken(operator.agentId, hash(), NOON)
+    expect(await store().findReplacement(operator.tokenHash)).toBeUndefined()
+    for (const tokenHash of [operator.tokenHash, token.tokenHash]) {
+      const before = { ...mine, tokenHash }
+      const again = await store().replaceOperatorToken(before, replacing(token.keyHash), NOON)
+      expect(again).toEqual({ outcome: 'revoked' })
+    }
+    expect(await store().identifyOwner(account.id, operator.agentId)).toBeUndefined()
+    expect(await store().identifyOwner(account.id, other.operator.agentId)).toEqual(other.operator)
+  })
+
+  test('of a replacement and the host’s at once, one token stands and leads to no other', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { operator } = await fixture.agent()
+      const [token, tokenHash] = [replacing(), hash()]
+      const [replaced, reset] = await Promise.all([
+        store().replaceOperatorToken(operator, token, NOON),
+        store().resetOperatorToken(operator.agentId, tokenHash, NOON),
+      ])
+      expect(['replaced', 'revoked']).toContain(replaced.outcome)
+      expect(reset).toEqual({ outcome: 'replaced' })
+      expect(await store().identify(tokenHash)).toEqual({ ...operator, tokenHash })
+      for (const gone of [operator.tokenHash, token.tokenHash]) {
+        expect(await store().identify(gone)).toBeUndefined()
+      }
+      expect(await store().findReplacement(operator.tokenHash)).toBeUndefined()
+    }
+  })
+
+  test('a paused agent stays paused, whoever replaces its operator token', async () => {
+    const { operator, agent } = await fixture.agent()
+    await store().setStatus(operator, 'paused', NOON)
+    const tokenHash = hash()
+    await store().resetOperatorToken(operator.agentId, tokenHash, NOON)
+    expect(await fixture.write(agent)).toEqual({ outcome: 'paused' })
+    const renewed = { ...operator, tokenHash }
+    await store().setStatus(renewed, 'active', NOON)
+    expect(await fixture.write(agent)).toMatchObject({ outcome: 'saved' })
+  })
+
   test('the agent leaves its account, but for that of whoever asks', async () => {
     const account = (email: string) => ({ id: randomUUID(), email, passwordHash: '$argon2id$x' })
     const [mine, kept] = [account('left@example.org'), account('kept@example.org')]
@@ -280,7 +349,7 @@ describe.each(stores)('keys on $name', (engine) => {
     await store().setStatus(inConsole, 'paused', NOON)
     await store().setStatus(operator, 'paused', NOON)
     await store().setStatus(operator, 'active', NOON)
-    const { key } = await named(operator)
+    const { key } = await named(operator, { name: '{"id":"…"} "\\' })
     await store().endKey(operator, key.id, NOON)
     await store().endKey(operator, key.id, NOON)
     await store().rotateAgentToken(operator, hash(), NOON)
@@ -289,11 +358,12 @@ describe.each(stores)('keys on $name', (engine) => {
     await store().replaceOperatorToken(operator, token, NOON)
     const log = await events({ ...operator, tokenHash: token.tokenHash })
     const api = { as: 'operator', via: 'api' }
+    const namedKey = { id: key.id, name: key.name }
     expect(log).toEqual([
       { type: 'pause', by: { as: 'operator', via: 'console', account: 'a@example.org' } },
       { type: 'resume', by: api },
-      { type: 'create_key', by: api },
-      { type: 'revoke_key', by: api },
+      { type: 'create_key', by: api, namedKey },
+      { type: 'revoke_key', by: api, namedKey },
       { type: 'rotate_key', by: api },
       { type: 'replace_operator_key', by: api },
     ])

@@ -52,6 +52,9 @@ test('a rename names both keys, and a key’s name is text', async () => {
   expect(rowsIn(text)[0]?.slice(3)).toEqual(['renamed', 'old to new', 'version 2'])
   expect(text).toContain(`with the key “<bdi>${escaped(name)}</bdi>”`)
   expect(text).not.toContain('<kept')
+  const ofKey = rowsIn(text).find((row) => row.includes('made a named key'))
+  expect(ofKey?.slice(4)).toEqual([`“${name}”`, ''])
+  expect(text).toContain(`<td class="words">“<bdi>${escaped(name)}</bdi>”</td>`)
 })
 
 test('a hundred are on a page, and the last page ends with the oldest that is kept', async () => {

@@ -137,14 +137,16 @@ function conflictExtras(found: Conflict): ProblemExtras {
 const GONE_ALREADY =
   'There is nothing to change: the memory was deleted. Its versions can be restored.'
 
+/** `detail`: what to know where it was deleted. */
+export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>
+  problem('memory_not_found', deleted && { detail, members: deletedMembers(deleted) })
+
 export function faultProblem(fault: Fault): Problem {
   switch (fault.outcome) {
     case 'conflict':
       return problem('version_conflict', conflictExtras(fault))
     case 'missing':
-      return problem('memory_not_found', {
-        ...(fault.deleted && { detail: GONE_ALREADY, members: deletedMembers(fault.deleted) }),
-      })
+      return notFound(fault.deleted, GONE_ALREADY)
     case 'over_quota':
       return problem('memory_quota_reached')
     case 'too_large':

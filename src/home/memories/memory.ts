@@ -14,7 +14,14 @@ import { body } from '../limits.ts'
 import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, faultProblem, memoryJson, savedAnswers, showSaved } from './answers.ts'
+import {
+  CHANGE_ERRORS,
+  faultProblem,
+  memoryJson,
+  notFound,
+  savedAnswers,
+  showSaved,
+} from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
 import { type Moment, momentOf } from './operation.ts'
 
@@ -27,6 +34,8 @@ function show(call: Call, memory: Memory): Answer {
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }
 
+const DELETED = 'The memory was deleted. What is kept of its versions can be listed, and restored.'
+
 /** Throws `memory_not_found`. */
 export async function findMemory(
   { store }: Home,
@@ -34,7 +43,7 @@ export async function findMemory(
   key: string,
 ): Promise<Memory> {
   const found = await store.readMemory(identity, key)
-  if (found.outcome === 'missing') throw problem('memory_not_found')
+  if (found.outcome === 'missing') throw notFound(found.deleted, DELETED)
   if (found.outcome !== 'found') throw refusal(found)
   return found.memory
 }
@@ -59,7 +68,8 @@ export const readMemory = endpoint({
   docs: {
     tag,
     summary: 'Read a memory',
-    description: 'As it is, or with version as it was then.',
+    description:
+      'As it is, or with version as it was then. Of what was deleted the 404 carries deletedVersion and deletedAt.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),

@@ -136,6 +136,7 @@ export const followEvents = endpoint({
         type: 'delete',
         key: memoryExample.key,
         from: undefined,
+        namedKey: undefined,
         version: 4,
         by: authorExample,
         createdAt: Date.parse(memoryExample.updatedAt),

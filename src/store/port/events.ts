@@ -1,5 +1,6 @@
 /** What happened in a home: its log, which outlives the versions and holds no text. */
 import type { Author, Identity, Refused } from './home.ts'
+import type { NamedKey } from './keys.ts'
 import { OPERATIONS } from './memories.ts'
 
 /** Each change of a memory, and what else an operator wants to know of. */
@@ -27,7 +28,10 @@ export interface HomeEvent {
   readonly key: string | undefined
   /** Of a rename: the old name. */
   readonly from: string | undefined
+  /** The one that the memory got; undefined of an erasure that took only what was before. */
   readonly version: number | undefined
+  /** The key that was made or ended; undefined also where that happened before keys were told. */
+  readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
   readonly by: Author | undefined
   readonly createdAt: number
 }

@@ -10,8 +10,8 @@ export type AgentStatus = 'active' | 'paused'
 /** Who a bearer token speaks for. */
 export type TokenKind = 'agent' | 'operator'
 
-/** By which door somebody came. */
-export type Door = 'api' | 'console' | 'mcp'
+/** By which door somebody came. `host`: by a command where the service runs. */
+export type Door = 'api' | 'console' | 'mcp' | 'host'
 
 export interface Identity {
   readonly agentId: string

@@ -135,7 +135,7 @@ export type ChangesAnswer =
 
 export type ReadAnswer =
   | { readonly outcome: 'found'; readonly memory: Memory }
-  | { readonly outcome: 'missing' }
+  | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
   | Refused
 
 export type WriteAnswer =

@@ -8,6 +8,7 @@
  */
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
+import type { HostStore } from './host.ts'
 import type { SessionStore } from './sessions.ts'
 
 export interface PermitPolicy {
@@ -76,7 +77,7 @@ export interface StoreStatus extends Totals {
   readonly freeBytes: number | undefined
 }
 
-export interface Store extends HomeStore, SessionStore, GatewayStore {
+export interface Store extends HomeStore, SessionStore, GatewayStore, HostStore {
   /** Where the data lives, for people; without credentials. */
   readonly location: string
   /** What its operator should put right, in sentences; empty as a rule. */

@@ -39,8 +39,8 @@ const addEvent = statement<{ id: number }>(
   `WITH numbered AS (
      UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1 RETURNING last_event
    )
-   INSERT INTO events (agent_id, id, type, author, created_at)
-   SELECT $1, last_event, $2, $3, $4::BIGINT FROM numbered RETURNING id`,
+   INSERT INTO events (agent_id, id, type, key, author, created_at)
+   SELECT $1, last_event, $2, $5, $3, $4::BIGINT FROM numbered RETURNING id`,
 )
 
 /** Logs what changed no memory, in the transaction that changed what it did. */
@@ -51,8 +51,9 @@ export const happenings =
     { agentId, by }: { readonly agentId: string; readonly by: Author },
     type: EventType,
     now: number,
+    key: string | null = null,
   ): Promise<void> => {
-    const [row] = await ask(addEvent, agentId, type, JSON.stringify(by), now)
+    const [row] = await ask(addEvent, agentId, type, JSON.stringify(by), now, key)
     if (row) await pruneEvents(ask, agentId, { from: row.id - 1, to: row.id }, most)
   }
 

@@ -78,7 +78,7 @@ async function erase(
   if (all) await saveHeads(ask, [agentId], [after])
   const next = homeWithout(home, gone, all ? head : undefined)
   await ask(saveHome, agentId, next.memories, next.bytes, next.history, next.last_event)
-  const { version } = after
+  const version = after.version === head.version ? null : after.version
   const event = { id: next.last_event, type: 'erase', key, renamed_from: null, version }
   await saveEvents(ask, [agentId, JSON.stringify(authorOf(identity)), now], [event])
   return { outcome: 'erased', versions: gone.map((row) => row.version).sort((a, b) => a - b) }

@@ -13,6 +13,7 @@ import {
   type Replacement,
   USE_MS,
 } from '../port/keys.ts'
+import { namedKeyText } from '../rows.ts'
 import { doneBy, type Happen, happenings, takeControl } from './controls.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
@@ -79,7 +80,7 @@ const create =
     if (await isFull(ask, agentId)) return { outcome: 'too_many' }
     const { id, name, access, prefix, expiresAt = null } = key
     await ask(addKey, agentId, tokenHash, id, name, access, prefix, expiresAt, now)
-    await happen(ask, doneBy(identity), 'create_key', now)
+    await happen(ask, doneBy(identity), 'create_key', now, namedKeyText(key))
     return { outcome: 'created', key: { ...key, createdAt: now, lastUsedAt: undefined } }
   }
 
@@ -95,8 +96,9 @@ const end =
     if (await takeControl(ask, identity)) return { outcome: 'revoked' }
     const [row] = await ask(dropKey, identity.agentId, id)
     if (!row) return { outcome: 'missing' }
-    await happen(ask, doneBy(identity), 'revoke_key', now)
-    return { outcome: 'ended', key: namedKeyOf(row) }
+    const key = namedKeyOf(row)
+    await happen(ask, doneBy(identity), 'revoke_key', now, namedKeyText(key))
+    return { outcome: 'ended', key }
   }
 
 interface ReplacementRow extends Replacement {

@@ -1,6 +1,6 @@
 /** Memories as they are read: what is now, by key or in lists. */
 import type { Identity } from '../port/home.ts'
-import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../port/memories.ts'
+import type { Deleted, MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../port/memories.ts'
 import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../rows.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
@@ -45,12 +45,17 @@ interface Reading {
   readonly key: string
 }
 
+export const deletedIn = (row: FoundRow | undefined): Deleted | undefined =>
+  row && row.id !== null && row.deleted
+    ? { version: row.version, deletedAt: row.updated_at }
+    : undefined
+
 const answerOf = (row: FoundRow | undefined): ReadAnswer => {
   const refused = refusedBy(row)
   if (refused) return refused
   return row && row.id !== null && !row.deleted
     ? { outcome: 'found', memory: memoryOf(row) }
-    : { outcome: 'missing' }
+    : { outcome: 'missing', deleted: deletedIn(row) }
 }
 
 async function readOne(ask: Ask, { identity, key }: Reading): Promise<ReadAnswer> {

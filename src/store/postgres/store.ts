@@ -2,6 +2,7 @@
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
+import type { HostStore } from '../port/host.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { HomeBounds, Store, StoreOptions } from '../port/store.ts'
@@ -14,7 +15,8 @@ import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
 import { eventVerbs } from './homes.ts'
-import { identityVerbs, rememberIdentities } from './identities.ts'
+import { hostVerbs } from './host.ts'
+import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
 import { memoryReads } from './memories.ts'
 import { permitVerbs } from './permits.ts'
@@ -54,10 +56,12 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
   const importMemories = importVerb(exports, committed, options.home)
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
+  const known = rememberIdentities(() => performance.now())
   return {
     location,
     warnings,
     ...homeVerbs({
+      known,
       agents,
       keeping,
       controls,
@@ -67,6 +71,7 @@ export async function openPostgres(databaseUrl: string, options: StoreOptions): 
       importMemories,
       ...options.home,
     }),
+    ...forgettingHost(known, hostVerbs(hot, committed, options.home.events)),
     ...sessionVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -92,7 +97,13 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
   eraseMemory: eraseVerb(hot, committed),
 })
 
+const forgettingHost = (known: Identities, { resetOperatorToken }: HostStore): HostStore => ({
+  resetOperatorToken: (agentId, ...token) =>
+    resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),
+})
+
 interface HomeParts extends HomeBounds {
+  readonly known: Identities
   readonly importMemories: HomeStore['importMemories']
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
@@ -103,8 +114,7 @@ interface HomeParts extends HomeBounds {
 }
 
 function homeVerbs(parts: HomeParts): HomeStore {
-  const { agents, keeping, controls, keys, hot, exports, versions, importMemories } = parts
-  const known = rememberIdentities(() => performance.now())
+  const { known, agents, keeping, controls, keys, hot, exports, versions, importMemories } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,

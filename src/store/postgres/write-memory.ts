@@ -12,13 +12,13 @@ import { authorOf, conflictWith } from '../answers.ts'
 import { isPinned, sizeOf } from '../change.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity, Refused } from '../port/home.ts'
-import type { Conflict, Deleted, MemoryWrite, WriteAnswer } from '../port/memories.ts'
+import type { Conflict, MemoryWrite, WriteAnswer } from '../port/memories.ts'
 import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
-import { type MemoryRow, memoryOf } from '../rows.ts'
+import { memoryOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
-import { readMemory } from './memories.ts'
+import { deletedIn, readMemory } from './memories.ts'
 import { prune } from './prune.ts'
 
 /**
@@ -146,11 +146,6 @@ async function attempt(ask: Ask, write: MemoryWrite, values: unknown[]): Promise
   return row?.fits === false ? { outcome: 'over_quota' } : undefined
 }
 
-const deletedOf = ({ version, updated_at: deletedAt }: MemoryRow): Deleted => ({
-  version,
-  deletedAt,
-})
-
 /** What stands in the way, looked at again; unless it no longer does. */
 async function conflict(
   ask: Ask,
@@ -161,7 +156,7 @@ async function conflict(
   const refused = refusedBy(row)
   if (refused) return refused
   const stored = row && row.id !== null ? memoryOf(row) : undefined
-  const gone = row && row.id !== null && row.deleted ? deletedOf(row) : undefined
+  const gone = deletedIn(row)
   const answer = conflictWith(gone ? undefined : stored, write, gone)
   return answer.currentVersion === write.expectedVersion ? undefined : answer
 }

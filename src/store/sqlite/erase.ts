@@ -90,7 +90,8 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     const next = counted(home, stand, gone, all)
     saveStand(agentId, key, after, false)
     const author = JSON.stringify(authorOf(identity))
-    const entry = { event: 'erase', key, version: after.version, author, at: now } as const
+    const version = after.version === stand.version ? undefined : after.version
+    const entry = { event: 'erase', key, version, author, at: now } as const
     homes.save(agentId, append(agentId, next, entry).home)
     tally.created(next.memories - home.memories)
     return {

@@ -13,8 +13,8 @@ import { prepareAppend, TAIL } from './log.ts'
 export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const append = prepareAppend(db, mostEvents)
-  return (agentId: string, event: EventType, by: Author, at: number): void => {
-    const entry = { event, author: JSON.stringify(by), at }
+  return (agentId: string, event: EventType, by: Author, at: number, key?: string): void => {
+    const entry = { event, key, author: JSON.stringify(by), at }
     homes.save(agentId, append(agentId, homes.read(agentId), entry).home)
   }
 }

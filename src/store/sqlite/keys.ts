@@ -14,6 +14,7 @@ import {
   type Replacement,
   USE_MS,
 } from '../port/keys.ts'
+import { namedKeyText } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
 import type { Happen } from './events.ts'
 import type { Refuse } from './identities.ts'
@@ -63,7 +64,7 @@ function prepareCreate(db: DatabaseSync, refuse: Refuse, happen: Happen) {
     if (isFull(agentId)) return { outcome: 'too_many' }
     const { id, name, access, prefix, expiresAt = null } = key
     add.run(tokenHash, agentId, id, name, access, prefix, expiresAt, now)
-    happen(agentId, 'create_key', authorOf(identity), now)
+    happen(agentId, 'create_key', authorOf(identity), now, namedKeyText(key))
     return { outcome: 'created', key: { ...key, createdAt: now, lastUsedAt: undefined } }
   }
 }
@@ -78,8 +79,9 @@ function prepareEnd(db: DatabaseSync, refuse: Refuse, happen: Happen) {
     if (refuse(identity)) return { outcome: 'revoked' }
     const row = drop.get(identity.agentId, id)
     if (!row) return { outcome: 'missing' }
-    happen(identity.agentId, 'revoke_key', authorOf(identity), now)
-    return { outcome: 'ended', key: namedKeyOf(row) }
+    const key = namedKeyOf(row)
+    happen(identity.agentId, 'revoke_key', authorOf(identity), now, namedKeyText(key))
+    return { outcome: 'ended', key }
   }
 }
 

@@ -1,5 +1,6 @@
 /** Memories as they are read: what is now, by key or in lists, and what was. */
 import type { DatabaseSync } from 'node:sqlite'
+import { deletedOf } from '../change.ts'
 import type { Identity } from '../port/home.ts'
 import type {
   MemoriesAnswer,
@@ -31,11 +32,12 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
+  const stand = prepareStand(db)
   return (identity: Identity, key: string): ReadAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const row = memory.get(identity.agentId, key)
-    if (!row) return { outcome: 'missing' }
+    if (!row) return { outcome: 'missing', deleted: deletedOf(stand(identity.agentId, key)) }
     const [id, text, metadata, version, createdAt, updatedAt] = row
     const found = { id, key, text, metadata, version, createdAt, updatedAt }
     return { outcome: 'found', memory: found }

@@ -3,12 +3,14 @@
 import type { EventStore } from '../port/events.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
+import type { HostStore } from '../port/host.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
 import type { SearchStore } from '../port/search.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
+import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
 import { holdDatabase } from './engine/hold.ts'
@@ -164,6 +166,11 @@ function homeVerbs(parts: Parts): HomeStore {
   }
 }
 
+const hostVerbs = (parts: Parts): HostStore => ({
+  resetOperatorToken: (...token) =>
+    forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
+})
+
 const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
   createSession: (...session) => writer.submit('createSession', ...session),
   findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),
@@ -199,11 +206,18 @@ export async function openSqlite(
   const lock = holdDatabase(path, now)
   const parts = openParts(path, options)
   const { closeReader, searcher, space, writer } = parts
+  const host = hostVerbs(parts)
+  const control = await listenToHost(path, host)
   return {
     location: path,
-    warnings: [...exposures(path), ...((await space.hasRoom()) ? [] : [NO_ROOM])],
+    warnings: [
+      ...exposures(path),
+      ...((await space.hasRoom()) ? [] : [NO_ROOM]),
+      ...control.warnings,
+    ],
     leasePermits: undefined,
     ...homeVerbs(parts),
+    ...host,
     ...sessionVerbs(parts),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
@@ -212,6 +226,7 @@ export async function openSqlite(
       return { ...(await writer.totals()), commits: writer.commits(), freeBytes }
     },
     async close() {
+      await control.close()
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()
       await searcher.close()

@@ -7,6 +7,7 @@ const doors: Readonly<Record<Door, string>> = {
   api: 'the API',
   console: 'the console',
   mcp: 'MCP',
+  host: 'a command on the host',
 }
 
 const person = (account: string | undefined): Html =>

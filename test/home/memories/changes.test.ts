@@ -107,7 +107,7 @@ describe.each(engines)('changes on $name', (engine) => {
   })
 
   test('a delete says what it deleted, and the next of it has nothing to delete', async () => {
-    const { put, read } = await fresh()
+    const { put } = await fresh()
     await put('plan')
     const deleted = await remove('key=plan&expectedVersion=1')
     expect(deleted.status).toBe(200)
@@ -125,7 +125,25 @@ describe.each(engines)('changes on $name', (engine) => {
     const never = await remove('key=never&expectedVersion=1')
     expectProblem(never, 'memory_not_found')
     expect(never.body).not.toHaveProperty('deletedVersion')
-    expectProblem(await read('key=plan'), 'memory_not_found')
+  })
+
+  test('a read of what was deleted says by which version and when, and how to go on', async () => {
+    const { put, read } = await fresh()
+    await put('plan')
+    const { deletedAt } = (await remove('key=plan&expectedVersion=1')).body.deleted as {
+      deletedAt: string
+    }
+    const gone = await read('key=plan')
+    expectProblem(gone, 'memory_not_found')
+    expect(gone.body).toMatchObject({
+      deletedVersion: 2,
+      deletedAt,
+      detail: expect.stringMatching(/was deleted.*versions/),
+    })
+    const never = await read('key=never')
+    expectProblem(never, 'memory_not_found')
+    expect(never.body).not.toHaveProperty('deletedVersion')
+    expect(never.body.detail).not.toContain('deleted')
   })
 
   test('a delete of another version is a conflict', async () => {

@@ -32,7 +32,7 @@ function refuseSecondName(path: string): void {
 }
 
 /** Where a system has owners at all. */
-const isOurs = ({ uid }: Stats): boolean => uid === process.getuid?.()
+export const isOurs = ({ uid }: Stats): boolean => uid === process.getuid?.()
 
 /** Those of the database's files that others may use. */
 const openFiles = (path: string): string[] =>

@@ -6,6 +6,20 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 
+export class DatabaseHeld extends StoreRefused {
+  readonly path: string
+  /** Which process holds it, in words. */
+  readonly holder: string
+  constructor(path: string, holder: string, cause: unknown) {
+    super(
+      `${path} is in use by ${holder}. Stop that process, or give this one another DATABASE_URL.`,
+      { cause },
+    )
+    this.path = path
+    this.holder = holder
+  }
+}
+
 export interface ProcessLock {
   release(): void
 }
@@ -24,17 +38,14 @@ function holder(path: string): string {
   }
 }
 
-/** Throws StoreRefused, naming the process that holds the database. */
+/** Throws DatabaseHeld, naming the process that holds the database. */
 export function lockDatabase(path: string, now: number): ProcessLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {
     db.close()
-    throw new StoreRefused(
-      `${path} is in use by ${holder(path)}. Stop that process, or give this one another DATABASE_URL.`,
-      { cause },
-    )
+    throw new DatabaseHeld(path, holder(path), cause)
   }
   const owner = { pid: process.pid, since: new Date(now).toISOString() }
   writeFileSync(ownerFile(path), JSON.stringify(owner), { mode: 0o600 })

@@ -7,6 +7,7 @@ import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareErase } from '../erase.ts'
 import { prepareHappenings, prepareRecord } from '../events.ts'
+import { prepareHostWrites } from '../host.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
 import { prepareSessionWrites } from '../sessions.ts'
@@ -43,6 +44,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     bear: prepareBirth(db, totals.tally),
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
+    ...forgetting(prepareHostWrites(db, happen), forget),
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),

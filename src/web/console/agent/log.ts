@@ -39,10 +39,13 @@ const link = (agentId: string, key: string): Html =>
   html`<a href="${memoryPath(agentId, key)}">${key}</a>`
 
 /** The memory's page may be gone since: the log outlives what it tells of. */
-const about = (agentId: string, { key, from }: HomeEvent): Html =>
-  key === undefined
-    ? nothing
-    : html`${from === undefined ? nothing : html`${from} to `}${link(agentId, key)}`
+const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
+  html`${from === undefined ? nothing : html`${from} to `}${link(agentId, key)}`
+
+function about(agentId: string, { key, from, namedKey }: HomeEvent): Html {
+  if (namedKey) return html`“<bdi>${namedKey.name}</bdi>”`
+  return key === undefined ? nothing : memoryOf(agentId, key, from)
+}
 
 const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
 <th scope="row">${event.id}</th>
@@ -55,7 +58,7 @@ const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
 
 const table = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
   html`<table class="list log">
-<thead><tr><th scope="col">No.</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">Memory</th><th scope="col">Version</th></tr></thead>
+<thead><tr><th scope="col">No.</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">To what</th><th scope="col">Version</th></tr></thead>
 <tbody>${events.map((event) => row(agentId, event, now))}</tbody>
 </table>`
 

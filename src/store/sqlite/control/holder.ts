@@ -1,0 +1,50 @@
+/** Asks the process that holds a database. */
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { OutcomeUnknown, StoreRefused } from '../../port/errors.ts'
+import type { Host, HostStore } from '../../port/host.ts'
+import { controlAddress, type Reply } from './address.ts'
+
+/** Above what a write may wait for a commit. */
+const PATIENCE_MS = 10_000
+
+/** Undefined where nobody listens: nothing, or what a process left that was killed. */
+const connected = (address: string): Promise<Socket | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect(address)
+    socket.once('connect', () => resolve(socket)).once('error', () => resolve(undefined))
+  })
+
+async function heard(socket: Socket): Promise<Reply> {
+  try {
+    return JSON.parse(await text(socket)) as Reply
+  } catch (cause) {
+    throw new OutcomeUnknown('the service that holds the database does not answer', { cause })
+  }
+}
+
+async function ask(socket: Socket, verb: keyof HostStore, args: unknown[]): Promise<unknown> {
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('it took too long')))
+  socket.write(`${JSON.stringify({ verb, args })}\n`)
+  const reply = await heard(socket)
+  if ('refused' in reply) throw new StoreRefused(reply.refused)
+  if ('failed' in reply) throw new OutcomeUnknown(reply.failed)
+  return reply.value
+}
+
+/** Undefined where nobody answers. It takes one question. */
+export async function reachHolder(path: string): Promise<Host | undefined> {
+  const socket = await connected(controlAddress(path))
+  if (!socket) return undefined
+  const asking =
+    <Verb extends keyof HostStore>(verb: Verb) =>
+    (...args: Parameters<HostStore[Verb]>) =>
+      ask(socket, verb, args) as ReturnType<HostStore[Verb]>
+  return {
+    location: path,
+    resetOperatorToken: asking('resetOperatorToken'),
+    async close() {
+      socket.destroy()
+    },
+  }
+}

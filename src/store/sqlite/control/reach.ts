@@ -1,0 +1,60 @@
+/** The data as the host's owner reaches it, whether the service runs or not. */
+import { realpathSync, type Stats, statSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { StoreRefused } from '../../port/errors.ts'
+import type { Host } from '../../port/host.ts'
+import type { StoreOptions } from '../../port/store.ts'
+import { pathOf } from '../engine/connection.ts'
+import { isOurs } from '../engine/files.ts'
+import { DatabaseHeld } from '../engine/lock.ts'
+import { openSqlite } from '../store.ts'
+import { reachHolder } from './holder.ts'
+
+/** A service that starts or stops holds the lock for a moment, and does not listen. */
+const TRIES = 50
+const PAUSE_MS = 100
+
+const ofAnother = (path: string, who: string): StoreRefused =>
+  new StoreRefused(
+    `${path} belongs to another user${who}. Run this as that user, or as root while the service runs.`,
+  )
+
+function existing(path: string): { readonly file: string; readonly stats: Stats } {
+  try {
+    const file = realpathSync(path)
+    return { file, stats: statSync(file) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw ofAnother(path, '')
+    throw new StoreRefused(
+      `There is no database at ${path}. Set DATABASE_URL as the service has it.`,
+      { cause: error },
+    )
+  }
+}
+
+const unanswered = ({ path, holder }: DatabaseHeld): StoreRefused =>
+  new StoreRefused(
+    `${path} is in use by ${holder}, which does not answer. If that is the service, stop it, run this again, and start it.`,
+  )
+
+/** Throws StoreRefused: none there, of another user, or held by a process that does not answer. */
+export async function reachSqlite(
+  databaseUrl: string,
+  now: number,
+  options: StoreOptions,
+): Promise<Host> {
+  const { file, stats } = existing(pathOf(databaseUrl))
+  for (let tries = 1; ; tries++) {
+    const holder = await reachHolder(file)
+    if (holder) return holder
+    // What root made here, the service could not use.
+    if (process.getuid && !isOurs(stats)) throw ofAnother(file, ` (uid ${stats.uid})`)
+    try {
+      return await openSqlite(databaseUrl, now, options)
+    } catch (error) {
+      if (!(error instanceof DatabaseHeld)) throw error
+      if (tries === TRIES) throw unanswered(error)
+    }
+    await setTimeout(PAUSE_MS)
+  }
+}
