@@ -5,7 +5,7 @@ import { type Ask, openConnections, statement } from './connections.ts'
 import { beginHistory, findPinned } from './history.ts'
 import type { Hosts } from './hosts.ts'
 import { addNamedKeys } from './named-keys.ts'
-import { splitAnew } from './words.ts'
+import { placeWords, splitAnew } from './words.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.
@@ -161,6 +161,8 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
   // Words wait in no list: whoever met it full had to file all of it, for seconds.
   `ALTER INDEX entries_by_word SET (fastupdate = off);
    SELECT gin_clean_pending_list('entries_by_word');`,
+
+  placeWords,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */
