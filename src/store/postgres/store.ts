@@ -18,6 +18,7 @@ import { eventVerbs } from './homes.ts'
 import { identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
 import { memoryReads } from './memories.ts'
+import { newsVerbs } from './news.ts'
 import { permitVerbs } from './permits.ts'
 import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
@@ -87,6 +88,7 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
   ...memoryReads(hot),
   ...versionVerbs(hot, bounds.versions),
   ...eventVerbs(hot, committed, bounds.events),
+  ...newsVerbs(hot.read),
   writeMemory: writeVerb(hot, committed, bounds),
   changeMemories: changeVerb(hot, committed, bounds),
   eraseMemory: eraseVerb(hot, committed),
@@ -133,6 +135,7 @@ function homeVerbs(parts: HomeParts): HomeStore {
       heed(identity, keeping.eraseMemory(identity, ...erasure)),
     searchMemories: searchWith(keeping),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
+    changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>
       heed(

@@ -22,6 +22,7 @@ import { prepareEvents } from './homes.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareKeyReads } from './keys.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
+import { prepareNews } from './news.ts'
 import { prepareSessionReads } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
@@ -47,6 +48,7 @@ function openParts(path: string, options: StoreOptions) {
       ...prepareHistory(db, refuse, options.home.versions),
     },
     eventsAfter: prepareEvents(db, refuse),
+    changedHomes: prepareNews(db),
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
@@ -93,7 +95,7 @@ async function forgotten<T extends { readonly outcome: string }>(
 
 const keepingVerbs = (
   parts: Parts,
-  { memories, eventsAfter, read, writer, searcher } = parts,
+  { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
 ): MemoryStore & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
@@ -112,6 +114,7 @@ const keepingVerbs = (
   eraseMemory: (...erasure) =>
     forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
   eventsAfter: (...after) => read(() => eventsAfter(...after)),
+  changedHomes: (seen) => read(() => changedHomes(seen)),
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
 
