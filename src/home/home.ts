@@ -44,7 +44,8 @@ interface Parts extends Pick<Home, 'clock' | 'random' | 'stopwatch' | 'streams'>
 
 export function createHome(parts: Parts): Home {
   const { config, store, clock, random, stopwatch, streams } = parts
-  const watch = createWatch()
+  const { changedHomes } = store
+  const watch = createWatch({ changedHomes, clock, stopwatch })
   const limits = homeLimits(config)
   const { leasePermits } = store
   const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()

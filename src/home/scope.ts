@@ -77,6 +77,7 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
     knowsAddress: store.knowsAddress,
     bear: store.bear,
     findReplacement: store.findReplacement,
+    changedHomes: store.changedHomes,
     noteUse: store.noteUse,
 
     readProfile: allowed(anybody, store.readProfile),

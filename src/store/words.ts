@@ -64,10 +64,10 @@ const LEFT = new RegExp(
 )
 
 /**
- * A whole text, folded as words are and by every case that JavaScript knows. A character is folded
- * whatever stands beside it, so that a part of a text is folded to a part of the folded text.
+ * Folded as words are and by every case that JavaScript knows. A character is folded whatever stands
+ * beside it, so that a part of a text is folded to a part of the folded text.
  */
-export const foldedText = (text: string): string =>
+export const foldedCharacters = (text: string): string =>
   text.toLowerCase().replace(LEFT, (letter) => folded.get(letter) ?? '')
 
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS

@@ -54,6 +54,7 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
   knowsAddress: { right: 'asks nobody', ask: (home) => home.knowsAddress('x') },
   bear: { right: 'asks nobody', ask: (home) => home.bear(newBirth(), noLimits, NOON) },
   findReplacement: { right: 'asks nobody', ask: (home) => home.findReplacement('x') },
+  changedHomes: { right: 'asks nobody', ask: (home) => home.changedHomes(new Map()) },
   noteUse: { right: 'asks nobody', ask: (home, as) => home.noteUse(as, NOON) },
   readProfile: { right: 'any key', ask: (home, as) => home.readProfile(as) },
   recordEvent: { right: 'any key', ask: (home, as) => home.recordEvent(as, 'export', NOON) },

@@ -1,4 +1,5 @@
 /** Words in PostgreSQL's text search: those stored before are found, and rare ones at once. */
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -58,6 +59,26 @@ test('what was split otherwise is split anew, and the rest stays', async () => {
   expect(await connections.read(kept)).toEqual([{ words: "'plain':1 'words':2" }])
 })
 
+/** Two words of one place. */
+function neighbours(): readonly [string, string] {
+  const places = new Map<string, string>()
+  for (let n = 0; ; n++) {
+    const word = `word${n}`
+    const place = createHash('md5').update(word).digest('hex').slice(0, 5)
+    const other = places.get(place)
+    if (other) return [other, word]
+    places.set(place, word)
+  }
+}
+
+test('a word is not taken for another that shares its place', async () => {
+  const [one, other] = neighbours()
+  await leave('neighbour1', one, one)
+  expect([await found(one), await found(other)]).toEqual([[one], []])
+  await leave('neighbour2', other, other)
+  expect([await found(one), await found(other)]).toEqual([[one], [other]])
+})
+
 interface Plan {
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
@@ -65,7 +86,7 @@ interface Plan {
 
 const explain = statement<{ plans: readonly { readonly Plan: Plan }[] }>(
   '',
-  `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('nowhere', 5)`,
+  `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('{nowhere}', 5)`,
 )
 
 test('a rare word is looked up, and no long text is read for it', async () => {
@@ -88,7 +109,7 @@ test('no arrival files the words of those before it', async () => {
   const [index] = await connections.read(
     statement<{ reloptions: string[] }>(
       '',
-      "SELECT reloptions FROM pg_class WHERE relname = 'entries_by_word'",
+      "SELECT reloptions FROM pg_class WHERE relname = 'entries_by_place'",
     ),
   )
   expect(index?.reloptions).toEqual(['fastupdate=off'])

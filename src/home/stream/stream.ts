@@ -12,11 +12,10 @@ import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { refusal } from '../refusal.ts'
 import { authorExample, memoryExample, tag } from '../schemas.ts'
-import type { Follower } from './watch.ts'
+import type { Follower, Turn } from './follower.ts'
 
 const RECONNECT_MS = 3_000
 
-const HEARTBEAT_MS = 15_000
 const HEARTBEAT = ':\n\n'
 
 /** Read and sent together: some 300 bytes each. */
@@ -76,15 +75,21 @@ async function* following(
   yield opening(after)
   let at = after
   let sentAt = home.stopwatch()
-  for (let more = true; more; ) {
-    const found = await look(home, identity, at)
-    const text = missedText(at, found.first) + found.events.map(eventText).join('')
-    at = reached(found, at)
-    if (text || home.stopwatch() - sentAt >= HEARTBEAT_MS) {
-      sentAt = home.stopwatch()
-      yield text || HEARTBEAT
+  for (let turn: Turn = 'look', seen = 0; turn !== 'over'; ) {
+    let text = HEARTBEAT
+    let more = false
+    if (turn === 'look') {
+      const found = await look(home, identity, at)
+      text = missedText(at, found.first) + found.events.map(eventText).join('')
+      at = reached(found, at)
+      seen = found.last
+      more = found.events.length === BATCH
     }
-    more = found.events.length === BATCH || (await next())
+    if (text) {
+      sentAt = home.stopwatch()
+      yield text
+    }
+    turn = more ? 'look' : await next(seen, sentAt)
   }
 }
 
@@ -101,7 +106,7 @@ async function* untilRefused(pieces: AsyncIterable<string>): AsyncGenerator<stri
 function follow(call: Call, home: Home, identity: Identity, after: number) {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
-  const follower = home.watch.follow(identity.agentId)
+  const follower = home.watch.follow(identity)
   return {
     pieces: untilRefused(following(home, identity, follower, after)),
     close() {

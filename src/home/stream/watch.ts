@@ -1,78 +1,114 @@
 /**
- * Who waits for what happens in a home: woken at once by what this process changed, and by time for
- * what other processes did, or that a key came to its end.
+ * Who waits for what happens in a home: woken at once by what this process changed, and by one look
+ * for all of them, once a second, at what other processes did. Whoever only waits asks nothing.
  */
-
-export interface Follower {
-  /** Resolves when something happened, or it is time to look; false once it is over. */
-  readonly next: () => Promise<boolean>
-  /** May be called again. */
-  readonly leave: () => void
-}
+import { hasExpired } from '../../pipeline/guards/bearer.ts'
+import type { EventStore } from '../../store/port/events.ts'
+import type { Identity } from '../../store/port/home.ts'
+import {
+  type Followed,
+  type Follower,
+  followedByNobody,
+  joinFollowers,
+  tell,
+  type Waiting,
+} from './follower.ts'
 
 export interface Watch {
-  readonly follow: (agentId: string) => Follower
+  readonly follow: (identity: Identity) => Follower
   /** Something happened in this home: look now. */
   readonly tell: (agentId: string) => void
+  /** Wakes whom it is time for; done by itself once a second while somebody follows. */
+  readonly look: () => Promise<void>
   /** Ends every stream, for good. */
   readonly close: () => void
 }
 
-interface Waiting {
-  wake: () => void
-  told: boolean
-  open: boolean
+interface Parts extends Pick<EventStore, 'changedHomes'> {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Milliseconds, monotonic. */
+  readonly stopwatch: () => number
 }
 
-/** Between two looks where nothing was told. Each follower's own, so that not all look at once. */
-const POLL_MS = 1_000
+type Homes = Map<string, Followed>
 
-/** Told before it waits, it does not wait. */
-function wait(waiting: Waiting): Promise<void> {
-  if (waiting.told || !waiting.open) return Promise.resolve()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, POLL_MS)
-  waiting.wake = resolve
-  return promise.finally(() => clearTimeout(timer))
+/** Between two looks at what was not told. */
+const LOOK_MS = 1_000
+
+const HEARTBEAT_MS = 15_000
+
+/** Homes that are asked about in one question. */
+const MOST_ASKED = 1_000
+
+const oldestSeen = (waiting: Iterable<Waiting>): number =>
+  Math.min(...Array.from(waiting, ({ seen }) => seen))
+
+function wakeDue(homes: Homes, { clock, stopwatch }: Parts): void {
+  const [now, time] = [clock(), stopwatch()]
+  for (const { waiting } of homes.values()) {
+    for (const each of [...waiting]) {
+      if (hasExpired(each.identity, now)) each.wake('look')
+      else if (time - each.sentAt >= HEARTBEAT_MS) each.wake('beat')
+    }
+  }
 }
 
-function tellOne(waiting: Waiting): void {
-  waiting.told = true
-  waiting.wake()
+async function wakeForNews(homes: Homes, { changedHomes }: Parts): Promise<void> {
+  const watched = [...homes].filter(([, { waiting }]) => waiting.size > 0)
+  for (let from = 0; from < watched.length; from += MOST_ASKED) {
+    const seen = watched
+      .slice(from, from + MOST_ASKED)
+      .map(([agentId, { waiting }]) => [agentId, oldestSeen(waiting)] as const)
+    for (const agentId of await changedHomes(new Map(seen))) {
+      const home = homes.get(agentId)
+      if (home) tell(home)
+    }
+  }
 }
 
-export function createWatch(): Watch {
-  const followed = new Map<string, Set<Waiting>>()
+export function createWatch(parts: Parts): Watch {
+  const homes: Homes = new Map()
+  let looking = false
   let closed = false
 
-  function end(agentId: string, waiting: Waiting): void {
-    if (!waiting.open) return
-    waiting.open = false
-    const others = followed.get(agentId)
-    others?.delete(waiting)
-    if (others?.size === 0) followed.delete(agentId)
-    waiting.wake()
+  async function look(): Promise<void> {
+    wakeDue(homes, parts)
+    // A store that does not answer is asked again: nothing is missed by waiting.
+    await wakeForNews(homes, parts).catch(() => {})
+  }
+
+  function keepLooking(): void {
+    if (looking) return
+    looking = true
+    setTimeout(async () => {
+      await look()
+      looking = false
+      if (homes.size > 0) keepLooking()
+    }, LOOK_MS).unref()
   }
 
   return {
-    follow(agentId) {
-      const waiting: Waiting = { wake: () => {}, told: false, open: !closed }
-      followed.set(agentId, (followed.get(agentId) ?? new Set()).add(waiting))
-      return {
-        async next() {
-          await wait(waiting)
-          waiting.told = false
-          return waiting.open
-        },
-        leave: () => end(agentId, waiting),
-      }
+    follow(identity) {
+      const { agentId } = identity
+      const home = homes.get(agentId) ?? followedByNobody()
+      homes.set(agentId, home)
+      const follower = joinFollowers(home, identity, () => {
+        if (home.followers.size === 0) homes.delete(agentId)
+      })
+      if (closed) follower.leave()
+      else keepLooking()
+      return follower
     },
     tell(agentId) {
-      for (const waiting of followed.get(agentId) ?? []) tellOne(waiting)
+      const home = homes.get(agentId)
+      if (home) tell(home)
     },
+    look,
     close() {
       closed = true
-      for (const [agentId, all] of followed) for (const each of [...all]) end(agentId, each)
+      for (const { followers } of [...homes.values()])
+        for (const each of [...followers]) each.leave()
     },
   }
 }

@@ -51,6 +51,11 @@ export type EventsAnswer =
 export interface EventStore {
   /** Those after this one; once it was read, none with a lower id will appear. */
   eventsAfter(identity: Identity, id: number, limit: number): Promise<EventsAnswer>
+  /**
+   * Of these homes, each with the newest event that was seen of it: those that have another, and
+   * those that are gone. Every revocation, pause and erasure is such a change.
+   */
+  changedHomes(seen: ReadonlyMap<string, number>): Promise<readonly string[]>
   /** Something that changed no memory. False: the identity was revoked. */
   recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean>
 }

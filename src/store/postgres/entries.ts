@@ -7,7 +7,7 @@ import { wordsSought } from '../words.ts'
 import { compost } from './compost.ts'
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { anyOf, storedWords } from './engine/words.ts'
+import { storedWords } from './engine/words.ts'
 
 /** Greater than every id. */
 const END_OF_IDS = 'g'
@@ -43,7 +43,7 @@ const byIds = statement<Entry>(
 
 const kindred = statement<Entry>(
   'kindred',
-  `SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TSQUERY, $2))
+  `SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TEXT[], $2))
    ORDER BY id DESC`,
 )
 
@@ -209,7 +209,7 @@ export function gatewayVerbs(
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
       const words = wordsSought(phrases)
-      return words.length > 0 ? ask(kindred, anyOf(words), limit) : []
+      return words.length > 0 ? ask(kindred, words, limit) : []
     },
     async summarizeRooms(latest: number): Promise<RoomSummary[]> {
       const summary = async ({ room, count }: { room: string; count: number }) => ({

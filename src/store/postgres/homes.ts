@@ -7,7 +7,7 @@ import { authorOf } from '../answers.ts'
 import type { EventsAnswer, EventType } from '../port/events.ts'
 import type { Identity } from '../port/home.ts'
 import { type EventRow, eventOf } from '../rows.ts'
-import { type Connections, statement } from './engine/connections.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
 import { pruneEvents } from './prune.ts'
 
@@ -61,6 +61,20 @@ const eventsAfter = statement<LoggedRow>(
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY e.id`,
 )
+
+const changed = statement<{ agent_id: string }>(
+  'changed_homes',
+  `SELECT s.agent_id FROM unnest($1::TEXT[], $2::BIGINT[]) AS s (agent_id, last_event)
+   LEFT JOIN homes h ON h.agent_id = s.agent_id
+   WHERE h.last_event IS DISTINCT FROM s.last_event`,
+)
+
+export const newsVerbs = (read: Ask) => ({
+  async changedHomes(seen: ReadonlyMap<string, number>): Promise<string[]> {
+    const found = await read(changed, [...seen.keys()], [...seen.values()])
+    return found.map(({ agent_id }) => agent_id)
+  },
+})
 
 /** `most`: events that are kept; 0: all. */
 export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({

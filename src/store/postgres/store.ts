@@ -14,7 +14,7 @@ import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
-import { eventVerbs } from './homes.ts'
+import { eventVerbs, newsVerbs } from './homes.ts'
 import { hostVerbs } from './host.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
@@ -92,6 +92,7 @@ const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBound
   ...memoryReads(hot),
   ...versionVerbs(hot, bounds.versions),
   ...eventVerbs(hot, committed, bounds.events),
+  ...newsVerbs(hot.read),
   writeMemory: writeVerb(hot, committed, bounds),
   changeMemories: changeVerb(hot, committed, bounds),
   eraseMemory: eraseVerb(hot, committed),
@@ -143,6 +144,7 @@ function homeVerbs(parts: HomeParts): HomeStore {
       heed(identity, keeping.eraseMemory(identity, ...erasure)),
     searchMemories: searchWith(keeping),
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
+    changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>
       heed(

@@ -1,15 +1,30 @@
 /** One search: looks at memories in slices, ranks what matches, and shows a page of it. */
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Refused } from '../port/home.ts'
-import type { MemoriesAnswer, MemoriesQuery, MemorySummary, ReadAnswer } from '../port/memories.ts'
+import type { MemoriesQuery, MemorySummary, ReadAnswer } from '../port/memories.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/search.ts'
 import { type Sought, soughtOf } from './query.ts'
 import { createRanking } from './rank.ts'
 import { snippetOf } from './snippet.ts'
 
+/** Of a memory, what a look needs. */
+export type LookedAt = Pick<MemorySummary, 'key' | 'bytes' | 'metadata' | 'text'>
+
+export type SliceQuery = MemoriesQuery & { readonly order: 'key' }
+
+/** Whole memories in the order of their keys, as a list of the port gives them. */
+export type Slice =
+  | {
+      readonly outcome: 'memories'
+      readonly memories: readonly LookedAt[]
+      /** `after` of the next; undefined at the end. */
+      readonly next: string | undefined
+    }
+  | Refused
+
 /** Of one identity's memories; whoever gives them gives others their turn in between. */
 export interface Sources {
-  readonly list: (query: MemoriesQuery) => Promise<MemoriesAnswer>
+  readonly list: (query: SliceQuery) => Promise<Slice>
   readonly read: (key: string) => Promise<ReadAnswer>
   /** Milliseconds, monotonic. */
   readonly stopwatch: () => number
@@ -22,7 +37,7 @@ const LOOK_BYTES = 16 * 1_024 * 1_024
 const MEMORY_BYTES = 256
 
 /** Read, folded and matched without a pause: some milliseconds. */
-const SLICE: Omit<MemoriesQuery, 'prefix' | 'after'> = {
+const SLICE: Omit<SliceQuery, 'prefix' | 'after'> = {
   order: 'key',
   limit: 512,
   whole: true,
@@ -47,11 +62,11 @@ interface Look {
   readonly last: string
 }
 
-const weigh = ({ bytes, metadata }: MemorySummary): number =>
+const weigh = ({ bytes, metadata }: LookedAt): number =>
   bytes + Buffer.byteLength(metadata) + MEMORY_BYTES
 
 /** What of a slice belongs to a look that is looked again: it ends where it ended. */
-const upTo = (until: string, memories: readonly MemorySummary[]): readonly MemorySummary[] =>
+const upTo = (until: string, memories: readonly LookedAt[]): readonly LookedAt[] =>
   until === '' ? memories : memories.filter(({ key }) => key <= until)
 
 async function look(

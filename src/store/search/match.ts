@@ -1,6 +1,4 @@
 /** Where the words that are sought stand in a text. */
-import { isLetter } from './query.ts'
-
 export interface Occurrences {
   /** Of which `whole` are words of their own. */
   readonly count: number
@@ -12,17 +10,27 @@ export interface Occurrences {
 /** Beyond this more of the same says nothing new; a text of one letter has as many as it is long. */
 const MOST_OCCURRENCES = 256
 
-/** Of what is folded: a digit, or a letter in lower case. */
-const isAsciiLetter = (unit: number): boolean =>
-  (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39)
+const LETTER = /[\p{L}\p{N}\p{M}]/u
+
+const NO = 1
+const YES = 2
+
+/** Whether a unit of UTF-16 is a letter; 0 where it was not asked yet. */
+const letters = new Uint8Array(65_536)
+
+function isLetter(unit: number): boolean {
+  letters[unit] ||= LETTER.test(String.fromCharCode(unit)) ? YES : NO
+  return letters[unit] === YES
+}
+
+const isHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
 /** Whether the character that holds the unit at `at` belongs to a word. */
 function isLetterAt(folded: string, at: number): boolean {
   const unit = folded.charCodeAt(at)
-  if (Number.isNaN(unit)) return false
-  if (unit < 0x80) return isAsciiLetter(unit)
-  const isLow = unit >= 0xdc00 && unit <= 0xdfff
-  return isLetter(String.fromCodePoint(folded.codePointAt(isLow ? at - 1 : at) ?? unit))
+  if (!isHalf(unit)) return !Number.isNaN(unit) && isLetter(unit)
+  return LETTER.test(String.fromCodePoint(folded.codePointAt(isLow(unit) ? at - 1 : at) ?? unit))
 }
 
 const isWhole = (folded: string, from: number, to: number): boolean =>

@@ -1,5 +1,5 @@
 /** What is sought: the words of a query. */
-import { foldedText } from '../words.ts'
+import { foldedText } from './fold.ts'
 
 export interface Sought {
   /** Folded, each once: every one of them must be there. Never none. */
@@ -10,10 +10,6 @@ export interface Sought {
 
 /** Marks belong to their letter: without them the words of many scripts would fall apart. */
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-
-const LETTER = /[\p{L}\p{N}\p{M}]/u
-
-export const isLetter = (character: string): boolean => LETTER.test(character)
 
 /** What matches and what is shown, in one spelling: accents composed. */
 export const composed = (text: string): string => text.normalize('NFC')

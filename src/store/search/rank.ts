@@ -1,8 +1,8 @@
 /** Which of the memories that were looked at is the better match. */
 import type { MemorySummary } from '../port/memories.ts'
-import { foldedText } from '../words.ts'
+import { foldedText } from './fold.ts'
 import { type Occurrences, occurrencesOf } from './match.ts'
-import { composed, type Sought } from './query.ts'
+import type { Sought } from './query.ts'
 
 /** Of a memory, what is looked at. */
 export type Looked = Pick<MemorySummary, 'key' | 'text' | 'metadata'>
@@ -39,18 +39,20 @@ interface Match extends Measured {
 }
 
 function measure(words: readonly string[], key: string, inside: string): Measured {
-  const places = words.map(
-    (word) => [occurrencesOf(word, key), occurrencesOf(word, inside)] as const,
-  )
-  return {
-    grade: places.reduce((sum, [inKey, within]) => sum + gradeOf(inKey, within), 0),
-    weights: places.map(([inKey, within]) => weightOf(inKey) + weightOf(within)),
+  const weights: number[] = []
+  let grade = 0
+  for (const word of words) {
+    const inKey = occurrencesOf(word, key)
+    const within = occurrencesOf(word, inside)
+    grade += gradeOf(inKey, within)
+    weights.push(weightOf(inKey) + weightOf(within))
   }
+  return { grade, weights }
 }
 
 /** All that is searched of a memory besides its key, folded. */
 const foldedInside = ({ text = '', metadata }: Looked): string =>
-  foldedText(composed(`${text}\n${unescaped(metadata)}`))
+  `${foldedText(text)}\n${foldedText(unescaped(metadata))}`
 
 /** A client may spell as escapes what others write as it is. */
 const unescaped = (metadata: string): string =>

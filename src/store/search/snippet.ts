@@ -1,5 +1,5 @@
 /** The piece of a text that shows why it was found. */
-import { foldedText } from '../words.ts'
+import { foldedText } from './fold.ts'
 import { occurrencesOf } from './match.ts'
 import { composed, type Sought } from './query.ts'
 

@@ -4,7 +4,7 @@ import { authorOf } from '../answers.ts'
 import type { EventsAnswer, EventType } from '../port/events.ts'
 import type { Author, Identity } from '../port/home.ts'
 import { type EventRow, eventOf } from '../rows.ts'
-import { prepare } from './engine/connection.ts'
+import { prepare, prepareTuples } from './engine/connection.ts'
 import { prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
 import { prepareAppend, TAIL } from './log.ts'
@@ -59,4 +59,15 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
     const rows = id < last ? after(agentId, Math.max(id, first - 1), limit) : []
     return { outcome: 'events', events: rows.map(eventOf), last, first }
   }
+}
+
+/** Homes in which something happened that was not seen yet. */
+export function prepareNews(db: DatabaseSync) {
+  const changed = prepareTuples<[agentId: string]>(
+    db,
+    `SELECT s.value ->> 0 FROM json_each(?) s LEFT JOIN homes h ON h.agent_id = s.value ->> 0
+     WHERE h.last_event IS NOT s.value ->> 1`,
+  )
+  return (seen: ReadonlyMap<string, number>): string[] =>
+    changed.all(JSON.stringify([...seen])).map(([agentId]) => agentId)
 }

@@ -20,7 +20,7 @@ import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
-import { prepareEvents } from './events.ts'
+import { prepareEvents, prepareNews } from './events.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareKeyReads } from './keys.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './memories.ts'
@@ -49,6 +49,7 @@ function openParts(path: string, options: StoreOptions) {
       ...prepareHistory(db, refuse, options.home.versions),
     },
     eventsAfter: prepareEvents(db, refuse),
+    changedHomes: prepareNews(db),
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
     ...groupReads(db),
@@ -95,7 +96,7 @@ async function forgotten<T extends { readonly outcome: string }>(
 
 const keepingVerbs = (
   parts: Parts,
-  { memories, eventsAfter, read, writer, searcher } = parts,
+  { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
 ): MemoryStore & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
@@ -114,6 +115,7 @@ const keepingVerbs = (
   eraseMemory: (...erasure) =>
     forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
   eventsAfter: (...after) => read(() => eventsAfter(...after)),
+  changedHomes: (seen) => read(() => changedHomes(seen)),
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
 

@@ -3,7 +3,7 @@ import { StoreRefused } from '../../port/errors.ts'
 import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
-import { splitAnew } from '../engine/words.ts'
+import { placeWords, splitAnew } from '../engine/words.ts'
 import { beginHistory, findPinned } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
 
@@ -161,6 +161,8 @@ const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
   // Words wait in no list: whoever met it full had to file all of it, for seconds.
   `ALTER INDEX entries_by_word SET (fastupdate = off);
    SELECT gin_clean_pending_list('entries_by_word');`,
+
+  placeWords,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

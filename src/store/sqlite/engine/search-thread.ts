@@ -6,7 +6,8 @@ import type { Identity } from '../../port/home.ts'
 import type { SearchAnswer, SearchQuery } from '../../port/search.ts'
 import { searchThrough } from '../../search/look.ts'
 import { prepareIdentify } from '../identities.ts'
-import { prepareListMemories, prepareReadMemory } from '../memories.ts'
+import { prepareReadMemory } from '../memories.ts'
+import { prepareTexts } from '../texts.ts'
 import { mapped, openReader, translate } from './connection.ts'
 
 /** Asks for a search; null asks the thread to close its connection and end. */
@@ -29,7 +30,7 @@ if (!port) throw new Error('this module runs as a thread')
 
 const db = mapped(openReader(workerData as string))
 const { refuse } = prepareIdentify(db)
-const list = prepareListMemories(db, refuse)
+const texts = prepareTexts(db, refuse)
 const read = prepareReadMemory(db, refuse)
 
 const search = (identity: Identity, query: SearchQuery): Promise<SearchAnswer> =>
@@ -37,7 +38,7 @@ const search = (identity: Identity, query: SearchQuery): Promise<SearchAnswer> =
     {
       async list(slice) {
         await turn()
-        return list(identity, slice)
+        return texts(identity, slice)
       },
       read: async (key) => read(identity, key),
       stopwatch: () => performance.now(),

@@ -1,0 +1,84 @@
+/**
+ * Whole texts, composed and folded quickly: a search folds megabytes. What a unit of UTF-16 becomes
+ * is asked once and then looked up; a text of ASCII needs but the lower case.
+ */
+import { foldedCharacters } from '../words.ts'
+
+const UNKNOWN = 0xffff
+/** Becomes none or several, or is half a character: its text is folded as a whole. */
+const ODD = 0xfffe
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+
+/** The first halves of U+1F000 to U+1FBFF: signs and emoji, which nothing changes. */
+const isOfSigns = (unit: number): boolean => unit >= 0xd83c && unit <= 0xd83e
+
+function foldOf(unit: number): number {
+  if (isHigh(unit)) return isOfSigns(unit) ? unit : ODD
+  if (isLow(unit)) return unit
+  const folded = foldedCharacters(String.fromCharCode(unit))
+  return folded.length === 1 ? Math.min(ODD, folded.charCodeAt(0)) : ODD
+}
+
+/** Marks, and the Hangul letters that join the one before. */
+const JOINS = /[\p{M}\u1161-\u1175\u11a8-\u11c2]/u
+
+function isComposed(unit: number): boolean {
+  const character = String.fromCharCode(unit)
+  return character.normalize('NFC') === character && !JOINS.test(character)
+}
+
+interface Folds {
+  /** What becomes of each unit. */
+  readonly known: Uint16Array
+  readonly ask: (unit: number) => number
+}
+
+const remembered = (ask: (unit: number) => number): Folds => ({
+  known: new Uint16Array(65_536).fill(UNKNOWN),
+  ask,
+})
+
+const ofComposed = remembered(foldOf)
+/** Of any text: what composing might change is odd. */
+const ofAny = remembered((unit) => (isComposed(unit) ? foldOf(unit) : ODD))
+
+function learn({ known, ask }: Folds, unit: number): number {
+  const fold = ask(unit)
+  known[unit] = fold
+  return fold
+}
+
+/** More than a memory has; what is longer is folded as a whole. */
+const MOST_UNITS = 32_768
+
+const units = new Uint16Array(MOST_UNITS)
+const bytes = Buffer.from(units.buffer)
+
+/** Undefined where not every unit can be folded by itself. */
+function foldUnits(text: string, folds: Folds): string | undefined {
+  const { length } = text
+  if (length > MOST_UNITS) return undefined
+  const { known } = folds
+  bytes.write(text, 'utf16le')
+  for (let i = 0; i < length; i++) {
+    const unit = units[i] ?? 0
+    let fold = known[unit] ?? ODD
+    if (fold === UNKNOWN) fold = learn(folds, unit)
+    if (fold === ODD) return undefined
+    units[i] = fold
+  }
+  return bytes.toString('utf16le', 0, 2 * length)
+}
+
+function foldComposed(text: string): string {
+  const composed = text.normalize('NFC')
+  return foldUnits(composed, ofComposed) ?? foldedCharacters(composed)
+}
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+
+/** In composed form (NFC), and then as `foldedCharacters` folds it. */
+export const foldedText = (text: string): string =>
+  isAscii(text) ? text.toLowerCase() : (foldUnits(text, ofAny) ?? foldComposed(text))

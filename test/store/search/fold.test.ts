@@ -1,0 +1,50 @@
+/** Texts are composed and folded as their characters are, however quickly. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { foldedText } from '../../../src/store/search/fold.ts'
+import { foldedCharacters } from '../../../src/store/words.ts'
+import { anyText } from '../engine-words.ts'
+
+const seed = Number(process.env.FOLD_SEED ?? Date.now() % 2 ** 31)
+console.info(`folding: FOLD_SEED=${seed}`)
+
+const slowly = (text: string): string => foldedCharacters(text.normalize('NFC'))
+
+const characters = Array.from({ length: 0x110000 }, (_, c) => String.fromCodePoint(c))
+
+test.each([
+  ['by itself', ''],
+  ['beside another', 'ж'],
+])('every character is folded %s', (_, beside) => {
+  const differing = characters.filter((c) => foldedText(beside + c) !== slowly(beside + c))
+  expect(differing).toEqual([])
+})
+
+/** Whatever may be composed of two. */
+const joining = fc.constantFrom(
+  '\u0301',
+  '\u0323',
+  '\u3099',
+  '\u09be',
+  '\u1161',
+  '\u11a8',
+  '\u0338',
+)
+
+test('a text is folded as its characters are', () => {
+  const texts = fc.array(fc.oneof({ weight: 3, arbitrary: anyText }, joining), { maxLength: 6 })
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const text = parts.join('')
+      expect(foldedText(text)).toBe(slowly(text))
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})
+
+test.each(['Ж', 'É', 'e\u0301', 'x\u0301', '🌱', '𐐀', '한'])('so are long texts of %s', (part) => {
+  for (const length of [32_767, 32_768, 32_769, 70_000]) {
+    const text = part.repeat(length).slice(0, length)
+    expect(foldedText(text)).toBe(slowly(text))
+  }
+})
