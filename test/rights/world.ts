@@ -1,12 +1,13 @@
 /** Who there is to ask: agents and people with every kind of credential, and all that they keep. */
 
-import { argon2Sync, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { deriveOperatorToken, hashIdempotencyKey } from '../../src/home/birth-key.ts'
 import { hashToken, tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { KeyBounds } from '../../src/store/port/keys.ts'
 import type { Change } from '../../src/store/port/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,
   type Born,
@@ -17,13 +18,12 @@ import {
   type TestService,
   write,
 } from '../harness.ts'
-import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { newWrite } from '../store/fixture.ts'
 
 export const KEEPER = 'keeper@example.org'
 const STRANGER = 'stranger@example.org'
 /** Comes and goes: an account keeps no more than its newest sessions. */
 const GUEST = 'guest@example.org'
-const PASSWORD = 'correct horse battery'
 const HOUR_MS = 3_600_000
 
 /** The text of another tenant: nobody else may ever see it. */
@@ -177,20 +177,6 @@ function createSpares({ store, now }: TestService, all: readonly Born[]) {
       }
     },
   }
-}
-
-/** A real hash that costs next to nothing: here passwords are no secrets, and are checked often. */
-function cheapHash(password: string): string {
-  const nonce = Buffer.alloc(16)
-  const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 }
-  const tag = argon2Sync('argon2id', { message: password, nonce, ...cost })
-  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''))
-  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${hash}`
-}
-
-async function createAccount({ store, now }: TestService, email: string): Promise<void> {
-  const create = { id: randomUUID(), email, passwordHash: cheapHash(PASSWORD) }
-  await store.bear(newBirth({ account: { create } }), noLimits, now())
 }
 
 /** In its account still: as if the person of that account had asked. */
