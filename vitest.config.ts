@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => {
       include: ['test/**/*.test.ts'],
       exclude: [...defaultExclude, ...(isQuick ? [SLOW] : [])],
       reporters: ['default', './test/totals.ts'],
+      // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
+      experimental: { viteModuleRunner: false },
       globalSetup: ['test/postgres/setup.ts'],
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.

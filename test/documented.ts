@@ -6,13 +6,11 @@ import { ANYWHERE } from '../src/pipeline/openapi.ts'
 import { endpointOf } from './endpoints.ts'
 import { ask } from './harness.ts'
 
+type Methods = Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
+
 interface Described {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
-    >
-  >
+  readonly pattern: RegExp
+  readonly methods: Methods
 }
 
 interface Response {
@@ -29,13 +27,16 @@ const undescribed = ({ headers: described = {} }: Response, given: Headers): str
   return [...given.keys()].filter((name) => !known.includes(name))
 }
 
-let described: Promise<Described> | undefined
+let described: Promise<readonly Described[]> | undefined
 
-const describe = async (app: App): Promise<Described> =>
-  (await ask(app, 'GET', '/openapi.json')).body as unknown as Described
-
-const matches = (template: string, path: string): boolean =>
-  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
+/** Each path, by what is asked for under it. */
+async function describe(app: App): Promise<readonly Described[]> {
+  const { paths } = (await ask(app, 'GET', '/openapi.json')).body
+  return Object.entries(paths as Readonly<Record<string, Methods>>).map(([template, methods]) => ({
+    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`),
+    methods,
+  }))
+}
 
 /** A refusal's code is one that the endpoint declares; any other body has the declared shape. */
 function checkBody(endpoint: Endpoint<never>, { status, headers, body }: Answered): void {
@@ -67,11 +68,10 @@ export async function checkDocumented(
   }
   const [path = ''] = url.split('?')
   described ??= describe(app)
-  const { paths } = await described
+  const found = (await described).find(({ pattern }) => pattern.test(path))
   const endpoint = endpointOf(method, path)
   if (endpoint && method !== 'HEAD') checkBody(endpoint, { status, headers, body })
-  const methods = Object.entries(paths).find(([template]) => matches(template, path))?.[1]
-  const responses = methods?.[method.toLowerCase()]?.responses
+  const responses = found?.methods[method.toLowerCase()]?.responses
   if (!responses) return
   const listed = responses[status]
   if (!listed) {

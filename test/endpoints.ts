@@ -14,12 +14,17 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...roomEndpoints,
 ]
 
-const matches = (path: string, asked: string): boolean =>
-  new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(asked)
+const patterns = endpoints.map((endpoint) => ({
+  endpoint,
+  pattern: new RegExp(`^${endpoint.path.replace(/:\w+/g, '[^/]+')}$`),
+}))
+
+const matching = (path: string): Endpoint<never>[] =>
+  patterns.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint)
 
 /** The endpoint that answers a request; HEAD is GET's. */
 export function endpointOf(method: string, path: string): Endpoint<never> | undefined {
   const exact = endpoints.filter((known) => known.path === path)
-  const served = exact.length > 0 ? exact : endpoints.filter((known) => matches(known.path, path))
+  const served = exact.length > 0 ? exact : matching(path)
   return served.find((known) => known.method === (method === 'HEAD' ? 'GET' : method))
 }

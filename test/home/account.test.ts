@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPasswords } from '../../src/home/passwords/passwords.ts'
-import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
+import { birthBody, embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
 import { newBirth, noLimits } from '../store/fixture.ts'
 
 const PASSWORD = 'correct horse battery'
 
-describe.each(engines)('the operator account of a birth on $name', (engine) => {
+describe('the operator account of a birth', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '0' })
+    service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0' })
   })
   afterAll(() => service.close())
 

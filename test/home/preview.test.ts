@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { birthBody, engines, freshKey, openService, type TestService } from '../harness.ts'
+import { birthBody, embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 import { proves } from '../requirements.ts'
 
 const path = '/api/agents/preview'
 
-describe.each(engines)('preview on $name', (engine) => {
+describe('preview', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine)
+    service = await openService(embedded)
   })
   afterAll(() => service.close())
 
@@ -47,13 +47,13 @@ describe.each(engines)('preview on $name', (engine) => {
   )
 
   test('it says when births are closed, and when this address has used up its own', async () => {
-    const closed = await openService(engine, { BIRTHS_ENABLED: 'false' })
+    const closed = await openService(embedded, { BIRTHS_ENABLED: 'false' })
     expect((await closed.call('GET', path)).body).toMatchObject({
       available: false,
       status: 'closed',
     })
     await closed.close()
-    const busy = await openService(engine, { BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
+    const busy = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '1' })
     const birth = { headers: { 'idempotency-key': freshKey() }, body: birthBody }
     await busy.call('POST', '/api/agents/birth', birth)
     expect((await busy.call('GET', path)).body).toMatchObject({ available: false, status: 'busy' })

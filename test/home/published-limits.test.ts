@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
   birthBody,
-  engines,
+  embedded,
   freshKey,
   memoryPath,
   openService,
@@ -73,13 +73,13 @@ const limitsOf = async (service: TestService): Promise<Limits> =>
 
 const DEFAULT_FAILURES = { FAILURES_PER_MINUTE: '60', SIGN_INS_PER_MINUTE: '10' }
 
-describe.each(engines)('the published limits on $name', (engine) => {
+describe('the published limits', () => {
   let service: TestService
   let limits: Limits
   let token: string
   beforeAll(async () => {
     const births = { BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
-    service = await openService(engine, { ...DEFAULT_FAILURES, ...births })
+    service = await openService(embedded, { ...DEFAULT_FAILURES, ...births })
     limits = await limitsOf(service)
     token = (await service.birth()).token
   })
@@ -106,7 +106,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
   }
 
   test('are these, when nothing else was set', proves('limits.preview'), async () => {
-    const untouched = await openService(engine, DEFAULT_FAILURES)
+    const untouched = await openService(embedded, DEFAULT_FAILURES)
     expect(await limitsOf(untouched)).toEqual(published)
     await untouched.close()
   })
@@ -208,7 +208,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
       EVENTS_PER_AGENT: '5',
       MEMORIES_PER_AGENT: '0',
     }
-    const set = await openService(engine, env)
+    const set = await openService(embedded, env)
     const { bytesPerAgent, versionsPerMemory, eventsPerAgent } = await limitsOf(set)
     expect([bytesPerAgent, versionsPerMemory, eventsPerAgent]).toEqual([1_048_576, 3, 5])
     const { token } = await set.birth()
@@ -251,7 +251,7 @@ describe.each(engines)('the published limits on $name', (engine) => {
       CONNECTIONS_PER_ADDRESS: '7',
       SIGN_INS_PER_MINUTE: '4',
     }
-    const set = await openService(engine, env)
+    const set = await openService(embedded, env)
     const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
     expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2, 100, 3, 4])

@@ -1,12 +1,12 @@
 /** What the home refuses before any of its guards is asked says what its other answers say. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, freshKey, memoryPath, openService, type TestService } from '../harness.ts'
+import { embedded, freshKey, memoryPath, openService, type TestService } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 
-describe.each(engines)('early refusals on $name', (engine) => {
+describe('early refusals', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await openService(engine, { FAILURES_PER_MINUTE: '60' })
+    service = await openService(embedded, { FAILURES_PER_MINUTE: '60' })
   })
   afterAll(() => service.close())
 

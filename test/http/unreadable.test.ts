@@ -1,7 +1,7 @@
-/** NUL, lone surrogates and bytes that are no UTF-8: refused wherever they come, on both engines. */
+/** NUL, lone surrogates and bytes that are no UTF-8: refused wherever they come, before a store is asked. */
 import { Buffer } from 'node:buffer'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { embedded, engines } from '../harness.ts'
+import { embedded } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { openConsole } from '../web/operator.ts'
 import { type Listening, openListening } from './listening.ts'
@@ -19,10 +19,10 @@ const QUERIES = [
   '/rooms/memory-garden?before=',
 ]
 
-describe.each(engines)('what is no text, on $name', (engine) => {
+describe('what is no text', () => {
   let home: Listening
   beforeAll(async () => {
-    home = await openListening(engine)
+    home = await openListening(embedded)
   })
   afterAll(() => home.close())
 

@@ -52,7 +52,7 @@ test.each(guarded)('no guard of $named can be left out unnoticed', async ({ endp
   for (const guard of endpoint.guards) {
     const subject = subjectOf(row, world, doors, without(endpoint, guard))
     if (!(await isMissed(subject))) unnoticed.push(guard.name)
-    await world.restore()
+    await subject.settle()
   }
   expect(unnoticed).toEqual([])
 })

@@ -63,6 +63,8 @@ export interface Subject {
   readonly ask: (sent?: Sent) => Promise<Answer>
   /** What the right request comes to, as `outcomeOf` tells it. */
   readonly letIn: string
+  /** Restores the world if anything that was asked may have changed it. */
+  readonly settle: () => Promise<void>
 }
 
 /** The code of a refusal that programs can read; the status of anything else. */
@@ -70,6 +72,10 @@ export function outcomeOf({ status, headers, body }: Answer): string {
   if (headers.get('location')?.startsWith('/console/sign-in?')) return 'to sign in'
   return typeof body.code === 'string' && status >= 400 ? body.code : String(status)
 }
+
+/** A read changes nothing, nor does a refusal; `unchanged` holds them to it. */
+const mayChange = (method: string, status: number): boolean =>
+  !/^(GET|HEAD)$/.test(method) && (status < 400 || status >= 500)
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -109,6 +115,7 @@ export function subjectOf(
     served.set(setting, known)
     return known
   }
+  let changed = false
   const { query: asked } = example
   const shown = (fresh: number) => (typeof asked === 'function' ? asked(fresh) : asked)
   async function ask(sent: Sent = {}): Promise<Answer> {
@@ -124,10 +131,15 @@ export function subjectOf(
     const stream = body instanceof Readable ? body : Readable.from(body ? [Buffer.from(body)] : [])
     // Read as GET's: what Node leaves out of an answer to HEAD tells what it comes to.
     const answer = await answerOf('GET', await serve(setting)({ ...incoming, host, body: stream }))
+    changed ||= mayChange(method, answer.status)
     if (replace === asDeclared) await checkDocumented(world.service.app, method, url, answer)
     return answer
   }
-  return { row, world, doors, ask, letIn: example.outcome }
+  async function settle(): Promise<void> {
+    await (changed ? world.restore() : world.refill())
+    changed = false
+  }
+  return { row, world, doors, ask, letIn: example.outcome, settle }
 }
 
 /** Sentences: what is otherwise than the row has it. */

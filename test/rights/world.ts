@@ -1,11 +1,13 @@
 /** Who there is to ask: agents and people with every kind of credential, and all that they keep. */
 
-import { argon2Sync, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { deriveOperatorToken, hashIdempotencyKey } from '../../src/home/birth-key.ts'
 import { hashToken, tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { KeyBounds } from '../../src/store/port/keys.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,
   type Born,
@@ -16,13 +18,12 @@ import {
   type TestService,
   write,
 } from '../harness.ts'
-import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
+import { newWrite } from '../store/fixture.ts'
 
 export const KEEPER = 'keeper@example.org'
 const STRANGER = 'stranger@example.org'
 /** Comes and goes: an account keeps no more than its newest sessions. */
 const GUEST = 'guest@example.org'
-const PASSWORD = 'correct horse battery'
 const HOUR_MS = 3_600_000
 
 /** The text of another tenant: nobody else may ever see it. */
@@ -77,6 +78,8 @@ export interface World {
   readonly fresh: (operationId: string) => number
   /** Tokens and statuses as they were in the beginning, and memories to change. */
   readonly restore: () => Promise<void>
+  /** Memories to change alone: enough where nothing was changed. */
+  readonly refill: () => Promise<void>
 }
 
 const cookieOf = ({ headers }: Answer): string =>
@@ -143,20 +146,21 @@ const unbounded = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', MEMORIES_PER_AGENT: '0' }
 const SPARED = ['patchMemory', 'deleteMemory', 'restoreMemory', 'eraseMemory']
 
 /** More than are asked for between two of the world's restorations. */
-const SPARE = 100
+const SPARE = 30
 
-const sparesFrom = (first: number) =>
-  SPARED.flatMap((operationId) =>
-    Array.from({ length: SPARE }, (_, n) => newWrite({ key: `${operationId}${first + n}` })),
-  )
+const sparesFrom = (operationId: string, first: number) =>
+  Array.from({ length: SPARE }, (_, n) => {
+    const write = newWrite({ key: `${operationId}${first + n}` })
+    return { verb: 'write' as const, ...write }
+  })
 
 /** Numbers for requests, and the memories that they are about: made ahead, in one write each. */
 function createSpares({ store, now }: TestService, all: readonly Born[]) {
   const used = new Map<string, number>()
-  let made = 0
-  async function make(): Promise<void> {
-    const changes = sparesFrom(made + 1).map((each) => ({ verb: 'write' as const, ...each }))
-    made += SPARE
+  const made = new Map(SPARED.map((operationId) => [operationId, 0]))
+  const runningOut = () =>
+    [...made].filter(([operationId, count]) => count - (used.get(operationId) ?? 0) < SPARE)
+  async function make(changes: readonly Change[]): Promise<void> {
     for (const born of all)
       await store.changeMemories(await operatorOf(store, born), changes, now())
   }
@@ -167,24 +171,12 @@ function createSpares({ store, now }: TestService, all: readonly Born[]) {
       return number
     },
     async refill(): Promise<void> {
-      const most = Math.max(0, ...SPARED.map((operationId) => used.get(operationId) ?? 0))
-      while (made - most < SPARE) await make()
+      for (const [operationId, count] of runningOut()) {
+        await make(sparesFrom(operationId, count + 1))
+        made.set(operationId, count + SPARE)
+      }
     },
   }
-}
-
-/** A real hash that costs next to nothing: here passwords are no secrets, and are checked often. */
-function cheapHash(password: string): string {
-  const nonce = Buffer.alloc(16)
-  const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 }
-  const tag = argon2Sync('argon2id', { message: password, nonce, ...cost })
-  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''))
-  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${hash}`
-}
-
-async function createAccount({ store, now }: TestService, email: string): Promise<void> {
-  const create = { id: randomUUID(), email, passwordHash: cheapHash(PASSWORD) }
-  await store.bear(newBirth({ account: { create } }), noLimits, now())
 }
 
 /** In its account still: as if the person of that account had asked. */
@@ -209,13 +201,14 @@ const namedBounds: Readonly<Record<keyof NamedTokens, Partial<KeyBounds>>> = {
 /** Each time the same tokens: a rotation has ended those before. */
 async function giveKeys({ store, now }: TestService, born: Born, tokens: Partial<NamedTokens>) {
   const operator = await operatorOf(store, born)
-  for (const [name, token] of Object.entries(tokens)) {
+  const give = async ([name, token]: [string, string]) => {
     const bounds = { name, access: 'write', prefix: '', expiresAt: undefined } as const
     const own = namedBounds[name as keyof NamedTokens]
     const key = { id: randomUUID(), ...bounds, ...own }
     await store.createKey(operator, key, hashToken(token), now())
     if (name === 'ended') await store.endKey(operator, key.id, now())
   }
+  await Promise.all(Object.entries(tokens).map(give))
 }
 
 const freshToken = (): string => tokenFrom('agent', randomBytes(32))
@@ -252,8 +245,10 @@ export async function openWorld(
   const spares = createSpares(service, [mine, paused, other, rotated])
   const setBack = async (born: Born, status: 'active' | 'paused') => {
     const operator = await operatorOf(store, born)
-    await store.rotateAgentToken(operator, hashToken(born.token), service.now())
-    await store.setStatus(operator, status, service.now())
+    await Promise.all([
+      store.rotateAgentToken(operator, hashToken(born.token), service.now()),
+      store.setStatus(operator, status, service.now()),
+    ])
   }
   const named: NamedTokens = {
     reader: freshToken(),
@@ -270,8 +265,11 @@ export async function openWorld(
       setBack(paused, 'paused'),
     ])
     await spares.refill()
-    await giveKeys(service, mine, named)
-    await giveKeys(service, paused, { writer: pausedKey })
+    // Last: a key that ends leaves no token of its agent remembered.
+    await Promise.all([
+      giveKeys(service, mine, named),
+      giveKeys(service, paused, { writer: pausedKey }),
+    ])
   }
   await restore()
   return {
@@ -289,5 +287,6 @@ export async function openWorld(
     fresh: spares.fresh,
     state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
     restore,
+    refill: spares.refill,
   }
 }

@@ -1,7 +1,6 @@
 /** Somebody who is signed in to the console: one agent of theirs, and what their browser sends. */
+import { createAccount, PASSWORD } from '../accounts.ts'
 import { type Answer, type Born, memoryPath, type TestService } from '../harness.ts'
-
-const PASSWORD = 'correct horse battery'
 
 type Fields = Readonly<Record<string, string>>
 
@@ -29,7 +28,7 @@ let operators = 0
 /** `about`: what the agent is born with. */
 export async function openConsole(service: TestService, about = {}): Promise<Operator> {
   const email = `operator${++operators}@example.org`
-  const born = await service.birth({ ...about, email, password: PASSWORD })
+  const born = await createAccount(service, email, about)
   const { headers } = await sendForm(service, '/console/sign-in', { email, password: PASSWORD })
   const cookie = (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   return {

@@ -56,7 +56,7 @@ const decidedByTheStore: readonly Part[] = [unchanged, storedTokens, otherTenant
 async function* inTurn(parts: readonly Part[], subject: Subject): Faults {
   for (const part of parts) {
     yield* part(subject)
-    await subject.world.restore()
+    await subject.settle()
   }
 }
 

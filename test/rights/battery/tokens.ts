@@ -99,7 +99,7 @@ export async function* storedTokens(subject: Subject): Faults {
   }
   for (const [what, [token, outcome]] of Object.entries(kinds)) {
     yield* expecting(subject, `with ${what}`, outcome, { as: bearer(token) })
-    await world.restore()
+    await subject.settle()
   }
 }
 

@@ -1,11 +1,11 @@
 /** Searches of one agent's memories: whose they are, how they are paged, and what bounds them. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { StoreOverloaded } from '../../../src/store/port/errors.ts'
+import { StoreOverloaded, StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { SearchCursor, SearchQuery } from '../../../src/store/port/search.ts'
 import { stores } from '../../harness.ts'
-import { NOON, openFixture, type StoreFixture } from '../fixture.ts'
+import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'
 
 describe.each(stores)('search on $name', (engine) => {
   let fixture: StoreFixture
@@ -24,13 +24,24 @@ describe.each(stores)('search on $name', (engine) => {
   const keys = async (identity: Identity, query: Partial<SearchQuery>) =>
     (await search(identity, query)).hits.map(({ key }) => key)
 
+  /** A look that would take more than its two seconds is refused: then whoever asked asks again. */
+  async function patiently(identity: Identity, query: Partial<SearchQuery>) {
+    for (;;) {
+      try {
+        return await search(identity, query)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error
+      }
+    }
+  }
+
   /** Page after page, and how many there were. */
   async function allKeys(identity: Identity, query: Partial<SearchQuery>) {
     const found: string[] = []
     let after: SearchCursor | undefined
     let pages = 0
     do {
-      const { hits, next } = await search(identity, { ...query, after })
+      const { hits, next } = await patiently(identity, { ...query, after })
       found.push(...hits.map(({ key }) => key))
       after = next
       pages++
@@ -117,16 +128,22 @@ describe.each(stores)('search on $name', (engine) => {
 
   test('a look is bounded, and the next looks on', async () => {
     const { agent } = await fixture.agent()
-    const text = `plan ${'x'.repeat(16_000)}`
-    const names = Array.from({ length: 1_100 }, (_, n) => `k${n}`)
-    await Promise.all(names.map((key) => fixture.write(agent, { key, text })))
-    const first = await search(agent, { q: 'k1 plan', limit: 100 })
+    // Few of them match: each page after a look's first looks again.
+    const isPlan = (n: number) => n % 12 === 1
+    const changes = Array.from({ length: 1_100 }, (_, n) => {
+      const text = `${isPlan(n) ? 'plan' : 'note'} ${'x'.repeat(16_000)}`
+      return { verb: 'write' as const, ...newWrite({ key: `k${n}`, text }) }
+    })
+    const names = changes.flatMap(({ key }, n) => (isPlan(n) ? [key] : []))
+    await fixture.store().changeMemories(agent, changes, NOON)
+    const first = await patiently(agent, { q: 'k1 plan', limit: 100 })
     expect(first.hits.length).toBeGreaterThan(0)
     expect(first.next).toBeDefined()
     const { found, pages } = await allKeys(agent, { q: 'plan', limit: 100 })
     expect(found.toSorted()).toEqual(names.toSorted())
-    // A busy machine ends a look early.
-    expect(pages).toBeGreaterThanOrEqual(12)
+    // One look would show them on one; a busy machine ends a look early.
+    expect(names.length).toBeLessThan(100)
+    expect(pages).toBeGreaterThanOrEqual(2)
   })
 
   test('one agent cannot have all of the turns', async () => {
