@@ -60,18 +60,13 @@ const ERASED = [
 
 function prepareEraseAgent(db: DatabaseSync, refuse: Refuse, tally: Tally) {
   const homes = prepareHomes(db)
-  const versions = prepare<{ n: number }>(
-    db,
-    'SELECT n FROM versions WHERE agent_id = ? ORDER BY n',
-  )
   const steps = ERASED.map((sql) => prepare(db, sql))
   return (identity: Identity) => {
     if (refuse(identity)) return { outcome: 'revoked' } as const
     const { memories } = homes.read(identity.agentId)
-    const erased = versions.all(identity.agentId).map(({ n }) => n)
     for (const step of steps) step.run(identity.agentId)
     tally.erased(memories)
-    return { outcome: 'erased', erased } as const
+    return { outcome: 'erased' } as const
   }
 }
 
