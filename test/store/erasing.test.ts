@@ -9,11 +9,11 @@ test('no byte of what was erased is in any file, whatever was written before', a
   let looks = 0
   await fc.assert(
     fc.asyncProperty(stepsOf(240), fc.boolean(), async (steps, busy) => {
-      looks += await tryErasing(steps, busy)
+      looks += await tryErasing(steps, { busy })
     }),
-    { numRuns: 6 },
+    { numRuns: 6, endOnFailure: true },
   )
-  expect(looks).toBeGreaterThan(20)
+  expect(looks).toBeGreaterThan(100)
 })
 
 const MARK = 'what only this agent knows '

@@ -1,12 +1,21 @@
-/** Homes that change at random, and the bytes of what was erased in the store's own files. */
+/** Homes that change at random, and the bytes of what is gone in the store's own files. */
+import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Erasure } from '../../src/store/port/memories.ts'
 import { embedded } from '../harness.ts'
-import { NOON, openFixture, type StoredAgent, type StoreFixture } from './fixture.ts'
+import {
+  exported,
+  NOON,
+  newWrite,
+  openFixture,
+  type StoredAgent,
+  type StoreFixture,
+} from './fixture.ts'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']
 
@@ -53,23 +62,40 @@ export const bytesIn = (directory: string): string =>
     .map(({ name }) => readFileSync(join(directory, name), 'latin1'))
     .join('\n')
 
-/** Of an agent: what it wrote, by key and version. */
-type Written = Map<string, Map<number, string>>
+/** A text of its own: what finds one in a file, finds this one. */
+export const newMark = (): string => `<${randomBytes(7).toString('hex')}>`
 
-const contentOf = (mark: string, bytes: number) => ({
+export const contentOf = (mark: string, bytes: number) => ({
   text: mark.repeat(Math.ceil(bytes / mark.length)).slice(0, Math.max(bytes, mark.length)),
   metadata: JSON.stringify({ m: mark }),
 })
 
-/** One agent's hand, which knows what it wrote. */
-function createHand({ store }: StoreFixture, who: StoredAgent) {
-  const written: Written = new Map()
-  const gone: string[] = []
-  let marks = 0
+/** Whatever is in a row of any table: what is not, was overwritten, given up or erased. */
+export function contentIn(directory: string): string {
+  const db = new DatabaseSync(join(directory, 'home.db'), { readOnly: true })
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  const rows = tables.flatMap(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all())
+  db.close()
+  return JSON.stringify(rows)
+}
 
+/** Those marks that are in the bytes, in one go: there are megabytes, and thousands of marks. */
+export function found(marks: Iterable<string>, bytes: string): string[] {
+  const there = new Set(bytes.match(/<[0-9a-f]{14}>/g))
+  return [...marks].filter((mark) => there.has(mark))
+}
+
+/** One agent's hand, which knows what it wrote. */
+function createHand({ store }: StoreFixture, who: StoredAgent, own: string) {
+  /** By key and version. */
+  const written = new Map<string, Map<number, string>>()
+  const marks = new Set<string>([own])
+  const erased = new Set<string>()
+
+  const keyOf = (name: string): string => `${name}.${own.slice(1, -1)}`
   const standOf = async (name: string): Promise<number> => {
-    const found = await store().readMemory(who.agent, name)
-    return found.outcome === 'found' ? found.memory.version : 0
+    const read = await store().readMemory(who.agent, keyOf(name))
+    return read.outcome === 'found' ? read.memory.version : 0
   }
   const change = (
     identity: Identity,
@@ -77,13 +103,11 @@ function createHand({ store }: StoreFixture, who: StoredAgent) {
   ) => store().changeMemories(identity, changes, NOON)
 
   async function write(name: string, bytes: number): Promise<void> {
-    const mark = `<${who.birth.agentId.slice(-6)}${name}${++marks}>`
+    const mark = newMark()
+    marks.add(mark)
     const expectedVersion = await standOf(name)
-    const saved = await store().writeMemory(
-      who.agent,
-      { id: crypto.randomUUID(), key: name, ...contentOf(mark, bytes), expectedVersion },
-      NOON,
-    )
+    const made = { key: keyOf(name), ...contentOf(mark, bytes), expectedVersion }
+    const saved = await store().writeMemory(who.agent, { id: crypto.randomUUID(), ...made }, NOON)
     if (saved.outcome !== 'saved') throw new Error(saved.outcome)
     const versions = written.get(name) ?? new Map()
     written.set(name, versions.set(saved.memory.version, mark))
@@ -93,74 +117,121 @@ function createHand({ store }: StoreFixture, who: StoredAgent) {
     const versions = written.get(name)
     const oldest = [...(versions?.keys() ?? [])][0] ?? 1
     const erasure: Erasure = what === 'one' ? [oldest] : what
-    const erased = await store().eraseMemory(who.operator, name, erasure, NOON)
-    if (erased.outcome !== 'erased') return false
-    for (const version of erased.versions) {
+    const answer = await store().eraseMemory(who.operator, keyOf(name), erasure, NOON)
+    if (answer.outcome !== 'erased') return false
+    for (const version of answer.versions) {
       const mark = versions?.get(version)
       versions?.delete(version)
       // A rename is a version more of the same text.
-      if (mark && ![...(versions?.values() ?? [])].includes(mark)) gone.push(mark)
+      if (mark && ![...(versions?.values() ?? [])].includes(mark)) erased.add(mark)
     }
     return true
   }
 
+  async function rename(name: string, to: string, expectedVersion: number): Promise<void> {
+    const [from, target] = [keyOf(name), keyOf(to)]
+    const renaming = { verb: 'rename', from, to: target, expectedVersion } as const
+    if ((await change(who.agent, renaming)).outcome !== 'changed') return
+    const versions = written.get(name) ?? new Map()
+    written.set(to, versions.set(await standOf(to), versions.get(expectedVersion)))
+    written.delete(name)
+  }
+
   return {
     who,
-    gone,
-    kept: () => [...written.values()].flatMap((versions) => [...versions.values()]),
+    /** In every key. */
+    own: own.slice(1, -1),
+    marks,
+    erased,
+    /** Whether something was erased. */
     async take(step: Step): Promise<boolean> {
+      if (step.verb === 'erase') return erase(step.key, step.what)
+      const expectedVersion = step.verb === 'write' ? 0 : await standOf(step.key)
       if (step.verb === 'write') await write(step.key, step.size)
-      else if (step.verb === 'erase') return erase(step.key, step.what)
-      else {
-        const expectedVersion = await standOf(step.key)
-        if (expectedVersion === 0) return false
-        if (step.verb === 'delete') {
-          await change(who.agent, { verb: 'delete', key: step.key, expectedVersion })
-        } else {
-          const to = { verb: 'rename', from: step.key, to: step.to, expectedVersion } as const
-          const moved = await change(who.agent, to)
-          if (moved.outcome !== 'changed') return false
-          const versions = written.get(step.key) ?? new Map()
-          written.set(step.to, versions.set(await standOf(step.to), versions.get(expectedVersion)))
-          written.delete(step.key)
-        }
+      else if (expectedVersion > 0 && step.verb === 'rename') {
+        await rename(step.key, step.to, expectedVersion)
+      } else if (expectedVersion > 0) {
+        await change(who.agent, { verb: 'delete', key: keyOf(step.key), expectedVersion })
       }
       return false
     },
   }
 }
 
-/** Takes the steps; after each erasure, and after an agent's, none of it may be found. */
-export async function tryErasing(steps: readonly Step[], busy = false): Promise<number> {
+/** Others, who write and leave while something is erased. */
+async function beside(fixture: StoreFixture) {
+  const noise = createHand(fixture, await fixture.agent(), newMark())
+  return async (): Promise<void> => {
+    const written = noise.take({ verb: 'write', key: 'n', size: 900, by: 0 })
+    const left = exported(fixture.store(), noise.who.agent)
+    await Promise.all([written, left])
+  }
+}
+
+/** So many bytes that nothing of the file is small. */
+async function fill(fixture: StoreFixture, bytes: number): Promise<void> {
+  const { agent } = await fixture.agent()
+  const text = 'x'.repeat(16_000)
+  for (let n = 0; n < bytes / text.length; n += 64) {
+    const writes = Array.from({ length: 64 }, (_, i) => newWrite({ key: `k${n + i}`, text }))
+    await fixture.store().changeMemories(
+      agent,
+      writes.map((write) => ({ verb: 'write', ...write })),
+      NOON,
+    )
+  }
+}
+
+interface Circumstances {
+  /** Others write and leave meanwhile. */
+  readonly busy: boolean
+  /** What the file has before. */
+  readonly bytes?: number
+}
+
+/**
+ * Takes the steps. After each erasure, and after an agent's, nothing that was erased may be found,
+ * and nothing that gave way before. Tells for how many texts it looked.
+ */
+export async function tryErasing(
+  steps: readonly Step[],
+  { busy, bytes = 0 }: Circumstances,
+): Promise<number> {
   const database = await embedded.fresh()
   const directory = await database.directory()
-  const fixture = await openFixture({ ...embedded, fresh: async () => database })
-  const hands = [
-    createHand(fixture, await fixture.agent()),
-    createHand(fixture, await fixture.agent()),
-  ]
-  const noise = createHand(fixture, await fixture.agent())
+  const fixture = await openFixture({ ...embedded, fresh: async () => database }, { versions: 4 })
+  const born = async () => {
+    const own = newMark()
+    return createHand(fixture, await fixture.agent({ name: own, purpose: own }), own)
+  }
+  const hands = [await born(), await born()] as const
+  const others = await beside(fixture)
+  await fill(fixture, bytes)
   let looks = 0
-  const look = (marks: readonly string[]): void => {
-    const bytes = bytesIn(directory)
-    expect(marks.filter((mark) => bytes.includes(mark))).toEqual([])
-    looks += marks.length
+  const look = (erased: Iterable<string>): void => {
+    const [files, content] = [bytesIn(directory), contentIn(directory)]
+    const all = hands.flatMap(({ marks }) => [...marks])
+    const kept = new Set(found(all, content))
+    const gone = all.filter((mark) => !kept.has(mark))
+    expect({ erased: found(erased, files), gone: found(gone, files) }).toEqual({
+      erased: [],
+      gone: [],
+    })
+    looks += gone.length
   }
   try {
     for (const step of steps) {
-      const hand = hands[step.by]
-      const beside = busy ? noise.take({ verb: 'write', key: 'n', size: 900, by: 0 }) : undefined
-      if (await hand?.take(step)) look(hand?.gone ?? [])
-      await beside
+      const hand = hands[step.by] ?? hands[0]
+      const meanwhile = busy ? others() : undefined
+      if (await hand.take(step)) look(hand.erased)
+      await meanwhile
     }
     const [first, other] = hands
-    if (!first || !other) throw new Error('two hands')
-    const all = [...first.gone, ...first.kept()]
-    expect(await fixture.store().eraseAgent(first.who.operator, NOON)).toEqual({
-      outcome: 'erased',
-    })
-    look(all)
-    expect(bytesIn(directory)).toContain(other.kept()[0] ?? '')
+    const { outcome } = await fixture.store().eraseAgent(first.who.operator, NOON)
+    expect(outcome).toBe('erased')
+    look(first.marks)
+    expect(bytesIn(directory).includes(first.own)).toBe(false)
+    expect(found(other.marks, bytesIn(directory)).length).toBeGreaterThan(0)
     return looks
   } finally {
     await fixture.close()

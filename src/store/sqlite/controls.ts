@@ -63,15 +63,13 @@ const ERASED = [
 function prepareEraseAgent(db: DatabaseSync, refuse: Refuse, tally: Tally) {
   const homes = prepareHomes(db)
   const file = prepareFile(db)
-  const rows = prepare<{ n: number }>(db, 'SELECT n FROM log_index WHERE agent_id = ? ORDER BY n')
   const steps = ERASED.map((sql) => prepare(db, sql))
   return (identity: Identity) => {
     if (refuse(identity)) return { outcome: 'revoked' } as const
     const { memories } = file(identity.agentId, homes.read(identity.agentId))
-    const erased = rows.all(identity.agentId).map(({ n }) => n)
     for (const step of steps) step.run(identity.agentId)
     tally.erased(memories)
-    return { outcome: 'erased', erased } as const
+    return { outcome: 'erased' } as const
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is erased: overwritten where it lay; what the store then does, no byte of it outlives. */
+/** What is erased: its rows. What the store does then, no byte of them outlives. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../answers.ts'
 import { isLiving } from '../change.ts'
@@ -11,9 +11,6 @@ import type { Refuse } from './identities.ts'
 import { prepareAppend, prepareDrop } from './log.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
 import { type KeptVersionRow, prepareChain } from './versions.ts'
-
-/** With where the versions lay. */
-type Erased = EraseAnswer & { readonly erased?: readonly number[] }
 
 const isErased = (erasure: Erasure, { n, version }: KeptVersionRow, stand: Stand): boolean => {
   if (erasure === 'all') return true
@@ -74,7 +71,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     }
   }
 
-  return (identity: Identity, key: string, erasure: Erasure, now: number): Erased => {
+  return (identity: Identity, key: string, erasure: Erasure, now: number): EraseAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
@@ -97,7 +94,6 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     return {
       outcome: 'erased',
       versions: [...gone].map((row) => row.version).sort((a, b) => a - b),
-      erased: [...gone].map((row) => row.n).sort((a, b) => a - b),
     }
   }
 }

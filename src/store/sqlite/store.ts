@@ -13,8 +13,8 @@ import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
-import { holdDatabase } from './engine/hold.ts'
-import { boundLog } from './engine/long-reads.ts'
+import { type Held, holdDatabase } from './engine/hold.ts'
+import { boundLog, cleanAll } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
 import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
@@ -31,11 +31,11 @@ import { importVerb } from './transfer/stage.ts'
 const NO_ROOM =
   'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
 
-function openParts(path: string, options: StoreOptions) {
+function openParts(path: string, { file }: Held, options: StoreOptions) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
-  const writer = startWriter(path, options)
+  const writer = startWriter({ path, file, options })
   return {
     path,
     versions: options.home.versions,
@@ -60,7 +60,7 @@ function openParts(path: string, options: StoreOptions) {
     writer,
     longReads: boundLog(db, {
       rest: () => writer.submit('rest'),
-      empty: () => writer.perform('empty'),
+      clean: () => writer.clean(),
     }),
     searcher: startSearcher(path),
     closeReader: () => db.close(),
@@ -69,29 +69,15 @@ function openParts(path: string, options: StoreOptions) {
 
 type Parts = ReturnType<typeof openParts>
 
-/** Versions around which the writer cleans in one go, so that no other write waits long. */
-const SCOURED = 16
-
-interface Gone {
-  /** Where the versions lay, in order. */
-  readonly erased: readonly number[]
-}
-
 /** Answers when nothing of what was erased is left in any file. */
 async function forgotten<T extends { readonly outcome: string }>(
-  { writer, longReads }: Parts,
+  { longReads }: Parts,
   { agentId }: Identity,
-  write: Promise<T & Partial<Gone>>,
+  write: Promise<T>,
 ): Promise<T> {
-  const { erased, ...answer } = await write
-  if (!erased) return answer as unknown as T
-  await longReads.forget(agentId, async () => {
-    if (await writer.perform('rewrite')) return
-    for (let at = 0; at < erased.length; at += SCOURED) {
-      await writer.submit('scour', erased.slice(at, at + SCOURED))
-    }
-  })
-  return answer as unknown as T
+  const answer = await write
+  if (answer.outcome === 'erased') await longReads.forget(agentId)
+  return answer
 }
 
 const keepingVerbs = (
@@ -205,11 +191,13 @@ export async function openSqlite(
   options: StoreOptions,
 ): Promise<Store> {
   const path = databaseFile(pathOf(databaseUrl))
-  const lock = holdDatabase(path, now)
-  const parts = openParts(path, options)
+  const held = holdDatabase(path, now)
+  const parts = openParts(path, held, options)
   const { closeReader, searcher, space, writer } = parts
   const host = hostVerbs(parts)
   const control = await listenToHost(path, host)
+  // An erasure tries again, and says so if it cannot.
+  if (!held.isClean) cleanAll(writer).catch(() => {})
   return {
     location: path,
     warnings: [
@@ -233,7 +221,7 @@ export async function openSqlite(
       closeReader()
       await searcher.close()
       await writer.close()
-      lock.release()
+      held.release()
     },
   }
 }

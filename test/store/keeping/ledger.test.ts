@@ -127,8 +127,9 @@ const byNumber = (a: number, b: number): number => a - b
 function checkLog(home: HomeRow, rows: ReadonlyMap<number, Row>, agentId: string): void {
   const indexed = rowsOf<{ id: number; n: number }>('log_index', agentId)
   const isNeeded = ({ id, n }: { id: number; n: number }): boolean => {
-    const { event = null, operation = null, ...row } = rows.get(n) ?? {}
-    return row.id === id && (operation !== null || (event !== null && id >= home.first_event))
+    const row = rows.get(n)
+    const isShown = row?.event !== null && id >= home.first_event
+    return row?.id === id && (row.operation !== null || isShown)
   }
   expect(indexed.filter((each) => !isNeeded(each))).toEqual([])
   const tail: number[] = []

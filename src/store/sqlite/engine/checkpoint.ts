@@ -1,62 +1,114 @@
 /** What is done with the files between commits. */
 import type { DatabaseSync } from 'node:sqlite'
-import { BUSY_TIMEOUT_MS, prepare } from './connection.ts'
+import { BUSY_TIMEOUT_MS, openReader, prepare } from './connection.ts'
+import { openScour, type Scour } from './scour/scour.ts'
 
 /** 8 MB: rare enough to cost little, small enough that the writes behind it wait a few ms. */
 const LOG_PAGES = 2_000
 
-/** 32 MB: written anew in a moment, in which other writes wait. */
-const FEW_PAGES = 8_000
+/** `done`; or asked for again: at once where there is `more`, later where somebody is in the way. */
+export type Cleaning = 'done' | 'more' | 'busy'
 
 export interface Upkeep {
   /** Moves the log into the database file once it is long. */
   readonly bound: () => void
-  /** Moves all of it and leaves an empty file; false where a reader is in the way. Waits for none. */
-  readonly empty: () => boolean
-  /** Writes the database anew, without a trace of what is gone; false where it is too large. */
-  readonly rewrite: () => boolean
+  /**
+   * Moves all of it, leaves an empty file, and nothing in the database's of what was deleted: a
+   * slice at a time where the file is not known. Waits for nobody.
+   */
+  readonly clean: () => Cleaning
+  /** Before the connection closes, which moves what is in the log. */
+  readonly close: () => void
 }
 
-const succeeds = (work: () => boolean): boolean => {
-  try {
-    return work()
-  } catch {
-    return false
-  }
+interface Moved {
+  /** Pages in it. */
+  readonly log: number
+  /** Pages of these that are in the database. */
+  readonly checkpointed: number
 }
 
-/** SQLite's own checkpoints would run inside a commit, before the writes in it are answered. */
-export function prepareUpkeep(db: DatabaseSync): Upkeep {
-  db.exec('PRAGMA wal_autocheckpoint = 0')
-  const look = prepare<{ log: number }>(db, 'PRAGMA wal_checkpoint(NOOP)')
-  const move = prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)')
-  const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
-  const pages = prepare<{ page_count: number }>(db, 'PRAGMA page_count')
+const UNKNOWN: Moved = { log: 0, checkpointed: -1 }
 
-  function emptyAtOnce(): boolean {
-    db.exec('PRAGMA busy_timeout = 0')
+const isWhole = ({ log, checkpointed }: Moved): boolean => log === checkpointed
+
+/** Moves the log, and sees to it that nothing is left where it was moved to. */
+function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
+  const move = prepare<Moved>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
+  // A connection cannot look while it keeps the others from committing.
+  const look = prepare<Moved>(other, 'PRAGMA wal_checkpoint(NOOP)')
+
+  function isMoved(): boolean {
+    scour.watch()
     try {
-      return truncate.get()?.busy === 0
+      return isWhole(move.get() ?? UNKNOWN)
     } finally {
-      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+      scour.note()
     }
   }
 
-  function rewriteIfFew(): boolean {
-    if ((pages.get()?.page_count ?? FEW_PAGES) >= FEW_PAGES) return false
-    db.exec('VACUUM')
-    return true
+  /** Where all is in the file, a checkpoint has nothing to write until somebody commits. */
+  function scourAlone(throughAll: boolean): boolean {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const moved = look.get() ?? UNKNOWN
+      return isWhole(moved) && scour.run(moved.log, throughAll)
+    } finally {
+      db.exec('ROLLBACK')
+    }
+  }
+
+  return (throughAll: boolean): boolean => isMoved() && scourAlone(throughAll)
+}
+
+/** What fails is still in the log; who comes next tries again. */
+function waitingForNobody<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
+  try {
+    db.exec('PRAGMA busy_timeout = 0')
+    return work()
+  } catch {
+    return otherwise
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
+}
+
+/** `file`: the database's, open for reading and writing. */
+export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upkeep {
+  // SQLite's own checkpoints would run inside a commit, before the writes in it are answered.
+  db.exec('PRAGMA wal_autocheckpoint = 0')
+  const look = prepare<Moved>(db, 'PRAGMA wal_checkpoint(NOOP)')
+  const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
+  const other = openReader(path)
+  const scour = openScour(path, file)
+  const settle = prepareSettle(db, other, scour)
+
+  function isLong(): boolean {
+    try {
+      return (look.get()?.log ?? 0) >= LOG_PAGES
+    } catch {
+      return false
+    }
+  }
+
+  function clean(): Cleaning {
+    if (!settle(true)) return 'busy'
+    // It would use a free page again as it remembers it, with all that is behind its own content.
+    db.exec('PRAGMA shrink_memory')
+    if (!scour.isClean()) return 'more'
+    if (truncate.get()?.busy !== 0) return 'busy'
+    // Somebody else's commit may have come in between.
+    return scour.isClean() ? 'done' : 'more'
   }
 
   return {
-    bound() {
-      try {
-        if ((look.get()?.log ?? 0) >= LOG_PAGES) move.get()
-      } catch {
-        // The log still holds everything; the next commit's checkpoint tries again.
-      }
+    bound(): void {
+      if (isLong()) waitingForNobody(db, () => settle(false), false)
     },
-    empty: () => succeeds(emptyAtOnce),
-    rewrite: () => succeeds(rewriteIfFew),
+    clean: () => waitingForNobody(db, clean, 'busy'),
+    close(): void {
+      waitingForNobody(db, () => settle(false), false)
+      other.close()
+    },
   }
 }

@@ -1,6 +1,9 @@
 /** A database file made ready: held by this process alone, its schema up to date. */
+import { closeSync, openSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import { migrate } from '../schema/migrations.ts'
+import { prepareUpkeep } from './checkpoint.ts'
 import { openWriter } from './connection.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
 
@@ -17,22 +20,49 @@ function explaining<T>(path: string, open: () => T): T {
   }
 }
 
-/** Brings the schema up to date under the lock, before the writer's thread has its connection. */
-function openLocked(path: string, now: number): ProcessLock {
+export interface Held {
+  /** The database's file, open for reading and writing until it is released. */
+  readonly file: number
+  /** Nothing of what was deleted is left in it. */
+  readonly isClean: boolean
+  /** Once all connections are closed. */
+  readonly release: () => void
+}
+
+/** Brings the schema up to date, and what a process that ended left in the log into the file. */
+function prepareFile(db: DatabaseSync, path: string, file: number): boolean {
+  const upkeep = prepareUpkeep(db, path, file)
+  try {
+    migrate(db, path)
+    return upkeep.clean() === 'done'
+  } finally {
+    upkeep.close()
+  }
+}
+
+/** Under the lock, before the writer's thread has its connection. */
+function openLocked(path: string, now: number): Held {
   const db = openWriter(path)
   let lock: ProcessLock | undefined
+  let file: number | undefined
+  const release = () => {
+    // To close the file gives up every lock that this process has on it.
+    if (file !== undefined) closeSync(file)
+    lock?.release()
+  }
   try {
     lock = lockDatabase(path, now)
-    migrate(db, path)
-    return lock
-  } catch (error) {
-    lock?.release()
-    throw error
-  } finally {
+    file = openSync(path, 'r+')
+    const isClean = prepareFile(db, path, file)
     db.close()
+    return { file, isClean, release }
+  } catch (error) {
+    db.close()
+    release()
+    throw error
   }
 }
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
-export const holdDatabase = (path: string, now: number): ProcessLock =>
+export const holdDatabase = (path: string, now: number): Held =>
   explaining(path, () => openLocked(path, now))

@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../port/errors.ts'
+import type { Cleaning } from './checkpoint.ts'
 import { prepare } from './connection.ts'
 
 /** 32 MB: between commits it is moved at a quarter of that, so that as a rule nobody waits. */
@@ -17,7 +18,7 @@ const TRIES = 5
 const PATIENCE_MS = 5_000
 
 /** Short reads may be in the way, as the disk may. */
-const TRIES_TO_EMPTY = 500
+const TRIES_TO_CLEAN = 500
 const BETWEEN_TRIES_MS = 10
 
 interface Log {
@@ -31,7 +32,7 @@ interface Log {
 interface Mover {
   /** Lets the writer move the log. */
   readonly rest: () => Promise<unknown>
-  readonly empty: () => Promise<boolean>
+  readonly clean: () => Promise<Cleaning>
 }
 
 export interface LongRead {
@@ -45,10 +46,10 @@ export interface LongReads {
   /** Waits for its turn. */
   readonly enter: (agentId: string) => Promise<LongRead>
   /**
-   * Ends what reads of this agent, waits for the others, lets the files be cleaned, and resolves
-   * once nothing from before is left in the log. Throws StoreUnavailable.
+   * Ends what reads of this agent, waits for the others, and resolves once nothing of what was
+   * deleted before is left in the files. Throws StoreUnavailable.
    */
-  readonly forget: (agentId: string, clean: () => Promise<void>) => Promise<void>
+  readonly forget: (agentId: string) => Promise<void>
 }
 
 interface Open {
@@ -57,12 +58,16 @@ interface Open {
   readonly over: PromiseWithResolvers<void>
 }
 
-async function emptyLog({ empty }: Mover): Promise<void> {
-  for (let tries = 0; tries < TRIES_TO_EMPTY; tries++) {
-    if (await empty()) return
+/** Slice by slice, with other writes in between. Throws StoreUnavailable. */
+export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
+  for (let tries = 0; tries < TRIES_TO_CLEAN; ) {
+    const came = await clean()
+    if (came === 'done') return
+    if (came === 'more') continue
+    tries++
     await setTimeout(BETWEEN_TRIES_MS)
   }
-  throw new StoreUnavailable('what was erased may still be in the log: erase it again')
+  throw new StoreUnavailable('what was erased may still be in the files: erase it again')
 }
 
 /** `reader` is asked between its transactions. */
@@ -115,13 +120,12 @@ export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
         },
       }
     },
-    forget(agentId, clean) {
+    forget(agentId) {
       for (const read of open) if (read.agentId === agentId) read.end.abort()
       return pausing(async () => {
         const tooLong = globalThis.setTimeout(endAll, PATIENCE_MS)
         await allOver().finally(() => clearTimeout(tooLong))
-        await clean()
-        await emptyLog(mover)
+        await cleanAll(mover)
       })
     },
   }

@@ -1,7 +1,7 @@
 /** The thread that owns the one writing connection. Writes that wait go into one commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { StoreOptions, Totals } from '../../port/store.ts'
-import { prepareUpkeep, type Upkeep } from './checkpoint.ts'
+import { type Cleaning, prepareUpkeep } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
 import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
@@ -9,30 +9,28 @@ import { prepareWrites } from './writes.ts'
 /** What the thread is started with. */
 export interface Workplace {
   readonly path: string
+  /** The database's file, open for reading and writing. */
+  readonly file: number
   readonly options: StoreOptions
 }
 
-/** What is asked for beside transactions. */
-export type Task = Exclude<keyof Upkeep, 'bound'>
-
 /** Null asks the thread to close its connection and end; no jobs, for the totals alone. */
-export type Message = readonly Job[] | Task | null
+export type Message = readonly Job[] | 'clean' | null
 
 export interface Answer extends Committed {
   /** As of these outcomes; undefined where the storage does not tell. */
   readonly totals: Totals | undefined
-  /** Of a task, whether it is done. */
-  readonly done?: boolean
+  readonly cleaning?: Cleaning
 }
 
 const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
-const { path, options } = workerData as Workplace
+const { path, file, options } = workerData as Workplace
 const db = mapped(openWriter(path))
 const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
-const upkeep = prepareUpkeep(db)
+const upkeep = prepareUpkeep(db, path, file)
 
 const NOTHING: Committed = { outcomes: [], changed: false }
 
@@ -53,10 +51,11 @@ port.on('message', (first: Message) => {
   const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
   say(jobs.length > 0 ? commit(jobs) : NOTHING)
   for (const message of messages) {
-    if (typeof message === 'string') say({ ...NOTHING, done: upkeep[message]() })
+    if (message === 'clean') say({ ...NOTHING, cleaning: upkeep.clean() })
   }
   if (jobs.length > 0) upkeep.bound()
   if (!messages.includes(null)) return
+  upkeep.close()
   db.close()
   port.close()
 })

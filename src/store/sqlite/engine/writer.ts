@@ -5,11 +5,12 @@ import {
   StoreOverloaded,
   StoreUnavailable,
 } from '../../port/errors.ts'
-import type { StoreOptions, Totals } from '../../port/store.ts'
+import type { Totals } from '../../port/store.ts'
+import type { Cleaning } from './checkpoint.ts'
 import type { StorageFault } from './connection.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
 import { keepThread } from './thread.ts'
-import type { Answer, Message, Task, Workplace } from './writer-thread.ts'
+import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
 /** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
@@ -33,8 +34,8 @@ interface Waiting {
 export interface Writer {
   /** Settles after the commit that holds the write; in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
-  /** Done after what was submitted before; false where it could not be. One at a time. */
-  readonly perform: (task: Task) => Promise<boolean>
+  /** A slice, after what was submitted before. */
+  readonly clean: () => Promise<Cleaning>
   readonly commits: () => number
   /** As of the last write that was answered. Throws StoreUnavailable. */
   readonly totals: () => Promise<Totals>
@@ -111,19 +112,18 @@ function followTotals(ask: () => void) {
   }
 }
 
-export function startWriter(path: string, options: StoreOptions): Writer {
+export function startWriter(workplace: Workplace): Writer {
   const queue = openQueue()
   let commits = 0
   let submitted = 0
   let unsent: Job[] = []
   let closed = false
-  let performed: PromiseWithResolvers<boolean> | undefined
+  let cleanings: ((came: Cleaning) => void)[] = []
 
-  const workplace: Workplace = { path, options }
   const thread = keepThread<Message, Answer>('writer-thread', workplace, {
-    answered({ outcomes, changed, totals, done }) {
+    answered({ outcomes, changed, totals, cleaning }) {
       if (changed) commits++
-      if (done !== undefined) performed?.resolve(done)
+      if (cleaning) cleanings.shift()?.(cleaning)
       stored.said(totals)
       queue.answer(outcomes)
     },
@@ -131,7 +131,8 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       unsent = []
       stored.said(undefined)
       queue.lose(cause)
-      performed?.resolve(false)
+      for (const settle of cleanings) settle('busy')
+      cleanings = []
     },
   })
   const stored = followTotals(() => thread.post([]))
@@ -150,10 +151,9 @@ export function startWriter(path: string, options: StoreOptions): Writer {
       if (unsent.push([verb, ...args]) === 1) setImmediate(send)
       return queue.join()
     },
-    perform(task) {
-      performed = Promise.withResolvers()
-      thread.post(task)
-      return performed.promise
+    async clean() {
+      thread.post('clean')
+      return new Promise((resolve) => cleanings.push(resolve))
     },
     commits: () => commits,
     totals: async () => stored.now(),

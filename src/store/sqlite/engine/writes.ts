@@ -15,7 +15,6 @@ import { prepareImport } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
-import { prepareScour } from './scour.ts'
 import { prepareTotals } from './totals.ts'
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
@@ -48,7 +47,6 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
-    scour: prepareScour(db),
     stageImport: staging.stageImport,
     finishImport: prepareImport(db, refuse, totals.tally, home, staging),
     dropImport: staging.dropImport,

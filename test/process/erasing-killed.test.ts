@@ -1,0 +1,82 @@
+/**
+ * kill -9 in the midst of erasures, while others write: what was erased by an answer is in no file
+ * from then on, and of what was not answered nothing is left once the process has started again,
+ * where it is gone. `KILL_CYCLES` sets how often (5).
+ */
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { bytesIn, contentIn, found, newMark } from '../store/erasing.ts'
+import { birth, eraseMemory, type Tokens, writeMemory } from './calls.ts'
+import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+
+const CYCLES = Number(process.env.KILL_CYCLES ?? 5)
+const KEYS = Array.from({ length: 24 }, (_, n) => `key.${n}`)
+const VERSIONS = 3
+
+/** Neither rates nor quotas are what is measured here. */
+const env = {
+  WRITES_PER_MINUTE: '0',
+  CONTROLS_PER_MINUTE: '0',
+  BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+}
+
+afterEach(cleanUp)
+
+/** The marks of each key's versions. */
+type Written = Map<string, string[]>
+
+async function fill({ url }: Server, { token }: Tokens): Promise<Written> {
+  const written: Written = new Map()
+  const ways = KEYS.map(async (key) => {
+    const marks = Array.from({ length: VERSIONS }, newMark)
+    written.set(key, marks)
+    for (const [expectedVersion, mark] of marks.entries()) {
+      await writeMemory(url, token, { key, text: mark.repeat(randomInt(1, 900)), expectedVersion })
+    }
+  })
+  await Promise.all(ways)
+  return written
+}
+
+/** Ends with the process. */
+async function writeOn({ url }: Server, { token }: Tokens): Promise<void> {
+  for (let n = 0; ; n++) {
+    const write = { key: `n.${n}`, text: 'x'.repeat(randomInt(1, 9_000)), expectedVersion: 0 }
+    await writeMemory(url, token, write)
+  }
+}
+
+async function eraseInTurn({ url }: Server, home: Tokens, written: Written, answered: string[]) {
+  for (const [key, marks] of written) {
+    await eraseMemory(url, home.operator_token, key)
+    answered.push(...marks)
+  }
+}
+
+test(`kill -9 during erasures, ${CYCLES} times: what was answered is gone`, async () => {
+  const directory = freshDirectory()
+  const data = join(directory, 'data')
+  let server = await serve({ directory, env })
+  const all: string[] = []
+  const answered: string[] = []
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    const home = await birth(server.url)
+    const written = await fill(server, home)
+    all.push(...[...written.values()].flat())
+    const noise = writeOn(server, await birth(server.url)).catch(() => {})
+    const erasing = eraseInTurn(server, home, written, answered).catch(() => {})
+    // The moment is what is random here; there is nothing to wait for.
+    await setTimeout(randomInt(20, 500))
+    await server.kill('SIGKILL')
+    await Promise.all([noise, erasing])
+    expect(found(answered, bytesIn(data))).toEqual([])
+
+    server = await serve({ directory, env })
+    const kept = found(all, contentIn(data))
+    expect(found(answered, kept.join(''))).toEqual([])
+    expect(found(all, bytesIn(data))).toEqual(kept)
+  }
+  expect(answered.length).toBeGreaterThan(CYCLES)
+})
