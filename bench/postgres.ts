@@ -57,7 +57,7 @@ const scripts: Readonly<Record<Measured, string>> = {
   read: `\\set n random(1, ${KEYS})\n${filled(readMemory.text, [AGENT, TOKEN, "('k' || :n::TEXT)"])}`,
   update: filled(updateMemory.text, [
     ...[AGENT, TOKEN, "'k1'", `'${textOf(1)}'`, "'{}'", `${TEXT_BYTES}`, `${TEXT_BYTES + 2}`],
-    ...['false', `'{"as":"agent","via":"api"}'`, '1000', '1', "'0'", '0', ':v::BIGINT'],
+    ...['false', `'{"as":"agent","via":"api"}'`, '1000', '1', '0', ':v::BIGINT'],
   ]).concat('\\set v :v + 1\n'),
 }
 

@@ -117,8 +117,8 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'daily_writes',
-    source: "SELECT agent_id, '0', day, writes FROM daily_writes",
-    columns: [...text('agent_id', 'slot'), ...bigint('day', 'writes')],
+    source: 'SELECT agent_id, day, writes FROM daily_writes',
+    columns: [...text('agent_id'), ...bigint('day', 'writes')],
   },
   {
     name: 'sessions',

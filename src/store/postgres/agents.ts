@@ -104,8 +104,7 @@ const addAgent = statement(
      VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)
      RETURNING agent_id
    )
-   INSERT INTO homes (agent_id, memories, bytes, history, last_event)
-   SELECT agent_id, 0, 0, 0, 0 FROM born`,
+   INSERT INTO homes (agent_id) SELECT agent_id FROM born`,
 )
 
 const addCredentials = statement(

@@ -46,12 +46,6 @@ const pastVersions = statement<PastRow>(
    )`,
 )
 
-export const countDay = statement(
-  'count_day',
-  `INSERT INTO daily_writes (agent_id, day, slot, writes) VALUES ($1, $2, '0', $3::BIGINT)
-   ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + $3::BIGINT`,
-)
-
 const keysOf = (changes: readonly Change[]): string[] => [
   ...new Set(changes.flatMap((each) => (each.verb === 'rename' ? [each.from, each.to] : each.key))),
 ]
@@ -139,8 +133,7 @@ async function carryOut(
   const rows = rowsOf(effects, stored.rows, from)
   const { memories, bytes, history } = ledger
   await saveRows(ask, agentId, rows, JSON.stringify(authorOf(identity)), now)
-  await ask(saveHome, agentId, memories, bytes, history, to)
-  await ask(countDay, agentId, dayOf(now), effects.length)
+  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), effects.length)
   const grown = { made: rows.versions, bytes: bytes + history, events: { from, to } }
   await prune(ask, agentId, grown, bounds)
 }

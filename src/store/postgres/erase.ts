@@ -2,6 +2,7 @@
 import { authorOf } from '../answers.ts'
 import type { Identity } from '../port/home.ts'
 import type { EraseAnswer, Erasure } from '../port/memories.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type HeadRow, saveEvents, saveHeads } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
@@ -77,10 +78,11 @@ async function erase(
   const after = all ? remainsOf(head, now) : head
   if (all) await saveHeads(ask, [agentId], [after])
   const next = homeWithout(home, gone, all ? head : undefined)
-  await ask(saveHome, agentId, next.memories, next.bytes, next.history, next.last_event)
+  const { memories, bytes, history, last_event: event } = next
+  await ask(saveHome, agentId, memories, bytes, history, event, dayOf(now), 0)
   const { version } = after
-  const event = { id: next.last_event, type: 'erase', key, renamed_from: null, version }
-  await saveEvents(ask, [agentId, JSON.stringify(authorOf(identity)), now], [event])
+  const erased = { id: event, type: 'erase', key, renamed_from: null, version }
+  await saveEvents(ask, [agentId, JSON.stringify(authorOf(identity)), now], [erased])
   return { outcome: 'erased', versions: gone.map((row) => row.version).sort((a, b) => a - b) }
 }
 

@@ -113,8 +113,11 @@ const largestMemories = statement<FoundRow>(
 
 const writesByDay = statement<DayOfWrites>(
   'writes_by_day',
-  `SELECT day, sum(writes)::BIGINT AS writes FROM daily_writes
-   WHERE agent_id = $1 AND day >= $2 GROUP BY day ORDER BY day`,
+  `SELECT day, sum(writes)::BIGINT AS writes FROM (
+     SELECT day, writes FROM daily_writes WHERE agent_id = $1
+     UNION ALL SELECT day, day_writes FROM homes WHERE agent_id = $1
+   ) AS counted
+   WHERE day >= $2 AND writes > 0 GROUP BY day ORDER BY day`,
 )
 
 const totalBytes = statement<{ bytes: number }>(

@@ -11,6 +11,7 @@ import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
+import { lanes } from './engine/lanes.ts'
 import { prepareServer } from './engine/migrations.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
@@ -83,14 +84,21 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
 }
 
-const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBounds) => ({
-  ...memoryReads(hot),
-  ...versionVerbs(hot, bounds.versions),
-  ...eventVerbs(hot, committed, bounds.events),
-  writeMemory: writeVerb(hot, committed, bounds),
-  changeMemories: changeVerb(hot, committed, bounds),
-  eraseMemory: eraseVerb(hot, committed),
-})
+function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBounds) {
+  const changeMemories = changeVerb(hot, committed, bounds)
+  const writeMemory = writeVerb(hot, committed, bounds, changeMemories)
+  const inTurn = lanes()
+  return {
+    ...memoryReads(hot),
+    ...versionVerbs(hot, bounds.versions),
+    ...eventVerbs(hot, committed, bounds.events),
+    writeMemory: (...[identity, ...write]: Parameters<typeof writeMemory>) =>
+      inTurn(identity.agentId, () => writeMemory(identity, ...write)),
+    changeMemories: (...[identity, ...changes]: Parameters<typeof changeMemories>) =>
+      inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
+    eraseMemory: eraseVerb(hot, committed),
+  }
+}
 
 interface HomeParts extends HomeBounds {
   readonly importMemories: HomeStore['importMemories']

@@ -58,15 +58,28 @@ export const beginHistory = `
 
   CREATE TABLE homes (
     agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
-    memories BIGINT NOT NULL,
-    bytes BIGINT NOT NULL,
-    history BIGINT NOT NULL,
-    last_event BIGINT NOT NULL
+    memories BIGINT NOT NULL DEFAULT 0,
+    bytes BIGINT NOT NULL DEFAULT 0,
+    history BIGINT NOT NULL DEFAULT 0,
+    last_event BIGINT NOT NULL DEFAULT 0,
+    day BIGINT NOT NULL DEFAULT 0,
+    day_writes BIGINT NOT NULL DEFAULT 0
   ) WITH (fillfactor = 50);
-  INSERT INTO homes
+  INSERT INTO homes (agent_id, memories, bytes, history, last_event)
     SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), 0, count(m.key)
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
   ALTER TABLE agents DROP COLUMN memory_count;
+
+  ALTER TABLE daily_writes RENAME TO slots;
+  ALTER INDEX daily_writes_pkey RENAME TO slots_pkey;
+  CREATE TABLE daily_writes (
+    agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
+    day BIGINT NOT NULL,
+    writes BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, day)
+  );
+  INSERT INTO daily_writes SELECT agent_id, day, sum(writes) FROM slots GROUP BY agent_id, day;
+  DROP TABLE slots;
 
   CREATE TABLE events (
     agent_id TEXT COLLATE "C" NOT NULL,

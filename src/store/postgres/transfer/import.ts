@@ -9,7 +9,6 @@ import type { Identity } from '../../port/home.ts'
 import { dayOf } from '../../port/sessions.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
-import { countDay } from '../changes.ts'
 import type { HeadRow } from '../effects.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from '../homes.ts'
@@ -81,8 +80,8 @@ async function take(
   const answer = following.answer()
   if (!isKept(answer, order)) throw new Undone(answer)
   const { memories, bytes, history } = following.ledger()
-  await ask(saveHome, agentId, memories, bytes, history, to)
-  if (to > home.last_event) await ask(countDay, agentId, dayOf(now), to - home.last_event)
+  const writes = to - home.last_event
+  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), writes)
   const events = { from: home.last_event, to }
   await prune(ask, agentId, { made: [], bytes: bytes + history, events }, bounds)
   return answer
