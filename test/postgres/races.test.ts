@@ -93,11 +93,11 @@ test('a memory that another creates meanwhile is a conflict', async () => {
   const theirs = [
     'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1',
     `INSERT INTO memories
-       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned)
-     VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false)`,
-    `INSERT INTO versions
-       (agent_id, key, version, seq, operation, id, created_at, updated_at, bytes, size, metadata, text)
-     VALUES ($1, 'plan', 1, 1, 'write', 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
+       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
+     VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false, 1)`,
+    `INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at,
+       bytes, size, metadata, text)
+     VALUES ($1, 1, true, 'write', 'plan', 1, 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
   ].map((sql) => [sql, agent.agentId] as const)
   const answer = await whileUncommitted(theirs, () => fixture.write(agent))
   expect(answer).toEqual({

@@ -28,6 +28,16 @@ const text = (...names: string[]): Column[] => names.map((name) => ({ name, type
 const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BIGINT' }))
 const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BOOLEAN' }))
 
+/**
+ * Where the versions lie in the log: the newest that came with an event at its number, others, which
+ * an import brought, below zero in their order.
+ */
+const PLACED = `WITH placed AS (
+    SELECT v.*, CASE row_number() OVER (PARTITION BY agent_id, seq ORDER BY version DESC)
+      WHEN 1 THEN seq ELSE n - 1000000000000 END AS place
+    FROM versions v
+  )`
+
 export const tables: readonly Table[] = [
   {
     name: 'accounts',
@@ -76,43 +86,48 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'memories',
-    source: `SELECT agent_id, key, id, version, created_at, updated_at, size, deleted, pinned
-     FROM memories`,
+    source: `${PLACED}
+     SELECT m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size, p.place,
+       m.deleted, m.pinned
+     FROM memories m LEFT JOIN placed p ON p.n = m.n`,
     columns: [
       ...text('agent_id', 'key', 'id'),
-      ...bigint('version', 'created_at', 'updated_at', 'size'),
+      ...bigint('version', 'created_at', 'updated_at', 'size', 'n'),
       ...boolean('deleted', 'pinned'),
     ],
   },
   {
-    name: 'versions',
-    // Each names the one before it: all that the memory leads to lies under its present key.
-    source: `WITH RECURSIVE kept (n, key) AS (
-       SELECT n, key FROM memories WHERE n IS NOT NULL
-       UNION ALL
-       SELECT v.previous, k.key FROM kept k JOIN versions v ON v.n = k.n
-       WHERE v.previous IS NOT NULL
-     )
-     SELECT v.agent_id, k.key, v.operation, v.author, v.id, v.metadata, v.text, v.version, v.seq,
-       v.created_at, v.updated_at, v.bytes, v.size
-     FROM kept k JOIN versions v ON v.n = k.n`,
+    name: 'log',
+    // What was a version when it happened is one row with its event.
+    source: `${PLACED}
+     SELECT p.agent_id, coalesce(e.key, p.key), e.renamed_from, p.id, p.operation, p.author,
+       nullif(e.type, p.operation), CASE WHEN e.author IS NOT p.author THEN e.author END,
+       p.metadata, p.text, p.place, o.place, p.version, p.created_at, p.updated_at,
+       nullif(e.created_at, p.updated_at), p.bytes, p.size, 1
+     FROM placed p LEFT JOIN placed o ON o.n = p.previous
+     LEFT JOIN events e ON e.agent_id = p.agent_id AND e.id = p.place
+     UNION ALL
+     SELECT e.agent_id, e.key, e.renamed_from, NULL, e.type, e.author, NULL, NULL, NULL, NULL,
+       e.id, NULL, e.version, NULL, e.created_at, NULL, 0, 0, 0
+     FROM events e WHERE NOT EXISTS (
+       SELECT 1 FROM versions v WHERE v.agent_id = e.agent_id AND v.seq = e.id
+     )`,
     columns: [
-      ...text('agent_id', 'key', 'operation', 'author', 'id', 'metadata', 'text'),
-      ...bigint('version', 'seq', 'created_at', 'updated_at', 'bytes', 'size'),
+      ...text('agent_id', 'key', 'renamed_from', 'id', 'operation', 'author', 'event_type'),
+      ...text('event_author', 'metadata', 'text'),
+      ...bigint('n', 'previous', 'version', 'created_at', 'updated_at', 'happened_at'),
+      ...bigint('bytes', 'size'),
+      ...boolean('kept'),
     ],
   },
   {
     name: 'homes',
-    source: 'SELECT agent_id, memories, bytes, history, last_event FROM homes',
-    columns: [...text('agent_id'), ...bigint('memories', 'bytes', 'history', 'last_event')],
-  },
-  {
-    name: 'events',
-    source: `SELECT agent_id, type, key, renamed_from, author, id, version, created_at
-     FROM events`,
+    source: `SELECT h.agent_id, h.memories, h.bytes, h.history, h.last_event,
+       coalesce((SELECT min(e.id) FROM events e WHERE e.agent_id = h.agent_id), h.last_event + 1)
+     FROM homes h`,
     columns: [
-      ...text('agent_id', 'type', 'key', 'renamed_from', 'author'),
-      ...bigint('id', 'version', 'created_at'),
+      ...text('agent_id'),
+      ...bigint('memories', 'bytes', 'history', 'last_event', 'first_event'),
     ],
   },
   {

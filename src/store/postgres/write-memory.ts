@@ -36,20 +36,18 @@ const ADMITTED = `
 const UNCHANGED = 'h.agent_id = $1 AND was.agent_id = $1 AND h.last_event = was.last_event'
 
 /**
+ * What is not saved is not logged: `kept` is never null, and the statement fails as a whole.
+ *
  * What both statements begin with, as $1 to $12: the identity, the key, the text, the metadata, its
  * sizes, whether it is pinned, the author, the time, the day, and the bytes of a home.
  */
 const LOGGED = `
-  kept AS (
-    INSERT INTO versions (agent_id, key, version, seq, operation, author, id, created_at,
-      updated_at, bytes, size, metadata, text)
-    SELECT $1, $3, version, last_event, 'write', $9, id, created_at, updated_at,
-      $6::BIGINT, $7::BIGINT, $5, $4
-    FROM home
-  ),
   logged AS (
-    INSERT INTO events (agent_id, id, type, key, version, author, created_at)
-    SELECT $1, last_event, 'write', $3, version, $9, $10::BIGINT FROM home
+    INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
+      updated_at, happened_at, bytes, size, metadata, text)
+    SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
+      updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
+    FROM home
   ),
   filed AS (${fileDay('home', '$11')})
   SELECT id, version, created_at, updated_at, last_event, bytes FROM home`
@@ -73,19 +71,21 @@ const createMemory = statement<SavedRow>(
      WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
        AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
        AND ($12::BIGINT = 0 OR h.bytes + $7::BIGINT <= $12::BIGINT)
-     RETURNING $13::TEXT AS id, coalesce(m.version, 0) + 1 AS version,
+     RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, 0) + 1 AS version,
        greatest(m.updated_at, $10::BIGINT) AS created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
        h.last_event, h.bytes + h.history AS bytes, was.day, was.day_writes
    ),
    saved AS (
      INSERT INTO memories
-       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned)
-     SELECT $1, $3, id, version, created_at, updated_at, false, $7::BIGINT, $8::BOOLEAN FROM home
+       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
+     SELECT $1, $3, id, version, created_at, updated_at, false, $7::BIGINT, $8::BOOLEAN, last_event
+     FROM home
      ON CONFLICT (agent_id, key) DO UPDATE
        SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
          updated_at = excluded.updated_at, deleted = false, size = excluded.size,
-         pinned = excluded.pinned
+         pinned = excluded.pinned, n = excluded.n
+     RETURNING n
    ), ${LOGGED}`,
 )
 
@@ -98,14 +98,15 @@ export const updateMemory = statement<SavedRow>(
      WHERE ${UNCHANGED} AND m.version = $13 AND NOT m.deleted
        AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
          OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
-     RETURNING m.id, m.version + 1 AS version, m.created_at,
+     RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
        h.last_event, h.bytes + h.history AS bytes, was.day, was.day_writes
    ),
    saved AS (
      UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
-       updated_at = home.updated_at
+       updated_at = home.updated_at, n = home.last_event
      FROM home WHERE m.agent_id = $1 AND m.key = $3
+     RETURNING m.n
    ), ${LOGGED}`,
 )
 

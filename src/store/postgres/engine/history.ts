@@ -13,32 +13,35 @@ export const beginHistory = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER INDEX memories_pkey RENAME TO kept_memories_pkey;
 
-  CREATE TABLE versions (
+  CREATE TABLE log (
     agent_id TEXT COLLATE "C" NOT NULL,
-    key TEXT COLLATE "C" NOT NULL,
-    version BIGINT NOT NULL,
-    seq BIGINT NOT NULL,
+    n BIGINT NOT NULL,
+    previous BIGINT,
+    kept BOOLEAN NOT NULL,
+    version BIGINT,
+    created_at BIGINT,
+    updated_at BIGINT NOT NULL,
+    happened_at BIGINT,
+    bytes BIGINT NOT NULL DEFAULT 0,
+    size BIGINT NOT NULL DEFAULT 0,
+    key TEXT COLLATE "C",
+    renamed_from TEXT,
+    id TEXT,
     operation TEXT NOT NULL,
     author TEXT,
-    id TEXT NOT NULL,
-    created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
-    bytes BIGINT NOT NULL,
-    size BIGINT NOT NULL,
+    event_type TEXT,
+    event_author TEXT,
     metadata TEXT,
-    text TEXT,
-    PRIMARY KEY (agent_id, key, version)
+    text TEXT
   );
-  INSERT INTO versions
-    SELECT m.agent_id, m.key, m.version, s.seq, 'write', NULL, m.id, m.created_at, m.updated_at,
-      octet_length(m.text), octet_length(m.text) + octet_length(m.metadata), m.metadata, m.text
-    FROM kept_memories m JOIN (
-      SELECT agent_id, key,
-        row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key) AS seq
-      FROM kept_memories
-    ) s ON s.agent_id = m.agent_id AND s.key = m.key;
+  INSERT INTO log (agent_id, n, kept, version, created_at, updated_at, bytes, size, key, id,
+      operation, metadata, text)
+    SELECT agent_id, row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key), true,
+      version, created_at, updated_at, octet_length(text),
+      octet_length(text) + octet_length(metadata), key, id, 'write', metadata, text
+    FROM kept_memories;
   DROP TABLE kept_memories;
-  CREATE INDEX versions_by_seq ON versions (agent_id, seq);
+  ALTER TABLE log ADD PRIMARY KEY (agent_id, n);
 
   CREATE TABLE memories (
     agent_id TEXT COLLATE "C" NOT NULL,
@@ -47,14 +50,14 @@ export const beginHistory = `
     version BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    deleted BOOLEAN NOT NULL,
     size BIGINT NOT NULL,
-    pinned BOOLEAN NOT NULL,
-    PRIMARY KEY (agent_id, key)
+    n BIGINT,
+    deleted BOOLEAN NOT NULL,
+    pinned BOOLEAN NOT NULL
   ) WITH (fillfactor = 80);
   INSERT INTO memories
-    SELECT agent_id, key, id, version, created_at, updated_at, false, size, false FROM versions;
-  ALTER TABLE memories ADD FOREIGN KEY (agent_id) REFERENCES agents (agent_id);
+    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log;
+  ALTER TABLE memories ADD PRIMARY KEY (agent_id, key);
 
   CREATE TABLE homes (
     agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
@@ -62,11 +65,12 @@ export const beginHistory = `
     bytes BIGINT NOT NULL DEFAULT 0,
     history BIGINT NOT NULL DEFAULT 0,
     last_event BIGINT NOT NULL DEFAULT 0,
+    first_event BIGINT NOT NULL DEFAULT 1,
     day BIGINT NOT NULL DEFAULT 0,
     day_writes BIGINT NOT NULL DEFAULT 0
   ) WITH (fillfactor = 50);
-  INSERT INTO homes (agent_id, memories, bytes, history, last_event)
-    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), 0, count(m.key)
+  INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
+    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
   ALTER TABLE agents DROP COLUMN memory_count;
 
@@ -79,19 +83,7 @@ export const beginHistory = `
     PRIMARY KEY (agent_id, day)
   );
   INSERT INTO daily_writes SELECT agent_id, day, sum(writes) FROM slots GROUP BY agent_id, day;
-  DROP TABLE slots;
-
-  CREATE TABLE events (
-    agent_id TEXT COLLATE "C" NOT NULL,
-    id BIGINT NOT NULL,
-    type TEXT NOT NULL,
-    key TEXT,
-    renamed_from TEXT,
-    version BIGINT,
-    author TEXT,
-    created_at BIGINT NOT NULL,
-    PRIMARY KEY (agent_id, id)
-  );`
+  DROP TABLE slots;`
 
 const MEMORIES_AT_ONCE = 1_000
 
@@ -104,7 +96,7 @@ interface PerhapsPinned {
 /** Read in one pass, whatever a server without statistics would make of pages. */
 const lookForPinned = statement(
   '',
-  `DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM versions
+  `DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM log
    WHERE position('"pinned"' in metadata) > 0 OR position('\\u' in metadata) > 0`,
 )
 

@@ -3,7 +3,6 @@
  * read the source once is worth more than what a refused one costs.
  */
 import { authorOf } from '../../answers.ts'
-import type { Head } from '../../change.ts'
 import { type Following, followImport, isKept } from '../../import-plan.ts'
 import type { Identity } from '../../port/home.ts'
 import { dayOf } from '../../port/sessions.ts'
@@ -13,18 +12,19 @@ import type { HeadRow } from '../effects.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from '../homes.ts'
 import { refusedBy } from '../identities.ts'
+import { beneath, lowestPlace } from '../log.ts'
 import { prune } from '../prune.ts'
-import { gatherRows } from './import-rows.ts'
+import { type Found, gatherRows } from './import-rows.ts'
 
 const selectHeads = statement<HeadRow>(
   'heads_to_import',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
    FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
 )
 
-const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Head => ({
+const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Found => ({
   ...{ id: row.id, version: row.version, createdAt, updatedAt },
-  ...{ deleted: row.deleted, size: row.size, kept: true },
+  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null, n: row.n },
 })
 
 /** Thrown for the transaction to be rolled back. */
@@ -52,7 +52,9 @@ async function bring(
 ): Promise<number> {
   const { agentId } = identity
   const author = JSON.stringify(authorOf(identity))
-  const rows = gatherRows({ agentId, author, now, lastEvent: home.last_event }, following)
+  const [lowest] = await ask(lowestPlace, agentId)
+  const whose = { agentId, author, now, lastEvent: home.last_event }
+  const rows = gatherRows({ ...whose, beneath: beneath(lowest?.n ?? 0) }, following)
   const flush = async () => {
     if (order.dryRun || following.fails()) rows.forget()
     else await rows.save(ask)
