@@ -28,26 +28,18 @@ export const lockHome = statement<AdmittedRow & HomeRow>(
    FROM admitted a LEFT JOIN home h ON true`,
 )
 
-/** Of the home `h`: it counts the writes of one day. */
-export const countDay = (day: string, writes: string): string => `
-  day = ${day}::BIGINT,
-  day_writes = CASE WHEN h.day = ${day}::BIGINT THEN h.day_writes ELSE 0 END + ${writes}::BIGINT`
-
-/** Of the home as it was before, from a source with its columns: a day that is over is filed. */
-export const fileDay = (source: string, day: string): string => `
-  INSERT INTO daily_writes AS d (agent_id, day, writes)
-  SELECT $1, day, day_writes FROM ${source} WHERE day <> ${day}::BIGINT AND day_writes > 0
-  ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`
-
-/** After $5, the day and how many writes it is to count. */
+/** After $5, the day and how many writes it is to count: a day that is over is filed. */
 export const saveHome = statement(
   'save_home',
   `WITH home AS (
-     UPDATE homes h SET memories = $2, bytes = $3, history = $4, last_event = $5,
-       ${countDay('$6', '$7')}
+     UPDATE homes h SET memories = $2, bytes = $3, history = $4, last_event = $5, day = $6,
+       day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
      FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
      RETURNING was.day, was.day_writes
-   ) ${fileDay('home', '$6')}`,
+   )
+   INSERT INTO daily_writes AS d (agent_id, day, writes)
+   SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
+   ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`,
 )
 
 const record = statement<{ id: number }>(

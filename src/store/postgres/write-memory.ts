@@ -4,7 +4,8 @@
  * Whatever happens in a home raises the number of its last event, and holds its row meanwhile. So
  * the home's row is all that is locked: if the number is still what it was when the statement began
  * to look, then nothing of the home has changed since, its credentials and memories neither. If it
- * is another, the write is made again by the verb that holds the home before it looks.
+ * is another, or another day is counted, the verb makes the write that holds the home before it
+ * looks.
  */
 import { authorOf, conflictWith } from '../answers.ts'
 import { isPinned, sizeOf } from '../change.ts'
@@ -22,7 +23,6 @@ import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
 import { type MemoryRow, memoryOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { countDay, fileDay } from './homes.ts'
 import { refusedBy } from './identities.ts'
 import { readMemory } from './memories.ts'
 import { prune } from './prune.ts'
@@ -33,7 +33,10 @@ const ADMITTED = `
   JOIN credentials c ON c.agent_id = was.agent_id AND c.token_hash = $2
     AND (c.kind = 'operator' OR c.status = 'active')`
 
-const UNCHANGED = 'h.agent_id = $1 AND was.agent_id = $1 AND h.last_event = was.last_event'
+const UNCHANGED = `
+  h.agent_id = $1 AND was.agent_id = $1 AND h.last_event = was.last_event AND h.day = $11`
+
+const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
 
 /**
  * What is not saved is not logged: `kept` is never null, and the statement fails as a whole.
@@ -48,8 +51,7 @@ const LOGGED = `
     SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
       updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
     FROM home
-  ),
-  filed AS (${fileDay('home', '$11')})
+  )
   SELECT id, version, created_at, updated_at, last_event, bytes FROM home`
 
 interface SavedRow {
@@ -66,7 +68,7 @@ const createMemory = statement<SavedRow>(
   'create_memory',
   `WITH home AS (
      UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
-       last_event = h.last_event + 1, ${countDay('$11', '1')}
+       ${COUNTED}
      FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
      WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
        AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
@@ -74,7 +76,7 @@ const createMemory = statement<SavedRow>(
      RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, 0) + 1 AS version,
        greatest(m.updated_at, $10::BIGINT) AS created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history AS bytes, was.day, was.day_writes
+       h.last_event, h.bytes + h.history AS bytes
    ),
    saved AS (
      INSERT INTO memories
@@ -93,14 +95,14 @@ export const updateMemory = statement<SavedRow>(
   'update_memory',
   `WITH home AS (
      UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
-       last_event = h.last_event + 1, ${countDay('$11', '1')}
+       ${COUNTED}
      FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
      WHERE ${UNCHANGED} AND m.version = $13 AND NOT m.deleted
        AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
          OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
      RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history AS bytes, was.day, was.day_writes
+       h.last_event, h.bytes + h.history AS bytes
    ),
    saved AS (
      UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
