@@ -129,7 +129,7 @@ async function refuseUnlessEmpty(ask: Ask): Promise<void> {
 }
 
 function refuseUnknownTables(source: DatabaseSync): void {
-  const known = new Set(tables.map(({ name }) => name))
+  const known = new Set(tables.flatMap(({ name, from = [name] }) => from))
   const found = source.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   for (const { name } of found) {
     if (known.has(String(name)) || holdsNothing.test(String(name))) continue

@@ -16,6 +16,8 @@ export interface Table {
   /** One row for each of the target's, its columns in the same order. */
   readonly source: string
   readonly columns: readonly Column[]
+  /** Tables of the embedded engine, where they are not one of the same name. */
+  readonly from?: readonly string[]
   /** A column that the target derives from a row, with the expression that stores it. */
   readonly derived?: {
     readonly name: string
@@ -98,6 +100,7 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'log',
+    from: ['versions', 'events'],
     // What was a version when it happened is one row with its event.
     source: `${PLACED}
      SELECT p.agent_id, coalesce(e.key, p.key), e.renamed_from, p.id, p.operation, p.author,
