@@ -4,6 +4,7 @@ import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
+import { tellProgress } from './migrating.ts'
 import { openStore } from './store/open.ts'
 import { StoreRefused } from './store/port/errors.ts'
 import type { Store, StoreOptions } from './store/port/store.ts'
@@ -65,7 +66,8 @@ export const boundsOf = (config: Config): StoreOptions => ({
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
-  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config))
+  const progress = tellProgress(log, process.stderr.isTTY ? process.stderr : undefined)
+  const store = await openStore(config.DATABASE_URL, clock(), { ...boundsOf(config), progress })
   const app = createApp({ config, store, clock, random, log })
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(

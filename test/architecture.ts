@@ -21,7 +21,8 @@ export interface Measured {
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['random', 'runtime', 'serve'],
-  serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
+  serve: ['app', 'config', 'errors', 'http', 'migrating', 'store/open', 'store/port'],
+  migrating: ['store/port'],
   api: ['pipeline', 'home', 'gateway', 'web', 'operations'],
   app: [
     'api',

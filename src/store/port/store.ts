@@ -48,6 +48,12 @@ export interface HomeBounds {
   readonly events: number
 }
 
+/**
+ * Told while a database of an older program is brought up to date: `done` of `of` memories, from 0 to
+ * all of them. Never where there is none.
+ */
+export type Progress = (done: number, of: number) => void
+
 export interface StoreOptions {
   readonly home: HomeBounds
   /** What each feed keeps before its oldest give way; 0: without bound. */
@@ -58,6 +64,7 @@ export interface StoreOptions {
    * much is free, it has no say.
    */
   readonly diskReserve: number
+  readonly progress?: Progress
 }
 
 /** What is stored, as of the last write that was answered. */

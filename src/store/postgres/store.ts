@@ -40,9 +40,11 @@ const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CON
 export async function openPostgres(databaseUrl: string, options: StoreOptions): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
-  const warnings = await prepareServer(hosts).catch((error: unknown) => {
-    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
-  })
+  const warnings = await prepareServer(hosts, options.progress ?? (() => {})).catch(
+    (error: unknown) => {
+      throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
+    },
+  )
   const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')

@@ -1,15 +1,15 @@
 /** The step of the schema that gives every memory a history. Never to be edited once released. */
 import { isPinned } from '../../change.ts'
+import type { Progress } from '../../port/store.ts'
 import { type Ask, statement } from './connections.ts'
 
-/**
- * A memory is what is now; its texts are versions of it. What is there is the first version that is
- * known, whatever its number. What is written with every change refers to no other table: to check
- * it would lock the agent's row each time. There is room beside homes and memories, so that a change
- * of them touches no index. Texts are not sorted, and what refers is checked at once: a million
- * memories take their time.
- */
-export const beginHistory = `
+/** What is done of a million memories, and the share of the whole step's time that it takes. */
+interface Part {
+  readonly share: number
+  readonly sql: string
+}
+
+const keepAside = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER INDEX memories_pkey RENAME TO kept_memories_pkey;
 
@@ -33,16 +33,18 @@ export const beginHistory = `
     event_author TEXT,
     metadata TEXT,
     text TEXT
-  );
+  );`
+
+const copyTexts = `
   INSERT INTO log (agent_id, n, kept, version, created_at, updated_at, bytes, size, key, id,
       operation, metadata, text)
     SELECT agent_id, row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key), true,
       version, created_at, updated_at, octet_length(text),
       octet_length(text) + octet_length(metadata), key, id, 'write', metadata, text
     FROM kept_memories;
-  DROP TABLE kept_memories;
-  ALTER TABLE log ADD PRIMARY KEY (agent_id, n);
+  DROP TABLE kept_memories;`
 
+const makeHeads = `
   CREATE TABLE memories (
     agent_id TEXT COLLATE "C" NOT NULL,
     key TEXT COLLATE "C" NOT NULL,
@@ -56,9 +58,9 @@ export const beginHistory = `
     pinned BOOLEAN NOT NULL
   ) WITH (fillfactor = 80);
   INSERT INTO memories
-    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log;
-  ALTER TABLE memories ADD PRIMARY KEY (agent_id, key);
+    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log;`
 
+const countHomes = `
   CREATE TABLE homes (
     agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
     memories BIGINT NOT NULL DEFAULT 0,
@@ -85,6 +87,47 @@ export const beginHistory = `
   INSERT INTO daily_writes SELECT agent_id, day, sum(writes) FROM slots GROUP BY agent_id, day;
   DROP TABLE slots;`
 
+/**
+ * A memory is what is now; its texts are in the log. What is there is the first version that is
+ * known, whatever its number. What is written with every change refers to no other table: to check
+ * it would lock the agent's row each time. There is room beside homes and memories, so that a change
+ * of them touches no index. Indexes are made of what is there, and texts go over once.
+ */
+const parts: readonly Part[] = [
+  { share: 0, sql: keepAside },
+  { share: 0.5, sql: copyTexts },
+  { share: 0.1, sql: 'ALTER TABLE log ADD PRIMARY KEY (agent_id, n)' },
+  { share: 0.1, sql: makeHeads },
+  { share: 0.1, sql: 'ALTER TABLE memories ADD PRIMARY KEY (agent_id, key)' },
+  { share: 0.05, sql: countHomes },
+  { share: 0.05, sql: 'ANALYZE log; ANALYZE memories; ANALYZE homes' },
+]
+
+/** Until the transaction ends; a million memories are sorted in it. */
+const takeMemory = statement(
+  '',
+  `SELECT set_config(name, '256MB', true) FROM pg_settings
+   WHERE name IN ('work_mem', 'maintenance_work_mem')`,
+)
+
+const countBefore = statement<{ memories: number }>(
+  '',
+  'SELECT coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
+)
+
+export async function beginHistory(ask: Ask, progress: Progress): Promise<void> {
+  const [counted] = await ask(countBefore)
+  const total = counted?.memories ?? 0
+  let done = 0
+  if (total > 0) progress(0, total)
+  await ask(takeMemory)
+  for (const { share, sql } of parts) {
+    await ask(statement('', sql))
+    done += share
+    if (total > 0 && share > 0) progress(Math.round(total * done), total)
+  }
+}
+
 const MEMORIES_AT_ONCE = 1_000
 
 interface PerhapsPinned {
@@ -108,8 +151,13 @@ const pin = statement(
    WHERE m.agent_id = p.agent_id AND m.key = p.key`,
 )
 
+const countAfter = statement<{ memories: number }>(
+  '',
+  'SELECT coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
+)
+
 /** The server's own JSON does not read all that ours does. */
-export async function findPinned(ask: Ask): Promise<void> {
+export async function findPinned(ask: Ask, progress: Progress): Promise<void> {
   await ask(lookForPinned)
   for (;;) {
     const rows = await ask(perhapsPinned)
@@ -122,4 +170,6 @@ export async function findPinned(ask: Ask): Promise<void> {
     )
   }
   await ask(statement('', 'CLOSE perhaps_pinned'))
+  const [counted] = await ask(countAfter)
+  if (counted && counted.memories > 0) progress(counted.memories, counted.memories)
 }
