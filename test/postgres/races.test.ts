@@ -5,7 +5,7 @@ import { agentVerbs } from '../../src/store/postgres/agents.ts'
 import { changeVerb } from '../../src/store/postgres/changes.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { writeVerb } from '../../src/store/postgres/write-memory.ts'
-import { NOON, newBirth, newWrite, noLimits, type StoreFixture } from '../store/fixture.ts'
+import { NOON, newBirth, newWrite, noLimits, type StoreFixture, tally } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 import { openBeside } from './opened.ts'
 
@@ -133,6 +133,21 @@ test('a token that is revoked while a write waits does not write', async () => {
   expect(answer).toEqual({ outcome: 'revoked' })
   const left = await other.query('SELECT FROM memories WHERE agent_id = $1', [agent.agentId])
   expect(left.rows).toEqual([])
+})
+
+test('writes that wait for their home leave connections to other homes', async () => {
+  const [busy, free] = [await fixture.agent(), await fixture.agent()]
+  await other.query('BEGIN')
+  await other.query('UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1', [
+    busy.agent.agentId,
+  ])
+  const waiting = Promise.all(
+    Array.from({ length: 20 }, (_, i) => fixture.write(busy.agent, { key: `k${i}` })),
+  )
+  await somebodyWaits()
+  expect(await fixture.write(free.agent)).toMatchObject({ outcome: 'saved' })
+  await other.query('COMMIT')
+  expect(tally(await waiting)).toEqual({ saved: 20 })
 })
 
 test('a birth under a key that another bears meanwhile is the other’s', async () => {
