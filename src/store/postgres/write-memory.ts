@@ -41,18 +41,17 @@ const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
 /**
  * What is not saved is not logged: `kept` is never null, and the statement fails as a whole.
  *
- * What both statements begin with, as $1 to $12: the identity, the key, the text, the metadata, its
+ * What both statements end with, as $1 to $12: the identity, the key, the text, the metadata, its
  * sizes, whether it is pinned, the author, the time, the day, and the bytes of a home.
  */
 const LOGGED = `
-  logged AS (
-    INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
-      updated_at, happened_at, bytes, size, metadata, text)
-    SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
-      updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
-    FROM home
-  )
-  SELECT id, version, created_at, updated_at, last_event, bytes FROM home`
+  INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
+    updated_at, happened_at, bytes, size, metadata, text)
+  SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
+    updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
+  FROM home
+  RETURNING id, version, created_at, updated_at, n AS last_event,
+    (SELECT bytes FROM home) AS bytes`
 
 interface SavedRow {
   id: string
@@ -88,7 +87,7 @@ const createMemory = statement<SavedRow>(
          updated_at = excluded.updated_at, deleted = false, size = excluded.size,
          pinned = excluded.pinned, n = excluded.n
      RETURNING n
-   ), ${LOGGED}`,
+   ) ${LOGGED}`,
 )
 
 export const updateMemory = statement<SavedRow>(
@@ -109,7 +108,7 @@ export const updateMemory = statement<SavedRow>(
        updated_at = home.updated_at, n = home.last_event
      FROM home WHERE m.agent_id = $1 AND m.key = $3
      RETURNING m.n
-   ), ${LOGGED}`,
+   ) ${LOGGED}`,
 )
 
 /** For `LOGGED`, and what each of the statements has besides. */
