@@ -67,7 +67,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
   const progress = tellProgress(log, process.stderr.isTTY ? process.stderr : undefined)
-  const store = await openStore(config.DATABASE_URL, clock(), { ...boundsOf(config), progress })
+  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
   const app = createApp({ config, store, clock, random, log })
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(

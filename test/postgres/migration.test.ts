@@ -93,7 +93,7 @@ beforeAll(async () => {
   before = rows[0]?.n ?? 0
   await client.end()
   const progress = (done: number, of: number) => told.push([done, of])
-  store = await openStore(database.url, NOON, { ...unbounded, progress })
+  store = await openStore(database.url, NOON, unbounded, progress)
   old = await identified(tokenOf(7))
   empty = await identified(tokenOf(0))
   const birth = newBirth()
@@ -130,7 +130,7 @@ test('it is told how far it is, of all memories that are there', () => {
 test('a database that is up to date, or new, is opened without a word', async () => {
   const again: unknown[] = []
   const progress = (...each: unknown[]) => again.push(each)
-  await (await openStore(database.url, NOON, { ...unbounded, progress })).close()
+  await (await openStore(database.url, NOON, unbounded, progress)).close()
   expect(again).toEqual([])
 })
 

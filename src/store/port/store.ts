@@ -64,7 +64,6 @@ export interface StoreOptions {
    * much is free, it has no say.
    */
   readonly diskReserve: number
-  readonly progress?: Progress
 }
 
 /** What is stored, as of the last write that was answered. */

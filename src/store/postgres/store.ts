@@ -4,7 +4,7 @@ import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
-import type { HomeBounds, Store, StoreOptions } from '../port/store.ts'
+import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
 import { changeVerb } from './changes.ts'
 import { controlVerbs } from './controls.ts'
@@ -37,14 +37,16 @@ const GATEWAY_CONNECTIONS = 4
 const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CONNECTIONS)
 
 /** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
-export async function openPostgres(databaseUrl: string, options: StoreOptions): Promise<Store> {
+export async function openPostgres(
+  databaseUrl: string,
+  options: StoreOptions,
+  progress: Progress,
+): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
-  const warnings = await prepareServer(hosts, options.progress ?? (() => {})).catch(
-    (error: unknown) => {
-      throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
-    },
-  )
+  const warnings = await prepareServer(hosts, progress).catch((error: unknown) => {
+    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
+  })
   const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
