@@ -57,7 +57,7 @@ const scripts: Readonly<Record<Measured, string>> = {
   read: `\\set n random(1, ${KEYS})\n${filled(readMemory.text, [AGENT, TOKEN, "('k' || :n::TEXT)"])}`,
   update: filled(updateMemory.text, [
     ...[AGENT, TOKEN, "'k1'", `'${textOf(1)}'`, "'{}'", `${TEXT_BYTES}`, `${TEXT_BYTES + 2}`],
-    ...['false', `'{"as":"agent","via":"api"}'`, '1000', '1', "'0'", '0', ':v::BIGINT'],
+    ...['false', `'{"as":"agent","via":"api"}'`, '1000', '1', '0', ':v::BIGINT'],
   ]).concat('\\set v :v + 1\n'),
 }
 
@@ -67,21 +67,22 @@ const prepareRows = (text: string): string => `
     SELECT 'bench' || n, 'b', 'b', 'zerno', 'active', 0, 0 FROM generate_series(0, 255) n;
   INSERT INTO credentials (agent_id, token_hash, kind, status)
     SELECT 'bench' || n, 'token' || n, 'agent', 'active' FROM generate_series(0, 255) n;
-  INSERT INTO homes (agent_id, memories, bytes, history, last_event)
-    SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), 0, ${KEYS}
+  INSERT INTO homes (agent_id, memories, bytes, last_event)
+    SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), ${KEYS}
     FROM generate_series(0, 255) n;
-  INSERT INTO versions
-    SELECT 'bench' || n, 'k' || k, 1, k, 'write', NULL, 'id', 0, 0, ${TEXT_BYTES},
+  INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at, bytes,
+      size, metadata, text)
+    SELECT 'bench' || n, k, true, 'write', 'k' || k, 1, 'id', 0, 0, ${TEXT_BYTES},
       ${TEXT_BYTES} + 2, '{}', '${text}'
     FROM generate_series(0, 255) n, generate_series(1, ${KEYS}) k;
   INSERT INTO memories
-    SELECT agent_id, key, id, version, created_at, updated_at, false, size, false FROM versions
+    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log
     WHERE agent_id LIKE 'bench%';`
 
 /** Its clients count their versions from 1. */
 const startAnew = `
-  DELETE FROM versions WHERE agent_id LIKE 'bench%' AND key = 'k1' AND version > 1;
-  UPDATE memories SET version = 1 WHERE agent_id LIKE 'bench%' AND key = 'k1';`
+  DELETE FROM log WHERE agent_id LIKE 'bench%' AND key = 'k1' AND version > 1;
+  UPDATE memories SET version = 1, n = 1 WHERE agent_id LIKE 'bench%' AND key = 'k1';`
 
 async function pgbench(
   server: PostgresServer,

@@ -5,6 +5,7 @@ import { createApp, type Parts } from './app.ts'
 import { boundsOf } from './bounds.ts'
 import { type Config, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
+import { tellProgress } from './migrating.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port/store.ts'
 
@@ -54,7 +55,8 @@ function announce(log: Logger, url: string, store: Store): void {
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
-  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config))
+  const progress = tellProgress(log, process.stderr.isTTY ? process.stderr : undefined)
+  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
   const app = createApp({ config, store, clock, random, log })
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(

@@ -23,7 +23,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['advice', 'cli', 'random', 'runtime', 'serve'],
   advice: ['config', 'store/port'],
   bounds: ['config', 'store/port'],
-  serve: ['app', 'bounds', 'config', 'errors', 'http', 'store/open', 'store/port'],
+  serve: ['app', 'bounds', 'config', 'errors', 'http', 'migrating', 'store/open', 'store/port'],
+  migrating: ['store/port'],
   api: ['pipeline', 'home', 'gateway', 'web', 'operations'],
   app: [
     'api',

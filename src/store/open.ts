@@ -1,6 +1,6 @@
 /** DATABASE_URL -> the engine it names. */
 import type { Host } from './port/host.ts'
-import type { Store, StoreOptions } from './port/store.ts'
+import type { Progress, Store, StoreOptions } from './port/store.ts'
 
 const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl)
 
@@ -9,10 +9,11 @@ export async function openStore(
   databaseUrl: string,
   now: number,
   options: StoreOptions,
+  progress: Progress = () => {},
 ): Promise<Store> {
   if (isPostgres(databaseUrl)) {
     const { openPostgres } = await import('./postgres/store.ts')
-    return openPostgres(databaseUrl, options)
+    return openPostgres(databaseUrl, options, progress)
   }
   const { openSqlite } = await import('./sqlite/store.ts')
   return openSqlite(databaseUrl, now, options)

@@ -2,9 +2,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentVerbs } from '../../src/store/postgres/agents.ts'
+import { changeVerb } from '../../src/store/postgres/changes.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { writeVerb } from '../../src/store/postgres/write-memory.ts'
-import { NOON, newBirth, newWrite, noLimits, type StoreFixture } from '../store/fixture.ts'
+import { NOON, newBirth, newWrite, noLimits, type StoreFixture, tally } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 import { openBeside } from './opened.ts'
 
@@ -23,6 +24,8 @@ afterAll(async () => {
   await close()
 })
 
+const DAY_MS = 86_400_000
+
 const nothing = () => undefined
 
 /** The verbs of a node, in whose reading another is quicker. */
@@ -31,7 +34,8 @@ const outrun = (first: () => Promise<unknown>) => {
     await first()
     return connections.read(...question)
   }
-  return { writeMemory: writeVerb({ ...connections, read }, nothing, unbounded.home) }
+  const change = changeVerb(connections, nothing, unbounded.home)
+  return { writeMemory: writeVerb({ ...connections, read }, nothing, unbounded.home, change) }
 }
 
 /** Until somebody waits for what `other` holds. */
@@ -87,13 +91,13 @@ test('a conflict that is none by the time that it is looked at is tried again', 
 test('a memory that another creates meanwhile is a conflict', async () => {
   const { agent } = await fixture.agent()
   const theirs = [
-    'SELECT FROM homes WHERE agent_id = $1 FOR UPDATE',
+    'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1',
     `INSERT INTO memories
-       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned)
-     VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false)`,
-    `INSERT INTO versions
-       (agent_id, key, version, seq, operation, id, created_at, updated_at, bytes, size, metadata, text)
-     VALUES ($1, 'plan', 1, 1, 'write', 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
+       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
+     VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false, 1)`,
+    `INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at,
+       bytes, size, metadata, text)
+     VALUES ($1, 1, true, 'write', 'plan', 1, 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
   ].map((sql) => [sql, agent.agentId] as const)
   const answer = await whileUncommitted(theirs, () => fixture.write(agent))
   expect(answer).toEqual({
@@ -103,6 +107,47 @@ test('a memory that another creates meanwhile is a conflict', async () => {
     sameContent: false,
   })
   expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 0 })
+})
+
+test('a write waits for another in its home, and is made after it', async () => {
+  const { agent } = await fixture.agent()
+  await fixture.write(agent)
+  const theirs = ['UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1', agent.agentId]
+  const answer = await whileUncommitted([theirs as [string, string]], () =>
+    fixture.write(agent, { expectedVersion: 1 }),
+  )
+  expect(answer).toMatchObject({ outcome: 'saved', memory: { version: 2 } })
+  expect(await fixture.store().eventsAfter(agent, 2, 10)).toMatchObject({
+    last: 3,
+    events: [{ id: 3, type: 'write', version: 2 }],
+  })
+})
+
+test('a token that is revoked while a write waits does not write', async () => {
+  const { agent } = await fixture.agent()
+  const theirs = [
+    'DELETE FROM credentials WHERE agent_id = $1',
+    'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1',
+  ].map((sql) => [sql, agent.agentId] as const)
+  const answer = await whileUncommitted(theirs, () => fixture.write(agent))
+  expect(answer).toEqual({ outcome: 'revoked' })
+  const left = await other.query('SELECT FROM memories WHERE agent_id = $1', [agent.agentId])
+  expect(left.rows).toEqual([])
+})
+
+test('writes that wait for their home leave connections to other homes', async () => {
+  const [busy, free] = [await fixture.agent(), await fixture.agent()]
+  await other.query('BEGIN')
+  await other.query('UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1', [
+    busy.agent.agentId,
+  ])
+  const waiting = Promise.all(
+    Array.from({ length: 20 }, (_, i) => fixture.write(busy.agent, { key: `k${i}` })),
+  )
+  await somebodyWaits()
+  expect(await fixture.write(free.agent)).toMatchObject({ outcome: 'saved' })
+  await other.query('COMMIT')
+  expect(tally(await waiting)).toEqual({ saved: 20 })
 })
 
 test('a birth under a key that another bears meanwhile is the other’s', async () => {
@@ -149,14 +194,20 @@ test('a write that the database refuses fails as it is, and is not tried again',
   await expect(fixture.write(agent, { text: '\0' })).rejects.toThrow('invalid byte sequence')
 })
 
-test('the writes of a day are counted in several rows, and in sixteen at most', async () => {
+test('the writes of a day are counted in the home, and filed when it is over', async () => {
   const { agent } = await fixture.agent()
-  await Promise.all(Array.from({ length: 64 }, (_, i) => fixture.write(agent, { key: `k${i}` })))
-  const { rows } = await other.query<{ writes: string }>(
-    'SELECT writes FROM daily_writes WHERE agent_id = $1',
-    [agent.agentId],
-  )
-  expect(rows.length).toBeGreaterThan(1)
-  expect(rows.length).toBeLessThanOrEqual(16)
-  expect(rows.reduce((sum, { writes }) => sum + Number(writes), 0)).toBe(64)
+  const { writeMemory, changeMemories } = fixture.store()
+  const days = [NOON, NOON + DAY_MS, NOON + DAY_MS, NOON, NOON + 2 * DAY_MS]
+  for (const [i, now] of days.entries()) {
+    if (i % 2 === 0) await writeMemory(agent, newWrite({ key: `k${i}` }), now)
+    else await changeMemories(agent, [{ verb: 'write', ...newWrite({ key: `k${i}` }) }], now)
+  }
+  const filed = await other.query('SELECT day, writes FROM daily_writes WHERE agent_id = $1', [
+    agent.agentId,
+  ])
+  expect(filed.rows.map(({ writes }) => writes).sort()).toEqual(['2', '2'])
+  const homes = await other.query('SELECT day_writes FROM homes WHERE agent_id = $1', [
+    agent.agentId,
+  ])
+  expect(homes.rows).toEqual([{ day_writes: '1' }])
 })

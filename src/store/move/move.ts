@@ -18,7 +18,7 @@ import { prepareServer } from '../postgres/schema/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
-import { isNoTable, type Table, tables } from './tables.ts'
+import { holdsNothing, type Table, tables } from './tables.ts'
 
 /** Rows on their way at once. */
 const BATCH_ROWS = 500
@@ -132,7 +132,7 @@ function refuseUnknownTables(source: DatabaseSync): void {
   const known = new Set(tables.map(({ name }) => name))
   const found = source.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
   for (const { name } of found) {
-    if (known.has(String(name)) || isNoTable.test(String(name))) continue
+    if (known.has(String(name)) || holdsNothing.test(String(name))) continue
     throw new StoreRefused(`The source has a table that this program cannot move: ${name}.`)
   }
 }
@@ -169,7 +169,7 @@ function openSource(databaseUrl: string, now: number) {
 
 async function openTarget(databaseUrl: string): Promise<Connections> {
   const hosts = hostsOf(databaseUrl)
-  await prepareServer(hosts)
+  await prepareServer(hosts, () => {})
   return openConnections(hosts, 1, 'agent-home move', BATCH_MS)
 }
 

@@ -28,6 +28,21 @@ const text = (...names: string[]): Column[] => names.map((name) => ({ name, type
 const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BIGINT' }))
 const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BOOLEAN' }))
 
+/**
+ * Where the versions lie in the target's log: the newest that came with an event at its number,
+ * others, which an import brought, below zero in their order. alone: events that are shown and
+ * made no version of their own.
+ */
+const PLACED = `WITH placed AS (
+    SELECT n, agent_id,
+      CASE row_number() OVER (PARTITION BY agent_id, id ORDER BY version DESC)
+        WHEN 1 THEN id ELSE n - 1000000000000 END AS place
+    FROM log WHERE operation IS NOT NULL
+  ), alone AS (
+    SELECT l.* FROM log l JOIN homes h ON h.agent_id = l.agent_id
+    WHERE l.event IS NOT NULL AND l.operation IS NULL AND l.id >= h.first_event
+  )`
+
 export const tables: readonly Table[] = [
   {
     name: 'accounts',
@@ -76,53 +91,53 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'memories',
-    source: `SELECT agent_id, key, id, version, created_at, updated_at, size, deleted, pinned
-     FROM memories`,
+    source: `${PLACED}
+     SELECT m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size, p.place,
+       m.deleted, m.pinned
+     FROM memories m LEFT JOIN placed p ON p.n = m.n`,
     columns: [
       ...text('agent_id', 'key', 'id'),
-      ...bigint('version', 'created_at', 'updated_at', 'size'),
+      ...bigint('version', 'created_at', 'updated_at', 'size', 'n'),
       ...boolean('deleted', 'pinned'),
     ],
   },
   {
-    name: 'versions',
-    // Each names the one before it: all that the memory leads to lies under its present key.
-    source: `WITH RECURSIVE kept (n, key) AS (
-       SELECT n, key FROM memories WHERE n IS NOT NULL
-       UNION ALL
-       SELECT l.previous, k.key FROM kept k JOIN log l ON l.n = k.n
-       WHERE l.previous IS NOT NULL
-     )
-     SELECT l.agent_id, k.key, l.operation, l.author, l.memory_id, l.metadata, l.text, l.version,
-       l.id, l.created_at, l.at, l.bytes, l.size
-     FROM kept k JOIN log l ON l.n = k.n WHERE l.operation IS NOT NULL`,
+    name: 'log',
+    source: `${PLACED}
+     SELECT l.agent_id, l.key, l.renamed_from, l.memory_id, l.operation, l.author,
+       e.event, CASE WHEN e.author IS NOT l.author THEN e.author END,
+       l.metadata, l.text, p.place, o.place, l.version, l.created_at, l.at,
+       nullif(e.at, l.at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1
+     FROM placed p JOIN log l ON l.n = p.n LEFT JOIN placed o ON o.n = l.previous
+     LEFT JOIN alone e ON e.agent_id = p.agent_id AND e.id = p.place
+     UNION ALL
+     SELECT e.agent_id, e.key, e.renamed_from, NULL, e.event, e.author, NULL, NULL, NULL, NULL,
+       e.id, NULL, e.version, NULL, e.at, NULL, 0, 0, 0
+     FROM alone e LEFT JOIN placed p ON p.agent_id = e.agent_id AND p.place = e.id
+     WHERE p.n IS NULL`,
     columns: [
-      ...text('agent_id', 'key', 'operation', 'author', 'id', 'metadata', 'text'),
-      ...bigint('version', 'seq', 'created_at', 'updated_at', 'bytes', 'size'),
+      ...text('agent_id', 'key', 'renamed_from', 'id', 'operation', 'author', 'event_type'),
+      ...text('event_author', 'metadata', 'text'),
+      ...bigint('n', 'previous', 'version', 'created_at', 'updated_at', 'happened_at'),
+      ...bigint('bytes', 'size'),
+      ...boolean('kept'),
     ],
   },
   {
     name: 'homes',
-    source: 'SELECT agent_id, memories, bytes, history, last_event FROM homes',
-    columns: [...text('agent_id'), ...bigint('memories', 'bytes', 'history', 'last_event')],
-  },
-  {
-    name: 'events',
-    source: `SELECT l.agent_id, l.event, l.key, l.renamed_from, l.author, l.id, l.version, l.at
-     FROM log l JOIN homes h ON h.agent_id = l.agent_id
-     WHERE l.event IS NOT NULL AND l.id >= h.first_event`,
+    source: 'SELECT agent_id, memories, bytes, history, last_event, first_event FROM homes',
     columns: [
-      ...text('agent_id', 'type', 'key', 'renamed_from', 'author'),
-      ...bigint('id', 'version', 'created_at'),
+      ...text('agent_id'),
+      ...bigint('memories', 'bytes', 'history', 'last_event', 'first_event'),
     ],
   },
   {
     name: 'daily_writes',
-    source: `SELECT agent_id, '0', day, sum(writes) FROM (
+    source: `SELECT agent_id, day, sum(writes) FROM (
        SELECT agent_id, day, writes FROM daily_writes
        UNION ALL SELECT agent_id, day, writes FROM homes WHERE writes > 0
      ) GROUP BY agent_id, day`,
-    columns: [...text('agent_id', 'slot'), ...bigint('day', 'writes')],
+    columns: [...text('agent_id'), ...bigint('day', 'writes')],
   },
   {
     name: 'sessions',
@@ -164,5 +179,5 @@ export const tables: readonly Table[] = [
   },
 ]
 
-/** Of the embedded engine: tables that hold nothing of their own, and the log, which is two tables. */
-export const isNoTable = /^(heartbeat|entry_words(_.*)?|sqlite_.*|log|log_index)$/
+/** Tables of the embedded engine that hold nothing of their own. */
+export const holdsNothing = /^(heartbeat|entry_words(_.*)?|sqlite_.*|log_index)$/

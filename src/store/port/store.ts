@@ -49,6 +49,12 @@ export interface HomeBounds {
   readonly events: number
 }
 
+/**
+ * Told while a database of an older program is brought up to date: `done` of `of` memories, from 0 to
+ * all of them. Never where there is none.
+ */
+export type Progress = (done: number, of: number) => void
+
 export interface StoreOptions {
   readonly home: HomeBounds
   /** What each feed keeps before its oldest give way; 0: without bound. */

@@ -12,6 +12,7 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { knowsAddress, rememberAddress } from './addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
@@ -104,8 +105,7 @@ const addAgent = statement(
      VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)
      RETURNING agent_id
    )
-   INSERT INTO homes (agent_id, memories, bytes, history, last_event)
-   SELECT agent_id, 0, 0, 0, 0 FROM born`,
+   INSERT INTO homes (agent_id, day) SELECT agent_id, $7::BIGINT FROM born`,
 )
 
 const addCredentials = statement(
@@ -126,7 +126,7 @@ async function accountId(ask: Ask, { account }: Birth, now: number) {
 async function insert(ask: Ask, birth: Birth, account: string | null, now: number): Promise<void> {
   const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
   await ask(addBirth, keyHash, agentId, fingerprint, salt, bornFrom, now)
-  await ask(addAgent, agentId, name, purpose, symbol, account, now)
+  await ask(addAgent, agentId, name, purpose, symbol, account, now, dayOf(now))
   await ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
 }
 

@@ -6,21 +6,19 @@ import type { Identity } from '../port/home.ts'
 import type { Change, ChangesAnswer } from '../port/memories.ts'
 import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
-import { type HeadRow, rowsOf, saveRows } from './effects.ts'
+import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
 import { refusedBy } from './identities.ts'
-import { CURRENT } from './memories.ts'
+import { boundOf, CURRENT, chainOf } from './log.ts'
 import { prune } from './prune.ts'
 
-type StoredRow = HeadRow & { kept: boolean; text: string | null; metadata: string | null }
+type StoredRow = HeadRow & { text: string | null; metadata: string | null }
 
 const storedUnder = statement<StoredRow>(
   'stored_under',
   `SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
-     v.text, v.metadata, EXISTS (
-       SELECT 1 FROM versions k WHERE k.agent_id = m.agent_id AND k.key = m.key
-     ) AS kept
+     m.n, v.text, v.metadata
    FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
 )
@@ -37,19 +35,11 @@ interface PastRow {
 /** Those that are still kept: unless as many newer ones are there. */
 const pastVersions = statement<PastRow>(
   'past_versions',
-  `SELECT v.key, v.version, v.id, v.created_at, v.text, v.metadata
-   FROM unnest($2::TEXT[], $3::BIGINT[]) AS q (key, version)
-   JOIN versions v ON v.agent_id = $1 AND v.key = q.key AND v.version = q.version
-   WHERE $4::BIGINT = 0 OR $4::BIGINT > (
-     SELECT count(*) FROM versions n
-     WHERE n.agent_id = $1 AND n.key = v.key AND n.version > v.version
-   )`,
-)
-
-export const countDay = statement(
-  'count_day',
-  `INSERT INTO daily_writes (agent_id, day, slot, writes) VALUES ($1, $2, '0', $3::BIGINT)
-   ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + $3::BIGINT`,
+  `WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
+   SELECT q.key, v.version, v.id, v.created_at, v.text, v.metadata
+   FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
+   JOIN chain c ON c.under = q.key AND c.version = q.version
+   JOIN log v ON v.agent_id = $1 AND v.n = c.n`,
 )
 
 const keysOf = (changes: readonly Change[]): string[] => [
@@ -83,13 +73,13 @@ async function loadPast(
   const wanted = [...sought(changes)]
   if (wanted.length === 0) return new Map()
   const [keys, versions] = [wanted.map(([key]) => key), wanted.map(([, version]) => version)]
-  const rows = await ask(pastVersions, agentId, keys, versions, most)
+  const rows = await ask(pastVersions, agentId, keys, versions, boundOf(most))
   return new Map(rows.map((row) => [placeOf(row.key, row.version), pastOf(row)]))
 }
 
 const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: StoredRow): Head => ({
   ...{ id: row.id, version: row.version, createdAt, updatedAt },
-  ...{ deleted: row.deleted, size: row.size, kept: row.kept },
+  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null },
 })
 
 interface Loaded extends Stored {
@@ -136,12 +126,13 @@ async function carryOut(
   const { agentId } = identity
   const from = home.last_event
   const to = from + effects.length
-  const rows = rowsOf(effects, stored.rows, from)
+  const author = JSON.stringify(authorOf(identity))
+  const rows = rowsOf(effects, stored.rows, from, { author, now })
   const { memories, bytes, history } = ledger
-  await saveRows(ask, agentId, rows, JSON.stringify(authorOf(identity)), now)
-  await ask(saveHome, agentId, memories, bytes, history, to)
-  await ask(countDay, agentId, dayOf(now), effects.length)
-  const grown = { made: rows.versions, bytes: bytes + history, events: { from, to } }
+  await saveHeads(ask, [agentId], [...rows.heads.values()])
+  await saveLog(ask, [agentId], rows.log)
+  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), effects.length)
+  const grown = { made: rows.log, bytes: bytes + history, events: { from, to } }
   await prune(ask, agentId, grown, bounds)
 }
 

@@ -17,6 +17,7 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
+import { logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 
 const lockCredential = statement<AdmittedRow>(
@@ -37,10 +38,10 @@ export async function takeControl(
 const addEvent = statement<{ id: number }>(
   'add_event',
   `WITH numbered AS (
-     UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1 RETURNING last_event
+     UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1
+     RETURNING agent_id, last_event
    )
-   INSERT INTO events (agent_id, id, type, key, author, created_at)
-   SELECT $1, last_event, $2, $5, $3, $4::BIGINT FROM numbered RETURNING id`,
+   ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`,
 )
 
 /** Logs what changed no memory, in the transaction that changed what it did. */
@@ -114,8 +115,7 @@ const setProfile =
 const ERASED = [
   'DELETE FROM credentials WHERE agent_id = $1',
   'DELETE FROM homes WHERE agent_id = $1',
-  'DELETE FROM events WHERE agent_id = $1',
-  'DELETE FROM versions WHERE agent_id = $1',
+  'DELETE FROM log WHERE agent_id = $1',
   'DELETE FROM memories WHERE agent_id = $1',
   'DELETE FROM daily_writes WHERE agent_id = $1',
   'DELETE FROM operator_replacements WHERE agent_id = $1',
@@ -154,7 +154,7 @@ export function controlVerbs(
       if (answer.outcome === 'revoked') return answer
       committed()
       // Without the right to it, or the time, the server does it when it comes round.
-      await alone('VACUUM versions').catch(() => {})
+      await alone('VACUUM log').catch(() => {})
       return answer
     },
   }

@@ -1,5 +1,5 @@
 /** The rows that a plan makes, and how they are saved. */
-import { type Effect, isPinned, sizeOf } from '../change.ts'
+import { type Content, type Effect, isPinned, sizeOf } from '../change.ts'
 import type { Deleted, Memory } from '../port/memories.ts'
 import { type Ask, type Statement, statement } from './engine/connections.ts'
 
@@ -13,15 +13,27 @@ export interface HeadRow {
   deleted: boolean
   size: number
   pinned: boolean
+  /** Of the newest version in the log; null where none is kept. */
+  n: number | null
 }
 
-export interface VersionRow {
+/** What happened, and the version that it made of a memory. */
+export interface LogRow {
+  n: number
+  previous: number | null
+  /** Whether it is a version. */
+  kept: boolean
   key: string
-  version: number
-  seq: number
+  renamed_from: string | null
   operation: string
-  id: string
-  created_at: number
+  author: string | null
+  /** Null where they are the version's. */
+  event_type: string | null
+  event_author: string | null
+  happened_at: number | null
+  version: number
+  id: string | null
+  created_at: number | null
   updated_at: number
   bytes: number
   size: number
@@ -29,23 +41,14 @@ export interface VersionRow {
   text: string | null
 }
 
-export interface EventRow {
-  id: number
-  type: string
-  key: string
-  renamed_from: string | null
-  version: number
-}
+type EventRow = Omit<LogRow, 'version'> & { version: number | null }
 
 export interface Rows {
-  /** Of renames, in their order: what was there before lies under the new key. */
-  readonly moves: readonly (readonly [from: string, to: string])[]
   readonly heads: ReadonlyMap<string, HeadRow>
-  readonly versions: readonly VersionRow[]
-  readonly events: readonly EventRow[]
+  readonly log: readonly LogRow[]
 }
 
-const headOf = ({ createdAt, updatedAt, ...memory }: Memory): HeadRow => ({
+const headOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): HeadRow => ({
   key: memory.key,
   id: memory.id,
   version: memory.version,
@@ -54,40 +57,56 @@ const headOf = ({ createdAt, updatedAt, ...memory }: Memory): HeadRow => ({
   deleted: false,
   size: sizeOf(memory),
   pinned: isPinned(memory.metadata),
+  n,
 })
 
-const remainsOf = (head: HeadRow, { version, deletedAt }: Deleted): HeadRow => ({
+/** `n`: of the version that the delete is; null where the versions went elsewhere. */
+const remainsOf = (head: HeadRow, { version, deletedAt }: Deleted, n: number | null): HeadRow => ({
   ...head,
   version,
   updated_at: deletedAt,
   deleted: true,
   size: 0,
   pinned: false,
+  n,
 })
 
-const versionOf = (memory: Memory, operation: string, seq: number): VersionRow => ({
-  key: memory.key,
-  version: memory.version,
-  seq,
-  operation,
-  id: memory.id,
-  created_at: memory.createdAt,
-  updated_at: memory.updatedAt,
-  bytes: Buffer.byteLength(memory.text),
-  size: sizeOf(memory),
-  metadata: memory.metadata,
-  text: memory.text,
+/** What is the same of all that one author does at one time. */
+export interface Done {
+  readonly author: string
+  readonly now: number
+}
+
+const NO_OTHER = { event_type: null, event_author: null } as const
+
+export const contentOf = (content: Content | undefined) => ({
+  bytes: Buffer.byteLength(content?.text ?? ''),
+  size: content ? sizeOf(content) : 0,
+  metadata: content?.metadata ?? null,
+  text: content?.text ?? null,
 })
 
-const deletionOf = (head: HeadRow, seq: number): VersionRow => ({
-  key: head.key,
-  version: head.version,
-  seq,
-  operation: 'delete',
-  id: head.id,
-  created_at: head.created_at,
-  updated_at: head.updated_at,
-  ...{ bytes: 0, size: 0, metadata: null, text: null },
+const rowOf = (
+  head: HeadRow,
+  operation: string,
+  author: string,
+  previous: number | null,
+): Omit<LogRow, keyof ReturnType<typeof contentOf> | 'renamed_from' | 'n'> => ({
+  ...{ previous, kept: true, key: head.key, operation, author, ...NO_OTHER },
+  ...{ happened_at: null, version: head.version, id: head.id },
+  ...{ created_at: head.created_at, updated_at: head.updated_at },
+})
+
+/** What made no version. */
+export const eventOf = (
+  n: number,
+  operation: string,
+  { key, version }: { readonly key: string; readonly version: number | null },
+  { author, now }: Done,
+): EventRow => ({
+  ...{ n, previous: null, kept: false, key, renamed_from: null, operation, author, ...NO_OTHER },
+  ...{ happened_at: null, version, id: null, created_at: null, updated_at: now },
+  ...contentOf(undefined),
 })
 
 /** `stored`: what lies under the keys concerned, before. Events are numbered after `lastEvent`. */
@@ -95,48 +114,43 @@ export function rowsOf(
   effects: readonly Effect[],
   stored: ReadonlyMap<string, HeadRow>,
   lastEvent: number,
+  done: Done,
 ): Rows {
-  const moves: [from: string, to: string][] = []
   const heads = new Map<string, HeadRow>()
-  let versions: VersionRow[] = []
-  const events: EventRow[] = []
-  const leave = (key: string, deleted: Deleted): HeadRow | undefined => {
-    const head = heads.get(key) ?? stored.get(key)
-    const remains = head && remainsOf(head, deleted)
+  const log: LogRow[] = []
+  const headAt = (key: string) => heads.get(key) ?? stored.get(key)
+
+  function leave(key: string, deleted: Deleted, n: number | null): HeadRow | undefined {
+    const head = headAt(key)
+    const remains = head && remainsOf(head, deleted, n)
     if (remains) heads.set(key, remains)
     return remains
   }
 
-  function keep({ memory, operation, left }: Effect & { effect: 'keep' }, id: number): void {
-    const { key, version } = memory
-    if (left) {
-      leave(left.key, left.deleted)
-      moves.push([left.key, key])
-      versions = versions.map((row) => (row.key === left.key ? { ...row, key } : row))
-    }
-    heads.set(key, headOf(memory))
-    versions.push(versionOf(memory, operation, id))
-    events.push({ id, type: operation, key, renamed_from: left?.key ?? null, version })
+  function keep({ memory, operation, left }: Effect & { effect: 'keep' }, n: number): void {
+    const previous = headAt(left?.key ?? memory.key)?.n ?? null
+    if (left) leave(left.key, left.deleted, null)
+    const head = headOf(memory, n)
+    heads.set(memory.key, head)
+    const row = rowOf(head, operation, done.author, previous)
+    log.push({ n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory) })
+  }
+
+  function remove({ key, deleted }: Effect & { effect: 'delete' }, n: number): void {
+    const previous = headAt(key)?.n ?? null
+    const remains = leave(key, deleted, n)
+    if (!remains) return
+    const row = rowOf(remains, 'delete', done.author, previous)
+    log.push({ n, ...row, renamed_from: null, ...contentOf(undefined) })
   }
 
   for (const [at, effect] of effects.entries()) {
-    const id = lastEvent + at + 1
-    if (effect.effect === 'keep') {
-      keep(effect, id)
-      continue
-    }
-    const { key, deleted } = effect
-    const remains = leave(key, deleted)
-    if (remains) versions.push(deletionOf(remains, id))
-    events.push({ id, type: 'delete', key, renamed_from: null, version: deleted.version })
+    const n = lastEvent + at + 1
+    if (effect.effect === 'keep') keep(effect, n)
+    else remove(effect, n)
   }
-  return { moves, heads, versions, events }
+  return { heads, log }
 }
-
-const moveVersions = statement(
-  'move_versions',
-  'UPDATE versions SET key = $3 WHERE agent_id = $1 AND key = $2',
-)
 
 type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN'>>
 
@@ -145,13 +159,13 @@ export function insertRows(
   table: string,
   same: readonly string[],
   columns: Columns,
-  { conflict = '', name = `save_${table}` } = {},
+  conflict = '',
 ) {
   const names = Object.keys(columns).join(', ')
   const first = same.map((_, i) => `$${i + 1}`)
   const arrays = Object.values(columns).map((type, i) => `$${same.length + i + 1}::${type}[]`)
   const sql: Statement<never> = statement(
-    name,
+    `save_${table}`,
     `INSERT INTO ${table} (${same.join(', ')}, ${names})
      SELECT ${first.join(', ')}, ${names} FROM unnest(${arrays.join(', ')}) AS t (${names})
      ${conflict}`,
@@ -162,40 +176,22 @@ export function insertRows(
   }
 }
 
-const saveVersions = insertRows('versions', ['agent_id', 'author'], {
-  ...{ key: 'TEXT', version: 'BIGINT', seq: 'BIGINT', operation: 'TEXT', id: 'TEXT' },
-  ...{ created_at: 'BIGINT', updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT' },
-  ...{ metadata: 'TEXT', text: 'TEXT' },
-})
-
 export const saveHeads = insertRows(
   'memories',
   ['agent_id'],
   {
     ...{ key: 'TEXT', id: 'TEXT', version: 'BIGINT', created_at: 'BIGINT', updated_at: 'BIGINT' },
-    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN' },
+    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN', n: 'BIGINT' },
   },
-  {
-    conflict: `ON CONFLICT (agent_id, key) DO UPDATE
-      SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
-        updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
-        pinned = excluded.pinned`,
-  },
+  `ON CONFLICT (agent_id, key) DO UPDATE
+   SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
+     updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
+     pinned = excluded.pinned, n = excluded.n`,
 )
 
-export const saveEvents = insertRows('events', ['agent_id', 'author', 'created_at'], {
-  ...{ id: 'BIGINT', type: 'TEXT', key: 'TEXT', renamed_from: 'TEXT', version: 'BIGINT' },
+export const saveLog = insertRows('log', ['agent_id'], {
+  ...{ n: 'BIGINT', previous: 'BIGINT', kept: 'BOOLEAN', key: 'TEXT', renamed_from: 'TEXT' },
+  ...{ operation: 'TEXT', author: 'TEXT', event_type: 'TEXT', event_author: 'TEXT' },
+  ...{ happened_at: 'BIGINT', version: 'BIGINT', id: 'TEXT', created_at: 'BIGINT' },
+  ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT', metadata: 'TEXT', text: 'TEXT' },
 })
-
-export async function saveRows(
-  ask: Ask,
-  agentId: string,
-  { moves, heads, versions, events }: Rows,
-  author: string,
-  now: number,
-): Promise<void> {
-  for (const [from, to] of moves) await ask(moveVersions, agentId, from, to)
-  await saveHeads(ask, [agentId], [...heads.values()])
-  await saveVersions(ask, [agentId, author], versions)
-  await saveEvents(ask, [agentId, author, now], events)
-}

@@ -2,30 +2,73 @@
 import { authorOf } from '../answers.ts'
 import type { Identity } from '../port/home.ts'
 import type { EraseAnswer, Erasure } from '../port/memories.ts'
-import { type HeadRow, saveEvents, saveHeads } from './effects.ts'
+import { dayOf } from '../port/sessions.ts'
+import { eventOf, type HeadRow, saveHeads, saveLog } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
 import { refusedBy } from './identities.ts'
+import { chainOf, GIVEN_UP } from './log.ts'
 
 const selectHead = statement<HeadRow>(
   'head_to_erase',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
    FROM memories WHERE agent_id = $1 AND key = $2`,
 )
 
-interface ErasedRow {
+interface Link {
+  n: number
+  previous: number | null
   version: number
   size: number
 }
 
-/** `$3`: which, or null for every one; `$4`: never this one. */
-const dropVersions = statement<ErasedRow>(
-  'erase_versions',
-  `DELETE FROM versions WHERE agent_id = $1 AND key = $2
-     AND ($3::BIGINT[] IS NULL OR version = ANY($3::BIGINT[]))
-     AND ($4::BIGINT IS NULL OR version <> $4::BIGINT)
-   RETURNING version, size`,
+const versionsUnder = statement<Link>(
+  'versions_under',
+  `WITH RECURSIVE ${chainOf('m.key = $2', 'NULL')}
+   SELECT n, previous, version, size FROM chain ORDER BY nth`,
 )
+
+/** What is an event still stays without its text. */
+const giveUp = statement(
+  'give_up',
+  `WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
+   aged AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
+   ${GIVEN_UP} SELECT count(*) FROM freed`,
+)
+
+const relink = statement(
+  'relink',
+  `UPDATE log l SET previous = t.previous FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (n, previous)
+   WHERE l.agent_id = $1 AND l.n = t.n`,
+)
+
+/** Those that stay name each other. */
+async function remove(
+  ask: Ask,
+  agentId: string,
+  links: readonly Link[],
+  gone: ReadonlySet<Link>,
+): Promise<void> {
+  await ask(
+    giveUp,
+    agentId,
+    [...gone].map(({ n }) => n),
+  )
+  const stay = links.filter((link) => !gone.has(link))
+  const next = new Map(stay.map(({ n }, at) => [n, stay[at + 1]?.n ?? null]))
+  const moved = stay.filter(({ n, previous }) => previous !== next.get(n))
+  await ask(
+    relink,
+    agentId,
+    moved.map(({ n }) => n),
+    moved.map(({ n }) => next.get(n)),
+  )
+}
+
+const isErased = (erasure: Erasure, { n, version }: Link, head: HeadRow): boolean => {
+  if (erasure === 'all') return true
+  return n !== head.n && (erasure === 'history' || erasure.includes(version))
+}
 
 /** What is left where all is gone: a living one gets a version more, as by a delete. */
 const remainsOf = (head: HeadRow, now: number): HeadRow => ({
@@ -35,16 +78,13 @@ const remainsOf = (head: HeadRow, now: number): HeadRow => ({
   deleted: true,
   size: 0,
   pinned: false,
+  n: null,
 })
 
 const isCurrent = (erasure: Erasure, head: HeadRow): boolean =>
   typeof erasure !== 'string' && !head.deleted && erasure.includes(head.version)
 
-function homeWithout(
-  home: HomeRow,
-  gone: readonly ErasedRow[],
-  current: HeadRow | undefined,
-): HomeRow {
+function homeWithout(home: HomeRow, gone: readonly Link[], current: HeadRow | undefined): HomeRow {
   const size = gone.reduce((sum, row) => sum + row.size, 0)
   const living = current?.deleted === false ? current : undefined
   return {
@@ -72,15 +112,17 @@ async function erase(
   if (!head) return { outcome: 'missing' }
   if (isCurrent(erasure, head)) return { outcome: 'current' }
   const all = erasure === 'all'
-  const which = typeof erasure === 'string' ? null : erasure
-  const gone = await ask(dropVersions, agentId, key, which, all ? null : head.version)
+  const links = await ask(versionsUnder, agentId, key)
+  const gone = links.filter((link) => isErased(erasure, link, head))
+  await remove(ask, agentId, links, new Set(gone))
   const after = all ? remainsOf(head, now) : head
   if (all) await saveHeads(ask, [agentId], [after])
   const next = homeWithout(home, gone, all ? head : undefined)
-  await ask(saveHome, agentId, next.memories, next.bytes, next.history, next.last_event)
+  const { memories, bytes, history, last_event: event } = next
+  await ask(saveHome, agentId, memories, bytes, history, event, dayOf(now), 0)
+  const done = { author: JSON.stringify(authorOf(identity)), now }
   const version = after.version === head.version ? null : after.version
-  const event = { id: next.last_event, type: 'erase', key, renamed_from: null, version }
-  await saveEvents(ask, [agentId, JSON.stringify(authorOf(identity)), now], [event])
+  await saveLog(ask, [agentId], [eventOf(event, 'erase', { key, version }, done)])
   return { outcome: 'erased', versions: gone.map((row) => row.version).sort((a, b) => a - b) }
 }
 
@@ -100,7 +142,7 @@ export function eraseVerb({ transact, alone }: Connections, committed: () => voi
     if (answer.outcome !== 'erased') return answer
     committed()
     // Without the right to it, or the time, the server does it when it comes round.
-    await alone('VACUUM versions').catch(() => {})
+    await alone('VACUUM log').catch(() => {})
     return answer
   }
 }

@@ -9,6 +9,7 @@ import type { Identity } from '../port/home.ts'
 import { type EventRow, eventOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 
 export interface HomeRow {
@@ -27,9 +28,18 @@ export const lockHome = statement<AdmittedRow & HomeRow>(
    FROM admitted a LEFT JOIN home h ON true`,
 )
 
+/** After $5, the day and how many writes it is to count: a day that is over is filed. */
 export const saveHome = statement(
   'save_home',
-  `UPDATE homes SET memories = $2, bytes = $3, history = $4, last_event = $5 WHERE agent_id = $1`,
+  `WITH home AS (
+     UPDATE homes h SET memories = $2, bytes = $3, history = $4, last_event = $5, day = $6,
+       day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
+     FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
+     RETURNING was.day, was.day_writes
+   )
+   INSERT INTO daily_writes AS d (agent_id, day, writes)
+   SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
+   ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`,
 )
 
 const record = statement<{ id: number }>(
@@ -38,25 +48,21 @@ const record = statement<{ id: number }>(
    numbered AS (
      UPDATE homes SET last_event = last_event + 1
      WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
-     RETURNING last_event
+     RETURNING agent_id, last_event
    )
-   INSERT INTO events (agent_id, id, type, author, created_at)
-   SELECT $1, last_event, $3, $4, $5::BIGINT FROM numbered RETURNING id`,
+   ${logFrom('numbered', { type: '$3', author: '$4', now: '$5' })} RETURNING n AS id`,
 )
 
-type LoggedRow = AdmittedRow & { last_event: number; first: number | null } & (
-    | EventRow
-    | { id: null }
-  )
+type LoggedRow = AdmittedRow & { last_event: number; first: number } & (EventRow | { id: null })
 
 const eventsAfter = statement<LoggedRow>(
   'events_after',
-  `SELECT c.kind, c.status AS credential_status, h.last_event,
-     (SELECT min(id) FROM events WHERE agent_id = $1) AS first,
-     e.id, e.type, e.key, e.renamed_from, e.version, e.author, e.created_at
+  `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*
    FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
    LEFT JOIN LATERAL (
-     SELECT * FROM events WHERE agent_id = $1 AND id > $3 ORDER BY id LIMIT $4
+     SELECT n AS id, coalesce(event_type, operation) AS type, key, renamed_from, version,
+       coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
+     FROM log WHERE agent_id = $1 AND n > $3 AND n >= h.first_event ORDER BY n LIMIT $4
    ) AS e ON true
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY e.id`,
@@ -86,9 +92,9 @@ export const eventVerbs = ({ read, write }: Connections, committed: () => void, 
     const rows = await read(eventsAfter, agentId, tokenHash, id, limit)
     const refused = refusedBy(rows[0])
     if (refused) return refused
-    const { last_event: last = 0, first } = rows[0] ?? {}
+    const { last_event: last = 0, first = 1 } = rows[0] ?? {}
     const events = rows.filter((row) => row.id !== null).map(eventOf)
-    return { outcome: 'events', events, last, first: first ?? last + 1 }
+    return { outcome: 'events', events, last, first }
   },
   async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
     const { agentId, tokenHash } = identity

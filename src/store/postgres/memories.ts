@@ -5,22 +5,13 @@ import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../row
 import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
+import { CURRENT } from './log.ts'
 
 /** Of what was deleted there is no text. */
 export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
 
 const FOUND = `c.kind, c.status AS credential_status,
   m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.deleted`
-
-/**
- * The version `v` that the memory `m` is now. A join of its own: planned as one with the memories it
- * may read every version of them.
- */
-export const CURRENT = `
-  LEFT JOIN LATERAL (
-    SELECT * FROM versions
-    WHERE agent_id = m.agent_id AND key = m.key AND version = m.version LIMIT 1
-  ) AS v ON true`
 
 /** The agent's status is on each of its credentials: see the schema. */
 export const readMemory = statement<FoundRow>(
@@ -104,7 +95,7 @@ const list = (name: string, from: string, after: string, order: string) =>
        ) AS size_before
        FROM (
          SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
-           v.seq, v.text
+           v.n AS seq, v.text
          FROM ${from}
          WHERE m.agent_id = $1 AND m.key >= $4 AND m.key < $5 AND ${after}
            AND NOT m.deleted AND (m.pinned OR NOT $6::BOOLEAN)
@@ -115,11 +106,17 @@ const list = (name: string, from: string, after: string, order: string) =>
      ORDER BY ${order}`,
   )
 
-const newestFirst = 'versions v JOIN memories m USING (agent_id, key, version)'
+const newestFirst =
+  'log v JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n'
 
 const lists = {
   key: list('memories_by_key', `memories m ${CURRENT}`, 'm.key > $3::TEXT', 'key'),
-  changed: list('memories_by_change', newestFirst, 'v.seq < $3::BIGINT', 'seq DESC'),
+  changed: list(
+    'memories_by_change',
+    newestFirst,
+    'v.n < $3::BIGINT AND v.agent_id = $1',
+    'seq DESC',
+  ),
 }
 
 const startOf = ({ order, after }: MemoriesQuery): string =>

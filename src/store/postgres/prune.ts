@@ -4,6 +4,7 @@
  */
 import type { HomeBounds } from '../port/store.ts'
 import { type Ask, statement } from './engine/connections.ts'
+import { chainOf, GIVEN_UP } from './log.ts'
 
 /** What is over a count is given up when the count has grown by as much again. */
 const VERSIONS_AT_ONCE = 16
@@ -12,50 +13,53 @@ const EVENTS_AT_ONCE = 64
 /** Of a home's bytes: given up beyond what had to be, so that not every write must. */
 const AHEAD = 1 / 64
 
-const HELD =
-  'held AS (SELECT agent_id, bytes + history AS bytes FROM homes WHERE agent_id = $1 FOR UPDATE)'
+const HELD = `held AS (
+  SELECT agent_id, bytes + history AS bytes, first_event FROM homes WHERE agent_id = $1 FOR UPDATE
+)`
 
 const FREED = `
-  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM gone)
+  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
   WHERE agent_id = $1 RETURNING bytes + history AS bytes`
 
 const dropSurplus = statement<{ bytes: number }>(
   'drop_surplus',
-  `WITH ${HELD},
-   gone AS (
-     DELETE FROM versions v USING (
-       SELECT key, version, row_number() OVER (PARTITION BY key ORDER BY version DESC) AS nth
-       FROM versions WHERE agent_id = (SELECT agent_id FROM held) AND key = ANY($2::TEXT[])
-     ) AS aged
-     WHERE v.agent_id = $1 AND v.key = aged.key AND v.version = aged.version AND aged.nth > $3
-     RETURNING v.size
-   ) ${FREED}`,
+  `WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
+   aged AS (SELECT n FROM chain WHERE nth > $3),
+   ${GIVEN_UP} ${FREED}`,
 )
 
 const AGED_AT_ONCE = 1_000
 
-/** A version that is not the current one never is again. Those that were imported share a number. */
+/** A version that is not the current one never is again. */
 const dropOldest = statement<{ bytes: number; dropped: number }>(
   'drop_oldest',
   `WITH ${HELD},
-   gone AS (
-     DELETE FROM versions v USING held, (
-       SELECT key, version, sum(size) OVER (ORDER BY seq, version) - size AS older FROM (
-         SELECT o.key, o.version, o.seq, o.size FROM versions o
-         WHERE o.agent_id = (SELECT agent_id FROM held) AND NOT EXISTS (
-           SELECT 1 FROM memories m
-           WHERE m.agent_id = $1 AND m.key = o.key AND m.version = o.version
+   aged AS (
+     SELECT n FROM (
+       SELECT n, sum(size) OVER (ORDER BY n) - size AS older FROM (
+         SELECT o.n, o.size FROM log o
+         WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND NOT EXISTS (
+           SELECT 1 FROM memories m WHERE m.agent_id = $1 AND m.key = o.key AND m.n = o.n
          )
-         ORDER BY o.seq, o.version LIMIT ${AGED_AT_ONCE}
+         ORDER BY o.n LIMIT ${AGED_AT_ONCE}
        ) AS oldest
-     ) AS aged
-     WHERE v.agent_id = $1 AND v.key = aged.key AND v.version = aged.version
-       AND aged.older < held.bytes - $2::BIGINT
-     RETURNING v.size
-   ) ${FREED}, (SELECT count(*) FROM gone) AS dropped`,
+     ) AS summed
+     WHERE older < (SELECT bytes FROM held) - $2::BIGINT
+   ),
+   ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`,
 )
 
-const dropEvents = statement('drop_events', 'DELETE FROM events WHERE agent_id = $1 AND id <= $2')
+/** What is a version still stays. */
+const dropEvents = statement(
+  'drop_events',
+  `WITH moved AS (
+     UPDATE homes h SET first_event = $2 + 1 FROM homes was
+     WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
+     RETURNING was.first_event
+   )
+   DELETE FROM log USING moved
+   WHERE agent_id = $1 AND n >= moved.first_event AND n <= $2 AND NOT kept`,
+)
 
 /** What changed: the versions that were made, the bytes that are held, the events as numbered. */
 export interface Grown {

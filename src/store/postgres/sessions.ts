@@ -26,7 +26,7 @@ import { rememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
-import { CURRENT } from './memories.ts'
+import { CURRENT, logFrom } from './log.ts'
 
 const findSession = statement<SessionRow>(
   'find_session',
@@ -104,7 +104,7 @@ type FoundRow = AdmittedRow & (SummaryRow | { key: null })
 const largestMemories = statement<FoundRow>(
   'largest_memories',
   `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
-     m.created_at, m.updated_at, v.seq, NULL AS text
+     m.created_at, m.updated_at, v.n AS seq, NULL AS text
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND NOT m.deleted ${CURRENT}
    WHERE c.agent_id = $1 AND c.token_hash = $2
@@ -113,8 +113,11 @@ const largestMemories = statement<FoundRow>(
 
 const writesByDay = statement<DayOfWrites>(
   'writes_by_day',
-  `SELECT day, sum(writes)::BIGINT AS writes FROM daily_writes
-   WHERE agent_id = $1 AND day >= $2 GROUP BY day ORDER BY day`,
+  `SELECT day, sum(writes)::BIGINT AS writes FROM (
+     SELECT day, writes FROM daily_writes WHERE agent_id = $1
+     UNION ALL SELECT day, day_writes FROM homes WHERE agent_id = $1
+   ) AS counted
+   WHERE day >= $2 AND writes > 0 GROUP BY day ORDER BY day`,
 )
 
 const totalBytes = statement<{ bytes: number }>(
@@ -136,8 +139,7 @@ const logSignIn = statement(
      )
      RETURNING agent_id, last_event
    )
-   INSERT INTO events (agent_id, id, type, author, created_at)
-   SELECT agent_id, last_event, 'sign_in', $2, $3::BIGINT FROM numbered`,
+   ${logFrom('numbered', { type: "'sign_in'", author: '$2', now: '$3' })}`,
 )
 
 const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({

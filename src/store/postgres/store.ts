@@ -5,13 +5,15 @@ import type { HomeStore } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { MemoryStore } from '../port/memories.ts'
-import type { HomeBounds, Store, StoreOptions } from '../port/store.ts'
+import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
 import { agentVerbs } from './agents.ts'
 import { changeVerb } from './changes.ts'
 import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
+import { lanes } from './engine/lanes.ts'
+import { permitVerbs } from './engine/permits.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseVerb } from './erase.ts'
 import { eventVerbs, newsVerbs } from './homes.ts'
@@ -19,7 +21,6 @@ import { hostVerbs } from './host.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { keyVerbs } from './keys.ts'
 import { memoryReads } from './memories.ts'
-import { permitVerbs } from './permits.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { searchWith } from './search.ts'
 import { sessionVerbs } from './sessions.ts'
@@ -38,10 +39,14 @@ const GATEWAY_CONNECTIONS = 4
 const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CONNECTIONS)
 
 /** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
-export async function openPostgres(databaseUrl: string, options: StoreOptions): Promise<Store> {
+export async function openPostgres(
+  databaseUrl: string,
+  options: StoreOptions,
+  progress: Progress,
+): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
-  const warnings = await prepareServer(hosts).catch((error: unknown) => {
+  const warnings = await prepareServer(hosts, progress).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
   })
   const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
@@ -88,15 +93,22 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
 }
 
-const keepingVerbs = (hot: Connections, committed: () => void, bounds: HomeBounds) => ({
-  ...memoryReads(hot),
-  ...versionVerbs(hot, bounds.versions),
-  ...eventVerbs(hot, committed, bounds.events),
-  ...newsVerbs(hot.read),
-  writeMemory: writeVerb(hot, committed, bounds),
-  changeMemories: changeVerb(hot, committed, bounds),
-  eraseMemory: eraseVerb(hot, committed),
-})
+function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBounds) {
+  const changeMemories = changeVerb(hot, committed, bounds)
+  const writeMemory = writeVerb(hot, committed, bounds, changeMemories)
+  const inTurn = lanes()
+  return {
+    ...memoryReads(hot),
+    ...versionVerbs(hot, bounds.versions),
+    ...eventVerbs(hot, committed, bounds.events),
+    ...newsVerbs(hot.read),
+    writeMemory: (...[identity, ...write]: Parameters<typeof writeMemory>) =>
+      inTurn(identity.agentId, () => writeMemory(identity, ...write)),
+    changeMemories: (...[identity, ...changes]: Parameters<typeof changeMemories>) =>
+      inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
+    eraseMemory: eraseVerb(hot, committed),
+  }
+}
 
 const forgettingHost = (known: Identities, { resetOperatorToken }: HostStore): HostStore => ({
   resetOperatorToken: (agentId, ...token) =>

@@ -4,6 +4,7 @@ import type { VersionAnswer, VersionsAnswer } from '../port/memories.ts'
 import { type VersionRow, versionOf } from '../rows.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
+import { boundOf, chainOf } from './log.ts'
 
 interface Nothing {
   version: null
@@ -27,15 +28,13 @@ interface TextRow {
 /** The version, unless `$5` newer ones are there. */
 const readVersion = statement<Latest & (TextRow | Nothing)>(
   'read_version',
-  `SELECT c.kind, c.status AS credential_status, m.version AS latest,
+  `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
+   SELECT c.kind, c.status AS credential_status, m.version AS latest,
      v.id, v.version, v.created_at, v.updated_at, v.text, v.metadata
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
-   LEFT JOIN versions v ON v.agent_id = m.agent_id AND v.key = m.key AND v.version = $4
-     AND ($5::BIGINT IS NULL OR $5::BIGINT > (
-       SELECT count(*) FROM versions n
-       WHERE n.agent_id = $1 AND n.key = $3 AND n.version > $4
-     ))
+   LEFT JOIN log v ON v.agent_id = m.agent_id
+     AND v.n = (SELECT n FROM chain WHERE version = $4)
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
@@ -43,24 +42,19 @@ type ListedRow = Omit<VersionRow, 'n' | 'previous'>
 
 const listVersions = statement<Latest & (ListedRow | Nothing)>(
   'list_versions',
-  `SELECT c.kind, c.status AS credential_status, m.version AS latest,
+  `WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
+   SELECT c.kind, c.status AS credential_status, m.version AS latest,
      v.version, v.operation, v.author, v.id, v.created_at, v.updated_at, v.bytes, v.size
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
    LEFT JOIN LATERAL (
-     SELECT * FROM (
-       SELECT version, operation, author, id, created_at, updated_at, bytes, size FROM versions
-       WHERE agent_id = $1 AND key = $3 ORDER BY version DESC LIMIT $4::BIGINT
-     ) AS kept
-     WHERE $5::BIGINT IS NULL OR version < $5::BIGINT
-     ORDER BY version DESC LIMIT $6
+     SELECT l.* FROM (
+       SELECT n FROM chain WHERE $5::BIGINT IS NULL OR version < $5::BIGINT ORDER BY nth LIMIT $6
+     ) AS kept JOIN log l ON l.agent_id = $1 AND l.n = kept.n
    ) AS v ON true
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY v.version DESC`,
 )
-
-/** No limit is null to the server. */
-const boundOf = (most: number): number | null => most || null
 
 function answerOf(row: Latest & (TextRow | Nothing), key: string, version: number): VersionAnswer {
   if (row.latest === null) return { outcome: 'missing' }

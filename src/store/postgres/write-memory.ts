@@ -1,50 +1,56 @@
 /**
  * The write that is made most: one statement, so that one round trip decides and commits.
  *
- * The credential is locked against change until the commit (FOR SHARE): a token that was revoked,
- * or whose agent was paused, before a write is committed does not write. The home's row is locked
- * next, and read as it is then: its counts are a quota, and number the event. A memory that another
- * statement changed meanwhile is looked at again by the server before it is changed, which makes
- * `version = …` a compare-and-swap. What a version held never changes, so that the size of the one
- * that is replaced may come from before.
+ * Whatever happens in a home raises the number of its last event, and holds its row meanwhile. So
+ * the home's row is all that is locked: if the number is still what it was when the statement began
+ * to look, then nothing of the home has changed since, its credentials and memories neither. If it
+ * is another, or another day is counted, the verb makes the write that holds the home before it
+ * looks.
  */
 import { authorOf, conflictWith } from '../answers.ts'
 import { isPinned, sizeOf } from '../change.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity, Refused } from '../port/home.ts'
-import type { Conflict, MemoryWrite, WriteAnswer } from '../port/memories.ts'
+import type {
+  ChangesAnswer,
+  Conflict,
+  MemoryStore,
+  MemoryWrite,
+  WriteAnswer,
+} from '../port/memories.ts'
 import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
 import { memoryOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { refusedBy } from './identities.ts'
 import { deletedIn, readMemory } from './memories.ts'
 import { prune } from './prune.ts'
 
+/** The home as it is and as the statement saw it first, and the credential that may. */
+const ADMITTED = `
+  homes was
+  JOIN credentials c ON c.agent_id = was.agent_id AND c.token_hash = $2
+    AND (c.kind = 'operator' OR c.status = 'active')`
+
+const UNCHANGED = `
+  h.agent_id = $1 AND was.agent_id = $1 AND h.last_event = was.last_event AND h.day = $11`
+
+const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
+
 /**
- * What both statements begin with, as $1 to $13: the identity, the key, the text, the metadata, its
- * sizes, whether it is pinned, the author, the time, the day and its slot, and the bytes of a home.
+ * What is not saved is not logged: `kept` is never null, and the statement fails as a whole.
+ *
+ * What both statements end with, as $1 to $12: the identity, the key, the text, the metadata, its
+ * sizes, whether it is pinned, the author, the time, the day, and the bytes of a home.
  */
-const SAVED = `
-  kept AS (
-    INSERT INTO versions (agent_id, key, version, seq, operation, author, id, created_at,
-      updated_at, bytes, size, metadata, text)
-    SELECT $1, $3, s.version, h.last_event, 'write', $9, s.id, s.created_at, s.updated_at,
-      $6::BIGINT, $7::BIGINT, $5, $4
-    FROM saved s, counted h
-  ),
-  logged AS (
-    INSERT INTO events (agent_id, id, type, key, version, author, created_at)
-    SELECT $1, h.last_event, 'write', $3, s.version, $9, $10::BIGINT FROM saved s, counted h
-  ),
-  counted_day AS (
-    INSERT INTO daily_writes (agent_id, day, slot, writes)
-    SELECT $1, $11::BIGINT, $12, 1 FROM saved
-    ON CONFLICT (agent_id, day, slot) DO UPDATE SET writes = daily_writes.writes + 1
-  )
-  SELECT a.kind, a.status AS credential_status, r.fits,
-    s.id, s.version, s.created_at, s.updated_at, h.last_event, h.bytes + h.history AS bytes
-  FROM admitted a LEFT JOIN room r ON true LEFT JOIN saved s ON true LEFT JOIN counted h ON true`
+const LOGGED = `
+  INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
+    updated_at, happened_at, bytes, size, metadata, text)
+  SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
+    updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
+  FROM home
+  RETURNING id, version, created_at, updated_at, n AS last_event,
+    (SELECT bytes FROM home) AS bytes`
 
 interface SavedRow {
   id: string
@@ -56,97 +62,66 @@ interface SavedRow {
   bytes: number
 }
 
-/** Without room: another version is there. */
-type WrittenRow = AdmittedRow & { fits: boolean | null } & (SavedRow | { id: null })
-
-const createMemory = statement<WrittenRow>(
+const createMemory = statement<SavedRow>(
   'create_memory',
-  `WITH ${ADMITTED},
-   present AS (SELECT 1 FROM memories WHERE agent_id = $1 AND key = $3 AND NOT deleted),
-   room AS (
-     SELECT ($15::BIGINT = 0 OR memories < $15::BIGINT)
-       AND ($13::BIGINT = 0 OR bytes + $7::BIGINT <= $13::BIGINT) AS fits
-     FROM homes WHERE agent_id = $1 AND ${MAY} AND NOT EXISTS (SELECT 1 FROM present)
-     FOR UPDATE
-   ),
-   saved AS (
-     INSERT INTO memories AS m
-       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned)
-     SELECT $1, $3, $14, 1, $10::BIGINT, $10::BIGINT, false, $7::BIGINT, $8::BOOLEAN
-     FROM room WHERE fits
-     ON CONFLICT (agent_id, key) DO UPDATE
-       SET id = excluded.id, version = m.version + 1, deleted = false, size = excluded.size,
-         pinned = excluded.pinned, created_at = greatest(m.updated_at, excluded.created_at),
-         updated_at = greatest(m.updated_at, excluded.updated_at)
-       WHERE m.deleted
-     RETURNING id, version, created_at, updated_at
-   ),
-   counted AS (
+  `WITH home AS (
      UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
-       last_event = h.last_event + 1
-     FROM saved WHERE h.agent_id = $1
-     RETURNING h.last_event, h.bytes, h.history
-   ), ${SAVED}`,
-)
-
-export const updateMemory = statement<WrittenRow>(
-  'update_memory',
-  `WITH ${ADMITTED},
-   replaced AS (
-     SELECT size FROM memories
-     WHERE agent_id = $1 AND key = $3 AND version = $14 AND NOT deleted
-   ),
-   room AS (
-     SELECT $13::BIGINT = 0 OR $7::BIGINT <= (SELECT size FROM replaced)
-       OR bytes - (SELECT size FROM replaced) + $7::BIGINT <= $13::BIGINT AS fits
-     FROM homes WHERE agent_id = $1 AND ${MAY} AND EXISTS (SELECT 1 FROM replaced)
-     FOR UPDATE
+       ${COUNTED}
+     FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
+     WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
+       AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
+       AND ($12::BIGINT = 0 OR h.bytes + $7::BIGINT <= $12::BIGINT)
+     RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, 0) + 1 AS version,
+       greatest(m.updated_at, $10::BIGINT) AS created_at,
+       greatest(m.updated_at, $10::BIGINT) AS updated_at,
+       h.last_event, h.bytes + h.history AS bytes
    ),
    saved AS (
-     UPDATE memories m SET version = m.version + 1, size = $7::BIGINT, pinned = $8::BOOLEAN,
-       updated_at = greatest(m.updated_at, $10::BIGINT)
-     FROM room WHERE m.agent_id = $1 AND m.key = $3 AND m.version = $14 AND NOT m.deleted
-       AND room.fits
-     RETURNING m.id, m.version, m.created_at, m.updated_at
-   ),
-   counted AS (
-     UPDATE homes h SET bytes = h.bytes + $7::BIGINT - r.size, history = h.history + r.size,
-       last_event = h.last_event + 1
-     FROM saved, replaced r WHERE h.agent_id = $1
-     RETURNING h.last_event, h.bytes, h.history
-   ), ${SAVED}`,
+     INSERT INTO memories
+       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
+     SELECT $1, $3, id, version, created_at, updated_at, false, $7::BIGINT, $8::BOOLEAN, last_event
+     FROM home
+     ON CONFLICT (agent_id, key) DO UPDATE
+       SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
+         updated_at = excluded.updated_at, deleted = false, size = excluded.size,
+         pinned = excluded.pinned, n = excluded.n
+     RETURNING n
+   ) ${LOGGED}`,
 )
 
-/** The lowest digit of a fresh UUID spreads the writes over 16 slots. */
-const slotOf = ({ id }: MemoryWrite): string => id.slice(-1)
+export const updateMemory = statement<SavedRow>(
+  'update_memory',
+  `WITH home AS (
+     UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
+       ${COUNTED}
+     FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
+     WHERE ${UNCHANGED} AND m.version = $13 AND NOT m.deleted
+       AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
+         OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
+     RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
+       greatest(m.updated_at, $10::BIGINT) AS updated_at,
+       h.last_event, h.bytes + h.history AS bytes
+   ),
+   saved AS (
+     UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
+       updated_at = home.updated_at, n = home.last_event
+     FROM home WHERE m.agent_id = $1 AND m.key = $3
+     RETURNING m.n
+   ) ${LOGGED}`,
+)
 
-/** For `SAVED`, and what each of the statements has besides. */
+/** For `LOGGED`, and what each of the statements has besides. */
 function valuesOf(identity: Identity, write: MemoryWrite, bounds: HomeBounds, now: number) {
   const { id, key, text, metadata, expectedVersion } = write
   return [
     ...[identity.agentId, identity.tokenHash, key, text, metadata],
     ...[Buffer.byteLength(text), sizeOf(write), isPinned(metadata)],
-    ...[JSON.stringify(authorOf(identity)), now, dayOf(now), slotOf(write), bounds.bytes],
+    ...[JSON.stringify(authorOf(identity)), now, dayOf(now), bounds.bytes],
     ...(expectedVersion === 0 ? [id, bounds.memories] : [expectedVersion]),
   ]
 }
 
-type Written =
-  | { readonly outcome: 'saved'; readonly row: SavedRow }
-  | { readonly outcome: 'over_quota' }
-  | Refused
-  /** Another version is there. */
-  | undefined
-
-async function attempt(ask: Ask, write: MemoryWrite, values: unknown[]): Promise<Written> {
-  const [row] = await ask(write.expectedVersion === 0 ? createMemory : updateMemory, ...values)
-  const refused = refusedBy(row)
-  if (refused) return refused
-  if (row && row.id !== null) return { outcome: 'saved', row }
-  return row?.fits === false ? { outcome: 'over_quota' } : undefined
-}
-
-/** What stands in the way, looked at again; unless it no longer does. */
+/** What stands in the way; undefined where no other version does. */
 async function conflict(
   ask: Ask,
   { agentId, tokenHash }: Identity,
@@ -166,6 +141,16 @@ function answerOf(row: SavedRow, { key, text, metadata }: MemoryWrite): WriteAns
   return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
 }
 
+/** Of one change that is a write. */
+function onlyOf(answer: ChangesAnswer): WriteAnswer {
+  if (answer.outcome === 'revoked' || answer.outcome === 'paused') return answer
+  const only = answer.outcome === 'changed' ? answer.results[0] : answer.faults[0]?.fault
+  if (only?.outcome === 'saved' || only?.outcome === 'conflict' || only?.outcome === 'over_quota') {
+    return only
+  }
+  throw new StoreUnavailable('a write was answered as none is')
+}
+
 /** The write is committed: what gives way to it may also do so later. */
 async function makeRoom(
   ask: Ask,
@@ -178,26 +163,22 @@ async function makeRoom(
   await prune(ask, agentId, grown, bounds).catch(() => {})
 }
 
-/** What stood in the way may be gone when it is looked at; each time, it cannot be. */
-const TRIES = 5
-
+/** `changeMemories` holds the home, and decides what the statement left open. */
 export function writeVerb(
   { read, write: ask }: Connections,
   committed: () => void,
   bounds: HomeBounds,
+  changeMemories: MemoryStore['changeMemories'],
 ) {
   return async (identity: Identity, write: MemoryWrite, now: number): Promise<WriteAnswer> => {
-    const values = valuesOf(identity, write, bounds, now)
-    for (let tries = 0; tries < TRIES; tries++) {
-      const written = await attempt(ask, write, values)
-      if (written?.outcome === 'saved') {
-        committed()
-        await makeRoom(ask, identity.agentId, write, written.row, bounds)
-        return answerOf(written.row, write)
-      }
-      const answer = written ?? (await conflict(read, identity, write))
-      if (answer) return answer
+    const save = write.expectedVersion === 0 ? createMemory : updateMemory
+    const [row] = await ask(save, ...valuesOf(identity, write, bounds, now))
+    if (!row) {
+      const answer = await conflict(read, identity, write)
+      return answer ?? onlyOf(await changeMemories(identity, [{ verb: 'write', ...write }], now))
     }
-    throw new StoreUnavailable('what stands in the way of the write is never there')
+    committed()
+    await makeRoom(ask, identity.agentId, write, row, bounds)
+    return answerOf(row, write)
   }
 }

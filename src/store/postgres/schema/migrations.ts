@@ -1,5 +1,6 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import { StoreRefused } from '../../port/errors.ts'
+import type { Progress } from '../../port/store.ts'
 import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
@@ -11,7 +12,7 @@ import { addNamedKeys } from './named-keys.ts'
  * Text that is compared or ordered is in byte order, whatever the database's locale.
  * Nothing here needs an extension, a sequence or a trigger.
  */
-const steps: readonly (string | ((ask: Ask) => Promise<void>))[] = [
+const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>))[] = [
   `CREATE TABLE accounts (
      id TEXT PRIMARY KEY,
      email TEXT NOT NULL UNIQUE,
@@ -186,7 +187,7 @@ const writeVersion = statement(
    ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
 )
 
-async function step(ask: Ask): Promise<void> {
+async function step(ask: Ask, progress: Progress): Promise<void> {
   await ask(lock)
   await ask(createVersion)
   const [found] = await ask(readVersion)
@@ -198,7 +199,7 @@ async function step(ask: Ask): Promise<void> {
   }
   if (version === steps.length) return
   for (const next of steps.slice(version)) {
-    await (typeof next === 'string' ? ask(statement('', next)) : next(ask))
+    await (typeof next === 'string' ? ask(statement('', next)) : next(ask, progress))
   }
   await ask(writeVersion, steps.length)
 }
@@ -210,11 +211,11 @@ const PATIENCE_MS = 600_000
  * Checks the server and brings its schema up to date, safe with several starters. Answers what
  * should be put right. Throws StoreRefused when a newer program wrote the database.
  */
-export async function prepareServer(hosts: Hosts): Promise<string[]> {
+export async function prepareServer(hosts: Hosts, progress: Progress): Promise<string[]> {
   const connections = openConnections(hosts, 1, 'agent-home start', PATIENCE_MS)
   try {
     const warnings = await checkServer(connections.read)
-    await connections.transact(step)
+    await connections.transact((ask) => step(ask, progress))
     return warnings
   } finally {
     await connections.close()

@@ -1,21 +1,14 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { Identity } from '../../port/home.ts'
 import type { Memory } from '../../port/memories.ts'
-import type { ExportAnswer, KeptVersion } from '../../port/transfer.ts'
-import {
-  type AgentRow,
-  endOf,
-  type KeptRow,
-  keptVersionOf,
-  type MemoryRow,
-  memoryOf,
-  profileOf,
-} from '../../rows.ts'
+import type { ExportAnswer } from '../../port/transfer.ts'
+import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
 import type { Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { CURRENT } from '../memories.ts'
+import { CURRENT } from '../log.ts'
+import { versionPages } from './export-versions.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -43,23 +36,8 @@ const readPage = statement<MemoryRow>(
    ORDER BY m.key LIMIT ${PAGE}`,
 )
 
-/** What is current and lives is not told twice; `$6`: versions that are kept of each, 0 for all. */
-const readVersions = statement<KeptRow>(
-  'export_versions',
-  `SELECT v.key, v.id, v.version, v.operation, v.author, v.created_at, v.updated_at,
-     v.metadata,
-     CASE WHEN v.version < m.version OR m.deleted THEN v.text END AS text
-   FROM versions v JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key
-   WHERE v.agent_id = $1 AND (v.key, v.version) > ($2, $3::BIGINT) AND v.key >= $4 AND v.key < $5
-     AND ($6::BIGINT = 0 OR $6::BIGINT > (
-       SELECT count(*) FROM versions n
-       WHERE n.agent_id = $1 AND n.key = v.key AND n.version > v.version
-     ))
-   ORDER BY v.key, v.version LIMIT ${PAGE}`,
-)
-
 /** Whose memories, and from where to where their keys lie. */
-interface Wanted {
+export interface Wanted {
   readonly agentId: string
   readonly prefix: string
   /** How many versions of a memory are kept; undefined where they are not asked for. */
@@ -73,19 +51,6 @@ async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<rea
     if (rows.length > 0) yield rows.map(memoryOf)
     if (rows.length < PAGE) return
     last = rows.at(-1)?.key ?? last
-  }
-}
-
-async function* versionPages(
-  ask: Ask,
-  { agentId, prefix, versions }: Wanted,
-): AsyncGenerator<readonly KeptVersion[]> {
-  let [key, version] = ['', 0]
-  for (;;) {
-    const rows = await ask(readVersions, agentId, key, version, prefix, endOf(prefix), versions)
-    if (rows.length > 0) yield rows.map(keptVersionOf)
-    if (rows.length < PAGE) return
-    ;({ key, version } = rows.at(-1) ?? { key, version })
   }
 }
 

@@ -3,29 +3,28 @@
  * read the source once is worth more than what a refused one costs.
  */
 import { authorOf } from '../../answers.ts'
-import type { Head } from '../../change.ts'
 import { type Following, followImport, isKept } from '../../import-plan.ts'
 import type { Identity } from '../../port/home.ts'
 import { dayOf } from '../../port/sessions.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
-import { countDay } from '../changes.ts'
 import type { HeadRow } from '../effects.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from '../homes.ts'
 import { refusedBy } from '../identities.ts'
+import { beneath, lowestPlace } from '../log.ts'
 import { prune } from '../prune.ts'
-import { gatherRows } from './import-rows.ts'
+import { type Found, gatherRows } from './import-rows.ts'
 
 const selectHeads = statement<HeadRow>(
   'heads_to_import',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
    FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
 )
 
-const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Head => ({
+const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Found => ({
   ...{ id: row.id, version: row.version, createdAt, updatedAt },
-  ...{ deleted: row.deleted, size: row.size, kept: true },
+  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null, n: row.n },
 })
 
 /** Thrown for the transaction to be rolled back. */
@@ -53,7 +52,9 @@ async function bring(
 ): Promise<number> {
   const { agentId } = identity
   const author = JSON.stringify(authorOf(identity))
-  const rows = gatherRows({ agentId, author, now, lastEvent: home.last_event }, following)
+  const [lowest] = await ask(lowestPlace, agentId)
+  const whose = { agentId, author, now, lastEvent: home.last_event }
+  const rows = gatherRows({ ...whose, beneath: beneath(lowest?.n ?? 0) }, following)
   const flush = async () => {
     if (order.dryRun || following.fails()) rows.forget()
     else await rows.save(ask)
@@ -81,8 +82,8 @@ async function take(
   const answer = following.answer()
   if (!isKept(answer, order)) throw new Undone(answer)
   const { memories, bytes, history } = following.ledger()
-  await ask(saveHome, agentId, memories, bytes, history, to)
-  if (to > home.last_event) await ask(countDay, agentId, dayOf(now), to - home.last_event)
+  const writes = to - home.last_event
+  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), writes)
   const events = { from: home.last_event, to }
   await prune(ask, agentId, { made: [], bytes: bytes + history, events }, bounds)
   return answer

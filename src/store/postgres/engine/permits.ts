@@ -2,8 +2,8 @@
  * Budgets counted over all nodes, by the database's clock. The table is unlogged: counting costs no
  * sync of the disk, and after a crash of the server or a fail-over the minute starts anew.
  */
-import type { PermitLease, PermitPolicy } from '../port/store.ts'
-import { type Ask, statement } from './engine/connections.ts'
+import type { PermitLease, PermitPolicy } from '../../port/store.ts'
+import { type Ask, statement } from './connections.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 

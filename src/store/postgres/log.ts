@@ -1,0 +1,78 @@
+/**
+ * The log of a home: what happened, with what it made of a memory. A row's number is that of its
+ * event, counted in the home. A version names the one before it of the same memory, and the memory
+ * names its newest.
+ *
+ * Rows live for as long as they are a version (`kept`) or an event: the events that are kept begin
+ * with the home's `first_event`. What came along with an import lies below zero: it is no event, and
+ * older than all that happened here.
+ */
+import { statement } from './engine/connections.ts'
+
+/** The version that the memory `m` is now. Planned as one with the memories it may read all of them. */
+export const CURRENT = `
+  LEFT JOIN LATERAL (
+    SELECT * FROM log WHERE agent_id = m.agent_id AND n = m.n LIMIT 1
+  ) AS v ON true`
+
+/** Beyond the versions of any import. */
+const BLOCK = 1_000_000_000
+
+/** Where the versions of an import begin, in the order in which they come. */
+export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
+
+export const lowestPlace = statement<{ n: number }>(
+  'lowest_place',
+  'SELECT least(min(n), 0)::BIGINT AS n FROM log WHERE agent_id = $1',
+)
+
+/**
+ * The versions of memories, each the newest first: `under`, `n`, `previous`, `version`, `size` and
+ * `nth`. `heads`: which memories `m` of the agent $1; `most`: of each, null for all.
+ */
+export const chainOf = (heads: string, most: string): string => `
+  chain (under, n, previous, version, size, nth) AS (
+    SELECT m.key, l.n, l.previous, l.version, l.size, 1
+    FROM memories m JOIN log l ON l.agent_id = m.agent_id AND l.n = m.n
+    WHERE m.agent_id = $1 AND ${heads}
+    UNION ALL
+    SELECT c.under, l.n, l.previous, l.version, l.size, c.nth + 1
+    FROM chain c JOIN log l ON l.agent_id = $1 AND l.n = c.previous AND l.kept
+    WHERE ${most}::BIGINT IS NULL OR c.nth < ${most}::BIGINT
+  )`
+
+/**
+ * Gives up the versions at the places of `aged`; `held` is the home. What is an event still stays
+ * without its text. Answers their `size` as `freed`.
+ */
+export const GIVEN_UP = `
+  gone AS (
+    DELETE FROM log l USING held h, aged a
+    WHERE l.agent_id = $1 AND l.n = a.n AND l.kept AND l.n < h.first_event
+    RETURNING l.size
+  ),
+  bared AS (
+    UPDATE log l SET kept = false, metadata = NULL, text = NULL FROM held h, aged a
+    WHERE l.agent_id = $1 AND l.n = a.n AND l.kept AND l.n >= h.first_event
+    RETURNING l.size
+  ),
+  freed AS (SELECT size FROM gone UNION ALL SELECT size FROM bared)`
+
+/** $-parameters of what happened. */
+interface Parameters {
+  readonly type: string
+  readonly author: string
+  readonly now: string
+  readonly key?: string
+}
+
+/** What happened, in a source that has its number as `last_event`. */
+export const logFrom = (
+  source: string,
+  { type, author, now, key = 'NULL' }: Parameters,
+): string => `
+  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key)
+  SELECT agent_id, last_event, false, ${type}, ${author}, ${now}::BIGINT, ${key} FROM ${source}`
+
+/** No limit is null to the server. */
+export const boundOf = (most: number): number | null => most || null

@@ -1,0 +1,62 @@
+/** Every version of a home that is kept, for an export: by key, of each key the oldest first. */
+import type { KeptVersion } from '../../port/transfer.ts'
+import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
+import { type Ask, statement } from '../engine/connections.ts'
+import { boundOf, chainOf } from '../log.ts'
+import type { Wanted } from './export.ts'
+
+/** At 20 KB each, a page is at most 160 KB. */
+const PAGE = 8
+
+const keysAfter = statement<{ key: string }>(
+  'export_keys',
+  `SELECT key FROM memories
+   WHERE agent_id = $1 AND key > $2 AND key >= $3 AND key < $4 AND n IS NOT NULL
+   ORDER BY key LIMIT ${PAGE}`,
+)
+
+interface Place {
+  key: string
+  n: number
+}
+
+const placesOf = statement<Place>(
+  'export_places',
+  `WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$3')}
+   SELECT under AS key, n FROM chain ORDER BY under, nth DESC`,
+)
+
+/** What is current and lives is not told twice. */
+const readVersions = statement<KeptRow>(
+  'export_versions',
+  `SELECT q.key, v.id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
+     CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
+   FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
+   JOIN log v ON v.agent_id = $1 AND v.n = q.n
+   JOIN memories m ON m.agent_id = $1 AND m.key = q.key
+   ORDER BY q.place`,
+)
+
+async function* keyPages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<string[]> {
+  for (let last = ''; ; ) {
+    const rows = await ask(keysAfter, agentId, last, prefix, endOf(prefix))
+    if (rows.length > 0) yield rows.map(({ key }) => key)
+    if (rows.length < PAGE) return
+    last = rows.at(-1)?.key ?? last
+  }
+}
+
+export async function* versionPages(
+  ask: Ask,
+  wanted: Wanted,
+): AsyncGenerator<readonly KeptVersion[]> {
+  const { agentId, versions = 0 } = wanted
+  for await (const keys of keyPages(ask, wanted)) {
+    const places = await ask(placesOf, agentId, keys, boundOf(versions))
+    for (let at = 0; at < places.length; at += PAGE) {
+      const page = places.slice(at, at + PAGE)
+      const named = [page.map(({ key }) => key), page.map(({ n }) => n)]
+      yield (await ask(readVersions, agentId, ...named)).map(keptVersionOf)
+    }
+  }
+}

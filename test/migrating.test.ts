@@ -1,0 +1,33 @@
+/** What an operator sees while a database is brought up to date. */
+import { PassThrough } from 'node:stream'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { tellProgress } from '../src/migrating.ts'
+
+const textOf = (sink: PassThrough): string => sink.end().setEncoding('utf8').read() ?? ''
+
+function told(watched: boolean) {
+  const [lines, terminal] = [new PassThrough(), new PassThrough()]
+  const progress = tellProgress(pino(lines), watched ? terminal : undefined)
+  for (const done of [0, 1_500, 3_000]) progress(done, 3_000)
+  return { lines: textOf(lines), terminal: textOf(terminal) }
+}
+
+test('on a terminal one line is written anew, and ended', () => {
+  const { lines, terminal } = told(true)
+  const line = (done: string) => `\r  Bringing the database up to date: ${done} of 3,000 memories`
+  expect(terminal).toBe(`${line('0')}${line('1,500')}${line('3,000')}\n`)
+  expect(lines).toBe('')
+})
+
+test('in a log it is a line when it begins and a line when it is done', () => {
+  const said = told(false)
+    .lines.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(said).toMatchObject([
+    { msg: 'bringing the database up to date', memories: 3_000 },
+    { msg: 'the database is up to date' },
+  ])
+  expect(said).toHaveLength(2)
+})

@@ -1,0 +1,176 @@
+/** A database of 1.0.0 with many memories: afterwards it is as if it had always had history. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { MemoriesQuery } from '../../src/store/port/memories.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import type { KeptVersion } from '../../src/store/port/transfer.ts'
+import { released } from '../fixtures/released.ts'
+import type { TestDatabase } from '../harness.ts'
+import { NOON, newBirth, newQuery, newWrite, noLimits } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
+
+const AGENTS = 30
+const MEMORIES = 200
+
+const metadataOf = (n: number): string =>
+  ['{}', '{"pinned":true}', '{"\\u0070inned": true, "n": 1e2}', '{"pinned":"true"}'][n % 4] ?? '{}'
+
+/** Some times are the same, and none is in the order of the keys. */
+const memories: readonly KeptVersion[] = Array.from({ length: MEMORIES }, (_, n) => ({
+  key: `k${n}`,
+  id: randomUUID(),
+  version: 1 + (n % 5),
+  operation: 'write',
+  by: undefined,
+  createdAt: NOON - 500,
+  updatedAt: NOON - ((n * 7) % 50),
+  content: { text: `текст ${n} `.repeat(1 + (n % 90)), metadata: metadataOf(n) },
+}))
+
+const agentOf = (n: number): string => `01a1ffdd-0000-7000-8000-${String(n).padStart(12, '0')}`
+const tokenOf = (n: number): string => String(n).padStart(64, 'f')
+
+async function fill(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (let n = 0; n < AGENTS; n++) {
+    const counted = n === 0 ? 0 : MEMORIES
+    await client.query(
+      `INSERT INTO agents (agent_id, name, purpose, symbol, status, memory_count, created_at, updated_at)
+       VALUES ($1, 'Old', 'Was there.', 'zerno', 'active', $2, 1, 1)`,
+      [agentOf(n), counted],
+    )
+    await client.query(
+      `INSERT INTO credentials (agent_id, token_hash, kind, status) VALUES ($1, $2, 'operator', 'active')`,
+      [agentOf(n), tokenOf(n)],
+    )
+    if (counted === 0) continue
+    const column = <T>(of: (memory: KeptVersion) => T) => memories.map(of)
+    await client.query(
+      `INSERT INTO memories (agent_id, key, id, text, metadata, version, created_at, updated_at)
+       SELECT $1, * FROM unnest($2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::BIGINT[],
+         $7::BIGINT[], $8::BIGINT[])`,
+      [
+        ...[agentOf(n), column(({ key }) => key), column(({ id }) => id)],
+        ...[column(({ content }) => content?.text), column(({ content }) => content?.metadata)],
+        ...[column(({ version }) => version), column(({ createdAt }) => createdAt)],
+        column(({ updatedAt }) => updatedAt),
+      ],
+    )
+  }
+  await client.end()
+}
+
+const told: [done: number, of: number][] = []
+let before = 0
+let database: TestDatabase
+let store: Store
+let old: Identity
+let empty: Identity
+let always: Identity
+
+async function identified(tokenHash: string): Promise<Identity> {
+  const identity = await store.identify(tokenHash)
+  if (!identity) throw new Error('a token is not known')
+  return identity
+}
+
+async function* inOrder() {
+  yield memories.toSorted((a, b) => a.updatedAt - b.updatedAt || (a.key < b.key ? -1 : 1))
+}
+
+beforeAll(async () => {
+  const fixture = released.find(({ name }) => name === '1.0.0 on postgres')
+  if (!fixture) throw new Error('there is no such database')
+  database = await fixture.fresh()
+  await fill(database.url)
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  const { rows } = await client.query<{ n: number }>('SELECT count(*)::INT AS n FROM memories')
+  before = rows[0]?.n ?? 0
+  await client.end()
+  const progress = (done: number, of: number) => told.push([done, of])
+  store = await openStore(database.url, NOON, unbounded, progress)
+  old = await identified(tokenOf(7))
+  empty = await identified(tokenOf(0))
+  const birth = newBirth()
+  await store.bear(birth, noLimits, NOON)
+  always = await identified(birth.operatorTokenHash)
+  await store.importMemories(always, inOrder(), { onConflict: 'fail', dryRun: false }, NOON)
+})
+afterAll(async () => {
+  await store.close()
+  await database.drop()
+})
+
+/** Every page of it. */
+async function listed(identity: Identity, query: Partial<MemoriesQuery>) {
+  const found = []
+  for (let after: string | undefined; ; ) {
+    const asked = newQuery({ ...query, whole: true, ...(after !== undefined && { after }) })
+    const answer = await store.listMemories(identity, asked)
+    if (answer.outcome !== 'memories') throw new Error(answer.outcome)
+    found.push(...answer.memories)
+    if (answer.next === undefined) return { found, lastEvent: answer.lastEvent }
+    after = answer.next
+  }
+}
+
+test('it is told how far it is, of all memories that are there', () => {
+  expect(told[0]).toEqual([0, before])
+  expect(told.at(-1)).toEqual([before, before])
+  const dones = told.map(([done]) => done)
+  expect(dones).toEqual(dones.toSorted((a, b) => a - b))
+  expect(dones.length).toBeGreaterThan(4)
+})
+
+test('a database that is up to date, or new, is opened without a word', async () => {
+  const again: unknown[] = []
+  const progress = (...each: unknown[]) => again.push(each)
+  await (await openStore(database.url, NOON, unbounded, progress)).close()
+  expect(again).toEqual([])
+})
+
+test.each([
+  ['by key', { order: 'key' }],
+  ['by change', { order: 'changed' }],
+  ['those that are pinned', { order: 'key', pinned: true }],
+] as const)('what is listed %s is as it would be', async (_, query) => {
+  const [was, would] = [await listed(old, query), await listed(always, query)]
+  expect(was).toEqual(would)
+  expect(was.found.length).toBe('pinned' in query ? MEMORIES / 2 : MEMORIES)
+})
+
+test('each memory has the one version that is known, and the home counts what it would', async () => {
+  for (const { key, version } of memories.slice(0, 9)) {
+    const versions = await store.listVersions(old, key, undefined, 10)
+    expect(versions).toMatchObject({ versions: [{ version, by: undefined }], next: undefined })
+    expect(versions).toEqual(await store.listVersions(always, key, undefined, 10))
+  }
+  const profiles = [await store.readProfile(old), await store.readProfile(always)]
+  const counts = profiles.map((answer) =>
+    answer.outcome === 'profile' ? [answer.memoryCount, answer.bytes] : answer.outcome,
+  )
+  expect(counts[0]).toEqual(counts[1])
+  expect(await store.eventsAfter(old, 0, 10)).toEqual({
+    ...{ outcome: 'events', events: [], last: MEMORIES, first: MEMORIES + 1 },
+  })
+})
+
+test('what is done next follows what was there', async () => {
+  const write = newWrite({ key: 'k4', expectedVersion: 5 })
+  expect(await store.writeMemory(old, write, NOON)).toMatchObject({ memory: { version: 6 } })
+  const erased = await store.eraseMemory(old, 'k4', 'history', NOON)
+  expect(erased).toEqual({ outcome: 'erased', versions: [5] })
+  expect(await store.eventsAfter(old, 0, 10)).toMatchObject({
+    events: [
+      { id: MEMORIES + 1, type: 'write' },
+      { id: MEMORIES + 2, type: 'erase' },
+    ],
+  })
+  expect(await store.writeMemory(empty, newWrite(), NOON)).toMatchObject({ outcome: 'saved' })
+  expect(await store.eventsAfter(empty, 0, 10)).toMatchObject({ last: 1, first: 1 })
+})
