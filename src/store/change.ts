@@ -24,6 +24,8 @@ export type Past = Content & Pick<Memory, 'id' | 'createdAt'>
 /** What a change finds. What is asked for is looked up then, or was before. */
 export interface Found {
   readonly head: Head | undefined
+  /** No key that is forgotten had a higher version: what is created begins above. */
+  readonly floor: number
   /** Of the living memory. */
   readonly content: () => Content
   /** Undefined where it is not kept; null of a delete, which has no text. */
@@ -69,14 +71,14 @@ function conflict({ head, content }: Found, sent?: Content): Fault {
 function keep(
   operation: Exclude<Operation, 'delete'>,
   key: string,
-  head: Head | undefined,
+  { head, floor }: Pick<Found, 'head' | 'floor'>,
   sent: Content & { readonly id: string; readonly createdAt?: number },
   now: number,
 ): Effect {
   const updatedAt = timeAfter(head, now)
   const { id, createdAt } = isLiving(head) ? head : { createdAt: updatedAt, ...sent }
   const { text, metadata } = sent
-  const version = (head?.version ?? 0) + 1
+  const version = (head?.version ?? floor) + 1
   return {
     effect: 'keep',
     operation,
@@ -88,7 +90,7 @@ type Of<Verb extends Change['verb']> = Extract<Change, { readonly verb: Verb }>
 
 function write(change: Of<'write'> | Of<'import'>, found: Found, now: number): Decision {
   if (versionOf(found.head) !== change.expectedVersion) return conflict(found, change)
-  return keep(change.verb, change.key, found.head, change, now)
+  return keep(change.verb, change.key, found, change, now)
 }
 
 function patch(change: Of<'patch'>, found: Found, now: number): Decision {
@@ -97,7 +99,7 @@ function patch(change: Of<'patch'>, found: Found, now: number): Decision {
   const { text = content().text, metadata = content().metadata } = change
   const sent = { id: head.id, text, metadata }
   if (head.version !== change.expectedVersion) return conflict(found, sent)
-  return keep('patch', change.key, head, sent, now)
+  return keep('patch', change.key, found, sent, now)
 }
 
 function append(change: Of<'append'>, found: Found, now: number): Decision {
@@ -107,7 +109,7 @@ function append(change: Of<'append'>, found: Found, now: number): Decision {
   const before = isLiving(head) ? content() : { text: '', metadata: '{}' }
   const text = before.text + change.text
   if (Buffer.byteLength(text) > change.maxBytes) return { outcome: 'too_large' }
-  return keep('append', change.key, head, { ...before, id: change.id, text }, now)
+  return keep('append', change.key, found, { ...before, id: change.id, text }, now)
 }
 
 function remove({ key, expectedVersion }: Of<'delete'>, found: Found, now: number): Decision {
@@ -123,19 +125,20 @@ function restore(change: Of<'restore'>, found: Found, now: number): Decision {
   const { key, version, expectedVersion } = change
   if (versionOf(head) !== expectedVersion) return conflict(found)
   const then = past(version)
-  if (then) return keep('restore', key, head, then, now)
+  if (then) return keep('restore', key, found, then, now)
   return { outcome: then === undefined && version <= (head?.version ?? 0) ? 'gone' : 'no_version' }
 }
 
 function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: number): Decision {
-  const { head, content, target } = found
+  const { head, floor, content, target } = found
   if (!isLiving(head)) return { outcome: 'missing', deleted: deletedOf(head) }
   if (head.version !== expectedVersion) return conflict(found)
   const there = target()
   if (from === to || isLiving(there) || there?.kept) return { outcome: 'taken' }
-  const latest = Math.max(head.version, there?.version ?? 0)
+  const latest = Math.max(head.version, there?.version ?? floor)
   const at = timeAfter(there, now)
-  const kept = keep('rename', to, { ...head, version: latest }, { ...content(), id: head.id }, at)
+  const above = { head: { ...head, version: latest }, floor }
+  const kept = keep('rename', to, above, { ...content(), id: head.id }, at)
   const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
   return { ...kept, left: { key: from, deleted } } as Effect
 }

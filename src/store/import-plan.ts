@@ -26,8 +26,21 @@ const LEFT_OUT: Fate = { fate: 'left_out' }
 
 const isDeletion = ({ operation }: Newest): boolean => operation === 'delete'
 
-function fateOf(newest: Newest, head: Head | undefined, replaces: boolean, now: number): Fate {
-  if (!head) return { fate: 'as_it_was' }
+/** What was under a key that is forgotten had the floor as its number at most. */
+const forgotten = ({ id, createdAt }: Newest, version: number): Head => ({
+  ...{ id, version, createdAt, updatedAt: createdAt },
+  ...{ deleted: true, size: 0, kept: false },
+})
+
+function fateOf(
+  newest: Newest,
+  found: Head | undefined,
+  { floor }: Ledger,
+  replaces: boolean,
+  now: number,
+): Fate {
+  if (!found && newest.version > floor) return { fate: 'as_it_was' }
+  const head = found ?? forgotten(newest, floor)
   if (isDeletion(newest) || (isLiving(head) && !replaces)) return LEFT_OUT
   const updatedAt = Math.max(now, head.updatedAt)
   const { id, createdAt } = isLiving(head) ? head : newest
@@ -44,15 +57,18 @@ function counted(
   { fate }: Fate,
   newest: Newest,
   bytes: number,
-  was: number,
+  head: Head | undefined,
 ): Ledger {
   if (fate === 'left_out') return ledger
+  const was = isLiving(head) ? head.size : 0
   const size = isDeletion(newest) ? 0 : newest.size
   const earlier = fate === 'as_it_was' ? bytes - newest.size : was
   return {
+    ...ledger,
     memories: ledger.memories + (isDeletion(newest) || was > 0 ? 0 : 1),
     bytes: ledger.bytes - was + size,
     history: ledger.history + earlier,
+    deleted: ledger.deleted + (isDeletion(newest) ? 1 : 0) - (head?.deleted ? 1 : 0),
   }
 }
 
@@ -68,10 +84,10 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
     meet(newest: Newest, head: Head | undefined, bytes: number): Fate {
       const stands = isLiving(head) && !isDeletion(newest)
       if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
-      const fate = fateOf(newest, head, order.onConflict === 'replace', now)
+      const fate = fateOf(newest, head, before, order.onConflict === 'replace', now)
       if (fate.fate === 'left_out') skipped++
       else imported++
-      ledger = counted(ledger, fate, newest, bytes, isLiving(head) ? head.size : 0)
+      ledger = counted(ledger, fate, newest, bytes, head)
       return fate
     },
     ledger: () => ledger,

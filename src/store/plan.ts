@@ -23,6 +23,10 @@ export interface Ledger {
   readonly bytes: number
   /** Of earlier versions. */
   readonly history: number
+  /** Keys of which only is known that they were deleted. */
+  readonly deleted: number
+  /** No key that is forgotten had a higher version. */
+  readonly floor: number
 }
 
 /** What the store has, before any of the changes. */
@@ -60,7 +64,7 @@ const untouched = (head: Head | undefined, origin: string): State => ({
   made: new Map(),
 })
 
-function overlay(stored: Stored) {
+function overlay(stored: Stored, floor: number) {
   const states = new Map<string, State>()
   const stateOf = (key: string): State => states.get(key) ?? untouched(stored.head(key), key)
   const contentOf = (key: string): Content => {
@@ -80,6 +84,7 @@ function overlay(stored: Stored) {
   return {
     found: (change: Editing): Found => ({
       head: stateOf(keyOf(change)).head,
+      floor,
       content: () => contentOf(keyOf(change)),
       past(version) {
         const { made, origin } = stateOf(keyOf(change))
@@ -115,16 +120,27 @@ const remainsOf = (
   kept: false,
 })
 
-/** What is counted once the effect is there. `before`: what lay under the key, or the old name. */
-function counted(ledger: Ledger, effect: Effect, before: Head | undefined): Ledger {
-  const was = isLiving(before) ? before.size : 0
-  const living = effect.effect === 'keep' ? 1 : 0
+const keysOf = (effect: Effect): readonly string[] => {
+  if (effect.effect === 'delete') return [effect.key]
+  return effect.left ? [effect.memory.key, effect.left.key] : [effect.memory.key]
+}
+
+/** What is counted once the effect is there, of what lay under each of its keys before. */
+function counted(ledger: Ledger, effect: Effect, headOf: Stored['head']): Ledger {
+  const before = keysOf(effect).map(headOf)
+  const living = before.filter(isLiving)
+  const was = living.reduce((sum, { size }) => sum + size, 0)
+  const isKept = effect.effect === 'keep'
   return {
-    memories: ledger.memories + living - (isLiving(before) ? 1 : 0),
-    bytes: ledger.bytes - was + (effect.effect === 'keep' ? sizeOf(effect.memory) : 0),
+    ...ledger,
+    memories: ledger.memories + (isKept ? 1 : 0) - living.length,
+    bytes: ledger.bytes - was + (isKept ? sizeOf(effect.memory) : 0),
     history: ledger.history + was,
+    deleted: ledger.deleted + (before.length - (isKept ? 1 : 0)) - before.filter(isDeleted).length,
   }
 }
+
+const isDeleted = (head: Head | undefined): boolean => head?.deleted === true
 
 export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
   (bounds.memories > 0 && after.memories > before.memories && after.memories > bounds.memories) ||
@@ -143,7 +159,7 @@ export function plan(
   bounds: HomeBounds,
   now: number,
 ): Plan | { readonly faults: readonly Faulty[] } {
-  const midst = overlay(stored)
+  const midst = overlay(stored, ledger.floor)
   const effects: Effect[] = []
   const results: Result[] = []
   const faults: Faulty[] = []
@@ -163,7 +179,7 @@ export function plan(
   function change(each: Editing): Result | Fault {
     const decision = decide(each, midst.found(each), now)
     if (isFault(decision)) return decision
-    const next = counted(after, decision, midst.head(keyOf(each)))
+    const next = counted(after, decision, midst.head)
     if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
     after = next
     midst.apply(decision)

@@ -190,6 +190,27 @@ describe.each(stores)('imports on $name', (engine) => {
     expect(memories).toMatchObject([{ key: 'a', version: 3, text: 'back', createdAt: NOON - 9 }])
   })
 
+  test('under a key that was forgotten no version falls', async () => {
+    await using small = await openFixture(engine, { events: 1 })
+    const { operator } = await small.agent()
+    const names = Array.from({ length: 66 }, (_, n) => `k${n}`)
+    await bring(
+      operator,
+      names.flatMap((key) => [kept(key, 4, 'x'), kept(key, 5, undefined)]),
+      {},
+      small,
+    )
+    expect(await small.store().readMemory(operator, 'k0')).toEqual({ outcome: 'missing' })
+    const back = [kept('k0', 5, 'x'), kept('new', 5, 'x'), kept('newer', 6, 'x')]
+    expect(await bring(operator, back, {}, small)).toMatchObject({ imported: 3 })
+    const { memories } = await leave(operator, small)
+    expect(memories.map(({ key, version }) => [key, version])).toEqual([
+      ['k0', 6],
+      ['new', 6],
+      ['newer', 6],
+    ])
+  })
+
   test('a source that breaks has changed nothing, and neither has one that is over the quota', async () => {
     const { operator } = await fixture.agent()
     async function* breaking() {

@@ -414,6 +414,16 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(other)).toEqual([])
   })
 
+  test('an event has the time of its version, also where the clock stepped back', async () => {
+    const { agent } = await fixture.agent()
+    const store = fixture.store()
+    await store.writeMemory(agent, newWrite(), NOON + 9)
+    await store.writeMemory(agent, newWrite({ expectedVersion: 1 }), NOON)
+    await store.changeMemories(agent, [remove(2)], NOON)
+    await store.writeMemory(agent, newWrite(), NOON)
+    expect((await events(agent)).map(({ createdAt }) => createdAt)).toEqual(Array(4).fill(NOON + 9))
+  })
+
   test('erasing takes history, some versions, or all of it, and the number stays', async () => {
     const { agent, operator } = await fixture.agent()
     for (const n of [0, 1, 2, 3, 4])
@@ -514,6 +524,52 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(answer.events.length).toBeLessThan(128)
     expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
       memory: { version: 200 },
+    })
+  })
+
+  test('the oldest deletes are forgotten with the oldest events, and no version falls for it', async () => {
+    await using small = await openFixture(engine, { events: 64, bytes: 1_000 })
+    const { agent } = await small.agent()
+    const store = small.store()
+    const comeAndGo = (at: number, ...names: string[]) =>
+      store.changeMemories(
+        agent,
+        names.flatMap((key) => [{ verb: 'write', ...newWrite({ key }) } as const, remove(1, key)]),
+        NOON + at,
+      )
+    for (const n of [0, 1, 2, 3, 4]) await small.write(agent, { expectedVersion: n })
+    await store.changeMemories(agent, [remove(5)], NOON)
+    for (let n = 0; n < 126; n++) expect((await comeAndGo(n + 1, `k${n}`)).outcome).toBe('changed')
+    expect(await store.readMemory(agent, 'plan')).toEqual({
+      outcome: 'missing',
+      deleted: { version: 6, deletedAt: NOON },
+    })
+    await comeAndGo(200, 'k126', 'k127')
+    expect(await store.readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+    expect(await store.listVersions(agent, 'plan', undefined, 10)).toEqual({ outcome: 'missing' })
+    const { deleted } = (await store.readMemory(agent, 'k127')) as { deleted?: { version: number } }
+    expect(deleted?.version).toBe(2)
+
+    expect(await small.write(agent)).toMatchObject({ memory: { version: 7 } })
+    expect(await small.write(agent, { key: 'new' })).toMatchObject({ memory: { version: 7 } })
+    expect(await small.write(agent, { key: 'k127' })).toMatchObject({ memory: { version: 3 } })
+    await store.changeMemories(agent, [rename('k127', 'newer', 3)], NOON)
+    expect(await store.readMemory(agent, 'newer')).toMatchObject({ memory: { version: 7 } })
+    expect(await store.readProfile(agent)).toMatchObject({ memoryCount: 3 })
+  })
+
+  test('a name that comes and goes is one delete', async () => {
+    await using small = await openFixture(engine, { events: 1 })
+    const { agent } = await small.agent()
+    await small.write(agent)
+    await small.store().changeMemories(agent, [remove(1)], NOON)
+    for (let n = 0; n < 66; n++) {
+      await small.write(agent, { key: 'again' })
+      await small.store().changeMemories(agent, [remove(2 * n + 1, 'again')], NOON + 1)
+    }
+    expect(await small.store().readMemory(agent, 'plan')).toMatchObject({ deleted: { version: 2 } })
+    expect(await small.store().readMemory(agent, 'again')).toMatchObject({
+      deleted: { version: 132 },
     })
   })
 

@@ -125,10 +125,11 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'homes',
-    source: 'SELECT agent_id, memories, bytes, history, last_event, first_event FROM homes',
+    source: `SELECT agent_id, memories, bytes, history, deleted, floor, last_event, first_event
+     FROM homes`,
     columns: [
       ...text('agent_id'),
-      ...bigint('memories', 'bytes', 'history', 'last_event', 'first_event'),
+      ...bigint('memories', 'bytes', 'history', 'deleted', 'floor', 'last_event', 'first_event'),
     ],
   },
   {

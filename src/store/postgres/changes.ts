@@ -4,7 +4,6 @@ import { type Head, keyOf, type Past } from '../change.ts'
 import { type Plan, plan, type Stored } from '../plan.ts'
 import type { Identity } from '../port/home.ts'
 import type { Change, ChangesAnswer } from '../port/memories.ts'
-import { dayOf } from '../port/sessions.ts'
 import type { HomeBounds } from '../port/store.ts'
 import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
@@ -128,11 +127,11 @@ async function carryOut(
   const to = from + effects.length
   const author = JSON.stringify(authorOf(identity))
   const rows = rowsOf(effects, stored.rows, from, { author, now })
-  const { memories, bytes, history } = ledger
   await saveHeads(ask, [agentId], [...rows.heads.values()])
   await saveLog(ask, [agentId], rows.log)
-  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), effects.length)
-  const grown = { made: rows.log, bytes: bytes + history, events: { from, to } }
+  await saveHome(ask, agentId, { ...ledger, last_event: to }, now, effects.length)
+  const { bytes, history, deleted } = ledger
+  const grown = { made: rows.log, bytes: bytes + history, deleted, events: { from, to } }
   await prune(ask, agentId, grown, bounds)
 }
 

@@ -2,7 +2,6 @@
 import { authorOf } from '../answers.ts'
 import type { Identity } from '../port/home.ts'
 import type { EraseAnswer, Erasure } from '../port/memories.ts'
-import { dayOf } from '../port/sessions.ts'
 import { eventOf, type HeadRow, saveHeads, saveLog } from './effects.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
@@ -88,7 +87,9 @@ function homeWithout(home: HomeRow, gone: readonly Link[], current: HeadRow | un
   const size = gone.reduce((sum, row) => sum + row.size, 0)
   const living = current?.deleted === false ? current : undefined
   return {
+    ...home,
     memories: home.memories - (living ? 1 : 0),
+    deleted: home.deleted + (living ? 1 : 0),
     bytes: home.bytes - (living?.size ?? 0),
     history: home.history - (size - (living?.size ?? 0)),
     last_event: home.last_event + 1,
@@ -118,11 +119,10 @@ async function erase(
   const after = all ? remainsOf(head, now) : head
   if (all) await saveHeads(ask, [agentId], [after])
   const next = homeWithout(home, gone, all ? head : undefined)
-  const { memories, bytes, history, last_event: event } = next
-  await ask(saveHome, agentId, memories, bytes, history, event, dayOf(now), 0)
+  await saveHome(ask, agentId, next, now, 0)
   const done = { author: JSON.stringify(authorOf(identity)), now }
   const version = after.version === head.version ? null : after.version
-  await saveLog(ask, [agentId], [eventOf(event, 'erase', { key, version }, done)])
+  await saveLog(ask, [agentId], [eventOf(next.last_event, 'erase', { key, version }, done)])
   return { outcome: 'erased', versions: gone.map((row) => row.version).sort((a, b) => a - b) }
 }
 

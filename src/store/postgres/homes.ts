@@ -4,18 +4,17 @@
  * no two that change it can wait for each other.
  */
 import { authorOf } from '../answers.ts'
+import type { Ledger } from '../plan.ts'
 import type { EventsAnswer, EventType } from '../port/events.ts'
 import type { Identity } from '../port/home.ts'
+import { dayOf } from '../port/sessions.ts'
 import { type EventRow, eventOf } from '../rows.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
 import { logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 
-export interface HomeRow {
-  memories: number
-  bytes: number
-  history: number
+export interface HomeRow extends Ledger {
   last_event: number
 }
 
@@ -24,16 +23,17 @@ export const lockHome = statement<AdmittedRow & HomeRow>(
   'lock_home',
   `WITH ${ADMITTED},
    home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
-   SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history, h.last_event
+   SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
+     h.deleted, h.floor, h.last_event
    FROM admitted a LEFT JOIN home h ON true`,
 )
 
-/** After $5, the day and how many writes it is to count: a day that is over is filed. */
-export const saveHome = statement(
+/** A day that is over is filed. */
+const updateHome = statement(
   'save_home',
   `WITH home AS (
-     UPDATE homes h SET memories = $2, bytes = $3, history = $4, last_event = $5, day = $6,
-       day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
+     UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5,
+       day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
      FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
      RETURNING was.day, was.day_writes
    )
@@ -41,6 +41,15 @@ export const saveHome = statement(
    SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
    ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`,
 )
+
+export const saveHome = (
+  ask: Ask,
+  agentId: string,
+  { memories, bytes, history, deleted, last_event }: HomeRow,
+  now: number,
+  writes: number,
+): Promise<unknown> =>
+  ask(updateHome, agentId, memories, bytes, history, last_event, dayOf(now), writes, deleted)
 
 const record = statement<{ id: number }>(
   'record_event',

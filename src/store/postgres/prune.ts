@@ -1,5 +1,5 @@
 /**
- * Versions and events that give way. Each is one statement that holds the home's row before it looks
+ * Versions, events and deletes that give way. Each is one statement that holds the home's row before it looks
  * at anything else, and may be left out: what is over is found again by a later change.
  */
 import type { HomeBounds } from '../port/store.ts'
@@ -14,7 +14,8 @@ const EVENTS_AT_ONCE = 64
 const AHEAD = 1 / 64
 
 const HELD = `held AS (
-  SELECT agent_id, bytes + history AS bytes, first_event FROM homes WHERE agent_id = $1 FOR UPDATE
+  SELECT agent_id, bytes + history AS bytes, deleted, first_event FROM homes
+  WHERE agent_id = $1 FOR UPDATE
 )`
 
 const FREED = `
@@ -61,10 +62,33 @@ const dropEvents = statement(
    WHERE agent_id = $1 AND n >= moved.first_event AND n <= $2 AND NOT kept`,
 )
 
+/** With what is kept of their memories: what is created later begins above the highest of them. */
+const forgetDeletes = statement<{ bytes: number }>(
+  'forget_deletes',
+  `WITH RECURSIVE ${HELD},
+   oldest AS (
+     SELECT key FROM memories WHERE agent_id = (SELECT agent_id FROM held) AND deleted
+     ORDER BY updated_at, key LIMIT (SELECT greatest(deleted - $2, 0) FROM held)
+   ),
+   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
+   aged AS (SELECT n FROM chain),
+   ${GIVEN_UP},
+   forgotten AS (
+     DELETE FROM memories m USING oldest o WHERE m.agent_id = $1 AND m.key = o.key
+     RETURNING m.version
+   )
+   UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
+     deleted = deleted - (SELECT count(*) FROM forgotten),
+     floor = greatest(floor, (SELECT max(version) FROM forgotten))
+   WHERE agent_id = $1 RETURNING bytes + history AS bytes`,
+)
+
 /** What changed: the versions that were made, the bytes that are held, the events as numbered. */
 export interface Grown {
   readonly made: readonly { readonly key: string; readonly version: number }[]
   readonly bytes: number
+  /** Keys of which only is known that they were deleted. */
+  readonly deleted: number
   readonly events: { readonly from: number; readonly to: number }
 }
 
@@ -99,13 +123,24 @@ async function pruneBytes(ask: Ask, agentId: string, held: number, most: number)
   }
 }
 
+async function pruneDeletes(
+  ask: Ask,
+  agentId: string,
+  deleted: number,
+  most: number,
+): Promise<number | undefined> {
+  if (most === 0 || deleted < most + EVENTS_AT_ONCE) return undefined
+  return (await ask(forgetDeletes, agentId, most))[0]?.bytes
+}
+
 export async function prune(
   ask: Ask,
   agentId: string,
-  { made, bytes, events }: Grown,
+  { made, bytes, deleted, events }: Grown,
   bounds: HomeBounds,
 ): Promise<void> {
   await pruneEvents(ask, agentId, events, bounds.events)
+  const without = await pruneDeletes(ask, agentId, deleted, bounds.events)
   const left = await pruneVersions(ask, agentId, made, bounds.versions)
-  await pruneBytes(ask, agentId, left ?? bytes, bounds.bytes)
+  await pruneBytes(ask, agentId, left ?? without ?? bytes, bounds.bytes)
 }

@@ -45,9 +45,9 @@ const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
  */
 const LOGGED = `
   INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
-    updated_at, happened_at, bytes, size, metadata, text)
+    updated_at, bytes, size, metadata, text)
   SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
-    updated_at, nullif($10::BIGINT, updated_at), $6::BIGINT, $7::BIGINT, $5, $4
+    updated_at, $6::BIGINT, $7::BIGINT, $5, $4
   FROM home
   RETURNING id, version, created_at, updated_at, n AS last_event,
     (SELECT bytes FROM home) AS bytes`
@@ -66,12 +66,12 @@ const createMemory = statement<SavedRow>(
   'create_memory',
   `WITH home AS (
      UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
-       ${COUNTED}
+       deleted = h.deleted - CASE WHEN m.deleted THEN 1 ELSE 0 END, ${COUNTED}
      FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
      WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
        AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
        AND ($12::BIGINT = 0 OR h.bytes + $7::BIGINT <= $12::BIGINT)
-     RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, 0) + 1 AS version,
+     RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
        greatest(m.updated_at, $10::BIGINT) AS created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
        h.last_event, h.bytes + h.history AS bytes
@@ -159,7 +159,8 @@ async function makeRoom(
   { version, last_event: to, bytes }: SavedRow,
   bounds: HomeBounds,
 ): Promise<void> {
-  const grown = { made: [{ key, version }], bytes, events: { from: to - 1, to } }
+  // A write leaves no delete behind.
+  const grown = { made: [{ key, version }], bytes, deleted: 0, events: { from: to - 1, to } }
   await prune(ask, agentId, grown, bounds).catch(() => {})
 }
 

@@ -62,10 +62,12 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
   const append = prepareAppend(db, events)
 
   function counted(home: Home, stand: Stand, gone: Iterable<KeptVersionRow>, all: boolean): Home {
-    const current = all && isLiving(stand) ? stand.size : 0
+    const ended = all && isLiving(stand) ? 1 : 0
+    const current = ended * stand.size
     return {
       ...home,
-      memories: home.memories - (all && isLiving(stand) ? 1 : 0),
+      memories: home.memories - ended,
+      deleted: home.deleted + ended,
       bytes: home.bytes - current,
       history: home.history - (sizeOf(gone) - current),
     }

@@ -18,14 +18,16 @@ export interface Home extends Ledger {
 }
 
 const NEW_HOME: Home = {
-  ...{ memories: 0, bytes: 0, history: 0, lastEvent: 0, firstEvent: 1, tail: null, oldest: 0 },
-  ...{ day: 0, writes: 0 },
+  ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
+  ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0 },
 }
 
 type HomeTuple = [
   memories: number,
   bytes: number,
   history: number,
+  deleted: number,
+  floor: number,
   lastEvent: number,
   firstEvent: number,
   tail: number | null,
@@ -37,26 +39,31 @@ type HomeTuple = [
 export function prepareHomes(db: DatabaseSync) {
   const select = prepareTuples<HomeTuple>(
     db,
-    `SELECT memories, bytes, history, last_event, first_event, tail, oldest, day, writes
-     FROM homes WHERE agent_id = ?`,
+    `SELECT memories, bytes, history, deleted, floor, last_event, first_event, tail, oldest,
+       day, writes FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
-    `UPDATE homes SET memories = ?, bytes = ?, history = ?, last_event = ?, first_event = ?,
-       tail = ?, oldest = ?, day = ?, writes = ? WHERE agent_id = ?`,
+    `UPDATE homes SET memories = ?, bytes = ?, history = ?, deleted = ?, floor = ?,
+       last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, writes = ? WHERE agent_id = ?`,
   )
   return {
     read(agentId: string): Home {
       const row = select.get(agentId)
       if (!row) return NEW_HOME
-      const [memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes] = row
-      return { memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes }
+      const [memories, bytes, history, deleted, floor, ...log] = row
+      const [lastEvent, firstEvent, tail, oldest, day, writes] = log
+      return {
+        ...{ memories, bytes, history, deleted, floor },
+        ...{ lastEvent, firstEvent, tail, oldest, day, writes },
+      }
     },
     save(agentId: string, home: Home): void {
-      const { memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes } = home
+      const { memories, bytes, history, deleted, floor } = home
+      const { lastEvent, firstEvent, tail, oldest, day, writes } = home
       update.run(
-        ...[memories, bytes, history, lastEvent, firstEvent, tail, oldest, day, writes],
-        agentId,
+        ...[memories, bytes, history, deleted, floor],
+        ...[lastEvent, firstEvent, tail, oldest, day, writes, agentId],
       )
     },
   }

@@ -1,4 +1,7 @@
-/** Versions that give way: of a memory those over its count, of a home the oldest over its bytes. */
+/**
+ * What gives way: of a memory the versions over its count, of a home the oldest ones over its bytes,
+ * and the oldest deletes over the count of its events.
+ */
 import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../port/store.ts'
 import { prepare } from './engine/connection.ts'
@@ -14,15 +17,47 @@ const AHEAD = 64
 
 type AgedRow = Kept & { readonly size: number }
 
+interface ForgottenRow {
+  key: string
+  version: number
+  n: number | null
+}
+
 interface Behind {
   /** Where the newest lies; null where none is kept. */
   readonly n: number | null
   readonly count: number
 }
 
-export function preparePrune(db: DatabaseSync, { versions, bytes }: HomeBounds) {
+/** Deletes over the bound are forgotten, with what is kept of their memories. */
+function prepareForget(db: DatabaseSync, most: number) {
   const chain = prepareChain(db)
   const drop = prepareDrop(db)
+  const oldest = prepare<ForgottenRow>(
+    db,
+    `SELECT key, version, n FROM memories WHERE agent_id = ? AND deleted = 1
+     ORDER BY change LIMIT ?`,
+  )
+  const forget = prepare(db, 'DELETE FROM memories WHERE agent_id = ? AND key = ?')
+  return (agentId: string, home: Home): Home => {
+    if (most === 0 || home.deleted < most + AHEAD) return home
+    let { history, floor } = home
+    for (const { key, version, n } of oldest.all(agentId, home.deleted - most)) {
+      for (const row of [...chain(n, 0)]) {
+        drop(agentId, home, row)
+        history -= row.size
+      }
+      forget.run(agentId, key)
+      floor = Math.max(floor, version)
+    }
+    return { ...home, history, floor, deleted: most }
+  }
+}
+
+export function preparePrune(db: DatabaseSync, { versions, bytes, events }: HomeBounds) {
+  const chain = prepareChain(db)
+  const drop = prepareDrop(db)
+  const forget = prepareForget(db, events)
   const file = prepareFile(db)
   const aged = prepare<AgedRow>(
     db,
@@ -59,7 +94,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes }: HomeBounds) 
     },
     /** A current text never gives way. */
     home(agentId: string, before: Home): Home {
-      let home = before
+      let home = forget(agentId, before)
       while (bytes > 0 && home.bytes + home.history > bytes) {
         const { rows, home: filed } = oldest(agentId, home)
         const last = rows.at(-1)

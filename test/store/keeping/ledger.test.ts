@@ -115,6 +115,8 @@ interface HomeRow {
   readonly memories: number
   readonly bytes: number
   readonly history: number
+  readonly deleted: number
+  readonly floor: number
   readonly last_event: number
   readonly first_event: number
   readonly tail: number | null
@@ -170,7 +172,8 @@ function checkHome({ agentId }: Identity, limits: HomeBounds): void {
   const living = stands.filter(({ deleted }) => deleted === 0)
   const bytes = sum(living.map(({ size }) => size))
   const history = sum(versions.map(({ size }) => size)) - bytes
-  expect(home).toMatchObject({ memories: living.length, bytes, history })
+  const deleted = stands.length - living.length
+  expect(home).toMatchObject({ memories: living.length, bytes, history, deleted })
   if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
 }
 

@@ -50,7 +50,8 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
       living.map(({ versions, head }) => bytesOf(versions.get(head.version) ?? null)),
     )
     const kept = sum(all.flatMap(({ versions }) => [...versions.values()].map(bytesOf)))
-    return { memories: living.length, bytes, history: kept - bytes }
+    const deleted = all.length - living.length
+    return { memories: living.length, bytes, history: kept - bytes, deleted, floor: 0 }
   }
 
   function carryOut(effect: Effect): void {

@@ -66,6 +66,8 @@ const countHomes = `
     memories BIGINT NOT NULL DEFAULT 0,
     bytes BIGINT NOT NULL DEFAULT 0,
     history BIGINT NOT NULL DEFAULT 0,
+    deleted BIGINT NOT NULL DEFAULT 0,
+    floor BIGINT NOT NULL DEFAULT 0,
     last_event BIGINT NOT NULL DEFAULT 0,
     first_event BIGINT NOT NULL DEFAULT 1,
     day BIGINT NOT NULL DEFAULT 0,

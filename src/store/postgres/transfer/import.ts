@@ -5,7 +5,6 @@
 import { authorOf } from '../../answers.ts'
 import { type Following, followImport, isKept } from '../../import-plan.ts'
 import type { Identity } from '../../port/home.ts'
-import { dayOf } from '../../port/sessions.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
 import type { HeadRow } from '../effects.ts'
@@ -81,11 +80,11 @@ async function take(
   const to = await bring(importing, source, following)
   const answer = following.answer()
   if (!isKept(answer, order)) throw new Undone(answer)
-  const { memories, bytes, history } = following.ledger()
-  const writes = to - home.last_event
-  await ask(saveHome, agentId, memories, bytes, history, to, dayOf(now), writes)
+  const ledger = following.ledger()
+  await saveHome(ask, agentId, { ...ledger, last_event: to }, now, to - home.last_event)
+  const { bytes, history, deleted } = ledger
   const events = { from: home.last_event, to }
-  await prune(ask, agentId, { made: [], bytes: bytes + history, events }, bounds)
+  await prune(ask, agentId, { made: [], bytes: bytes + history, deleted, events }, bounds)
   return answer
 }
 

@@ -83,6 +83,8 @@ export const addHistory = `
     memories INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,
     history INTEGER NOT NULL DEFAULT 0,
+    deleted INTEGER NOT NULL DEFAULT 0,
+    floor INTEGER NOT NULL DEFAULT 0,
     last_event INTEGER NOT NULL DEFAULT 0,
     first_event INTEGER NOT NULL DEFAULT 1,
     tail INTEGER,
