@@ -1,9 +1,9 @@
 /** What of a home a named key reaches: the memories under its prefix, and what happened to them. */
 import { type Problem, problem } from '../errors.ts'
-import type { EventStore, EventsAnswer, HomeEvent } from '../store/port/events.ts'
 import type { Identity } from '../store/port/home.ts'
+import type { EventStore, EventsAnswer, HomeEvent } from '../store/port/keeping/events.ts'
+import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
 import type { KeyBounds } from '../store/port/keys.ts'
-import type { Change, MemoriesQuery } from '../store/port/memories.ts'
 
 /** Why a named key may be refused by what reads memories, and by what changes them. */
 export const READING = ['key_out_of_reach'] as const

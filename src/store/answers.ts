@@ -9,7 +9,7 @@ import type {
   Refused,
   TokenKind,
 } from './port/home.ts'
-import type { Conflict, Deleted, Memory } from './port/memories.ts'
+import type { Conflict, Deleted, Memory } from './port/keeping/memories.ts'
 
 type Content = Pick<Memory, 'text' | 'metadata'>
 

@@ -1,6 +1,6 @@
 /** What a change makes of a memory, decided alike for every engine. */
 import { conflictWith } from './answers.ts'
-import type { Change, Deleted, Fault, Memory, Operation } from './port/memories.ts'
+import type { Change, Deleted, Fault, Memory, Operation } from './port/keeping/memories.ts'
 
 /** What lies under a key: a memory, or what is left of one. */
 export interface Head {

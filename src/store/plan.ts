@@ -12,7 +12,7 @@ import {
   type Past,
   sizeOf,
 } from './change.ts'
-import type { Change, Fault, Result } from './port/memories.ts'
+import type { Change, Fault, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
 /** What is counted of a home. */

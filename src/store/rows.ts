@@ -1,14 +1,14 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
 
-import type { EventType, HomeEvent } from './port/events.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
+import type { EventType, HomeEvent } from './port/keeping/events.ts'
 import type {
   MemoriesQuery,
   Memory,
   MemorySummary,
   Operation,
   VersionSummary,
-} from './port/memories.ts'
+} from './port/keeping/memories.ts'
 import type { OwnedAgent, Session } from './port/sessions.ts'
 import type { KeptVersion } from './port/transfer.ts'
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { scoped } from '../../src/home/scope.ts'
 import type { HomeStore, Identity } from '../../src/store/port/home.ts'
+import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { KeyBounds } from '../../src/store/port/keys.ts'
-import type { Change } from '../../src/store/port/memories.ts'
 import { embedded } from '../harness.ts'
 import {
   NOON,

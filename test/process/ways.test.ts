@@ -27,7 +27,7 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
     'store/port/home.ts',
     'store/plan.ts',
     'store/change.ts',
-    'store/sqlite/changes.ts',
+    'store/sqlite/keeping/changes.ts',
   ],
   'A page view': ['web/console/guards.ts'],
   'A gateway post': ['gateway/garden.ts', 'gateway/guards.ts', 'store/sqlite/entries.ts'],

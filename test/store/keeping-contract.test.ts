@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
-import type { Change, ChangesAnswer } from '../../src/store/port/memories.ts'
+import type { Change, ChangesAnswer } from '../../src/store/port/keeping/memories.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
 

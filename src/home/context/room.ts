@@ -1,5 +1,5 @@
 /** Room in an answer of so many bytes: what is put there is whole, or is left out. */
-import type { MemorySummary } from '../../store/port/memories.ts'
+import type { MemorySummary } from '../../store/port/keeping/memories.ts'
 
 export interface Room {
   /** UTF-8 bytes. */

@@ -6,7 +6,14 @@ import { etagOf } from '../../http/etag.ts'
 import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { dateTime } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { Change, Conflict, Deleted, Fault, Memory, Result } from '../../store/port/memories.ts'
+import type {
+  Change,
+  Conflict,
+  Deleted,
+  Fault,
+  Memory,
+  Result,
+} from '../../store/port/keeping/memories.ts'
 import type { Home } from '../home.ts'
 import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { dateTime } from '../../pipeline/schemas.ts'
-import { OPERATIONS } from '../../store/port/memories.ts'
+import { OPERATIONS } from '../../store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
 import { author, authorExample, memoryExample, memoryKey } from '../schemas.ts'
 

@@ -1,7 +1,7 @@
 /** A memory as lists show it: without its text, unless whole ones are asked for. */
 
 import { z } from 'zod'
-import type { MemorySummary } from '../../store/port/memories.ts'
+import type { MemorySummary } from '../../store/port/keeping/memories.ts'
 import { memorySchema } from '../schemas.ts'
 
 export const summarySchema = memorySchema

@@ -3,8 +3,8 @@
  * for all of them, once a second, at what other processes did. Whoever only waits asks nothing.
  */
 import { hasExpired } from '../../pipeline/guards/bearer.ts'
-import type { EventStore } from '../../store/port/events.ts'
 import type { Identity } from '../../store/port/home.ts'
+import type { EventStore } from '../../store/port/keeping/events.ts'
 import {
   type Followed,
   type Follower,

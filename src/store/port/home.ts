@@ -1,8 +1,8 @@
 /** The agents' home: births, profiles, and who may do what with what an agent keeps. */
-import type { EventStore } from './events.ts'
+import type { EventStore } from './keeping/events.ts'
+import type { MemoryStore } from './keeping/memories.ts'
+import type { SearchStore } from './keeping/search.ts'
 import type { KeyBounds, KeyStore } from './keys.ts'
-import type { MemoryStore } from './memories.ts'
-import type { SearchStore } from './search.ts'
 import type { TransferStore } from './transfer.ts'
 
 export type AgentStatus = 'active' | 'paused'

@@ -1,6 +1,6 @@
 /** What the browser console asks of a store, beside the home's verbs. */
 import type { Identity, Profile, Refused } from './home.ts'
-import type { MemorySummary } from './memories.ts'
+import type { MemorySummary } from './keeping/memories.ts'
 
 /** A browser's sign-in to an operator account. */
 export interface Session {

@@ -1,6 +1,6 @@
 /** What an agent leaves with, and comes back with: its memories and their history as one stream. */
 import type { Author, Identity, Profile, Refused } from './home.ts'
-import type { Memory, Operation } from './memories.ts'
+import type { Memory, Operation } from './keeping/memories.ts'
 
 /** A version as it is exported, and imported again. */
 export interface KeptVersion {

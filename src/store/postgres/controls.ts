@@ -4,7 +4,6 @@
  * which writes hold them, so that none waits for one that waits for it.
  */
 import { authorOf } from '../answers.ts'
-import type { EventType } from '../port/events.ts'
 import type {
   AgentStatus,
   Author,
@@ -13,12 +12,13 @@ import type {
   ProfileChange,
   Refused,
 } from '../port/home.ts'
+import type { EventType } from '../port/keeping/events.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
-import { logFrom } from './log.ts'
-import { pruneEvents } from './prune.ts'
+import { logFrom } from './keeping/log.ts'
+import { pruneEvents } from './keeping/prune.ts'
 
 const lockCredential = statement<AdmittedRow>(
   'lock_credential',

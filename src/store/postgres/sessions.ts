@@ -1,6 +1,6 @@
 /** The console's verbs. */
 import type { AgentStatus, Author, Identity } from '../port/home.ts'
-import type { MemorySummary } from '../port/memories.ts'
+import type { MemorySummary } from '../port/keeping/memories.ts'
 import {
   type ActivityAnswer,
   type AttachAnswer,
@@ -26,7 +26,7 @@ import { rememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
-import { CURRENT, logFrom } from './log.ts'
+import { CURRENT, logFrom } from './keeping/log.ts'
 
 const findSession = statement<SessionRow>(
   'find_session',

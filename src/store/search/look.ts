@@ -1,8 +1,8 @@
 /** One search: looks at memories in slices, ranks what matches, and shows a page of it. */
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Refused } from '../port/home.ts'
-import type { MemoriesQuery, MemorySummary, ReadAnswer } from '../port/memories.ts'
-import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/search.ts'
+import type { MemoriesQuery, MemorySummary, ReadAnswer } from '../port/keeping/memories.ts'
+import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
 import { type Sought, soughtOf } from './query.ts'
 import { createRanking } from './rank.ts'
 import { snippetOf } from './snippet.ts'

@@ -1,7 +1,7 @@
 /** Searches take turns: few at once, one of each agent, and a bounded number that waits. */
 import { StoreOverloaded } from '../port/errors.ts'
 import type { Identity } from '../port/home.ts'
-import type { SearchAnswer, SearchQuery } from '../port/search.ts'
+import type { SearchAnswer, SearchQuery } from '../port/keeping/search.ts'
 import { DEADLINE_MS, tooLate } from './look.ts'
 
 export type Search = (identity: Identity, query: SearchQuery) => Promise<SearchAnswer>

@@ -1,5 +1,5 @@
 /** Which of the memories that were looked at is the better match. */
-import type { MemorySummary } from '../port/memories.ts'
+import type { MemorySummary } from '../port/keeping/memories.ts'
 import { foldedText } from './fold.ts'
 import { type Occurrences, occurrencesOf } from './match.ts'
 import type { Sought } from './query.ts'

@@ -6,10 +6,10 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
-import type { Happen } from './events.ts'
-import { prepareHomes } from './homes.ts'
 import type { Refuse } from './identities.ts'
-import { prepareFile } from './log.ts'
+import type { Happen } from './keeping/events.ts'
+import { prepareHomes } from './keeping/homes.ts'
+import { prepareFile } from './keeping/log.ts'
 
 function prepareStatus(db: DatabaseSync, refuse: Refuse, happen: Happen) {
   const status = prepare<{ status: AgentStatus }>(db, 'SELECT status FROM agents WHERE id = ?')

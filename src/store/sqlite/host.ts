@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { BY_HOST } from '../answers.ts'
 import type { ResetAnswer } from '../port/host.ts'
 import { prepare } from './engine/connection.ts'
-import type { Happen } from './events.ts'
+import type { Happen } from './keeping/events.ts'
 
 function prepareReset(db: DatabaseSync, happen: Happen) {
   const replace = prepare<{ agent_id: string }>(

@@ -16,8 +16,8 @@ import {
 } from '../port/keys.ts'
 import { namedKeyText } from '../rows.ts'
 import { prepare } from './engine/connection.ts'
-import type { Happen } from './events.ts'
 import type { Refuse } from './identities.ts'
+import type { Happen } from './keeping/events.ts'
 
 function prepareRotation(db: DatabaseSync, refuse: Refuse, happen: Happen) {
   const dropAgentTokens = prepare(

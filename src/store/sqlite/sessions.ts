@@ -24,8 +24,8 @@ import {
 import { prepareRememberAddress } from './addresses.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
-import type { Happen } from './events.ts'
 import type { Refuse } from './identities.ts'
+import type { Happen } from './keeping/events.ts'
 
 function prepareActivity(db: DatabaseSync) {
   const days = prepare<DayOfWrites>(

@@ -8,7 +8,7 @@ import {
   sizeOf,
 } from '../../../src/store/change.ts'
 import { type Ledger, type Plan, plan, type Stored } from '../../../src/store/plan.ts'
-import type { Change, EraseAnswer, Erasure } from '../../../src/store/port/memories.ts'
+import type { Change, EraseAnswer, Erasure } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 
 export interface Lies {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Change } from '../../../src/store/port/memories.ts'
+import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { unbounded } from '../../unbounded.ts'
 import { type PlainHome, type Planned, plainHome } from './plain-home.ts'

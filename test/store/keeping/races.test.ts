@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
-import type { Change, Fault, Result } from '../../../src/store/port/memories.ts'
+import type { Change, Fault, Result } from '../../../src/store/port/keeping/memories.ts'
 import { engines } from '../../harness.ts'
 import { exported, NOON, newWrite, openFixture, type StoreFixture, tally } from '../fixture.ts'
 

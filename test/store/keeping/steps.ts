@@ -1,7 +1,7 @@
 /** What is done to a home at random: most of it is told the versions that are there. */
 import fc from 'fast-check'
 import { isLiving } from '../../../src/store/change.ts'
-import type { Change, Erasure } from '../../../src/store/port/memories.ts'
+import type { Change, Erasure } from '../../../src/store/port/keeping/memories.ts'
 import type { PlainHome } from './plain-home.ts'
 
 const VERBS = [

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreOverloaded, StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
-import type { SearchCursor, SearchQuery } from '../../../src/store/port/search.ts'
+import type { SearchCursor, SearchQuery } from '../../../src/store/port/keeping/search.ts'
 import { stores } from '../../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'
 

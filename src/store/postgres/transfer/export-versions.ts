@@ -2,7 +2,7 @@
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
 import { type Ask, statement } from '../engine/connections.ts'
-import { boundOf, chainOf } from '../log.ts'
+import { boundOf, chainOf } from '../keeping/log.ts'
 import type { Wanted } from './export.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */

@@ -1,13 +1,13 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { Identity } from '../../port/home.ts'
-import type { Memory } from '../../port/memories.ts'
+import type { Memory } from '../../port/keeping/memories.ts'
 import type { ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
 import type { Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { CURRENT } from '../log.ts'
+import { CURRENT } from '../keeping/log.ts'
 import { versionPages } from './export-versions.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */

@@ -2,8 +2,15 @@
 import { type Head, isPinned } from '../../change.ts'
 import type { Fate, Following, Newest } from '../../import-plan.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
-import { contentOf, type Done, type HeadRow, type LogRow, saveHeads, saveLog } from '../effects.ts'
 import type { Ask } from '../engine/connections.ts'
+import {
+  contentOf,
+  type Done,
+  type HeadRow,
+  type LogRow,
+  saveHeads,
+  saveLog,
+} from '../keeping/effects.ts'
 
 /** What lies under a key. */
 export type Found = Head & { readonly n: number | null }

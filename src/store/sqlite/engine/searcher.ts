@@ -1,6 +1,6 @@
 /** Searches on their way to a thread of their own, so that they hold nobody back. */
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { SearchAnswer } from '../../port/search.ts'
+import type { SearchAnswer } from '../../port/keeping/search.ts'
 import { type Search, takingTurns } from '../../search/queue.ts'
 import type { SearchMessage, SearchReply } from './search-thread.ts'
 import { keepThread } from './thread.ts'

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { keptVersionOf } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
-import { prepareChain, prepareContent } from '../versions.ts'
+import { prepareChain, prepareContent } from '../keeping/versions.ts'
 
 interface KeptMemory {
   key: string

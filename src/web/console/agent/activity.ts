@@ -1,7 +1,7 @@
 /** A picture of what an agent does: writes per day, and how its memory is spread over keys. */
 import { html, raw } from 'hono/html'
 import { refusal } from '../../../home/refusal.ts'
-import type { MemorySummary } from '../../../store/port/memories.ts'
+import type { MemorySummary } from '../../../store/port/keeping/memories.ts'
 import { type DayOfWrites, dayOf } from '../../../store/port/sessions.ts'
 import type { Html } from '../../layout/page.ts'
 import { memoryPath } from '../../layout/paths.ts'

@@ -1,6 +1,6 @@
 /** The versions of a memory, each to be read as it was and to be brought back. */
 import { html } from 'hono/html'
-import type { VersionSummary } from '../../../store/port/memories.ts'
+import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'

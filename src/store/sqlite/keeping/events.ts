@@ -1,12 +1,12 @@
 /** The log of a home as it is read, and what it says of more than memories. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf } from '../answers.ts'
-import type { EventsAnswer, EventType } from '../port/events.ts'
-import type { Author, Identity } from '../port/home.ts'
-import { type EventRow, eventOf } from '../rows.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
+import { authorOf } from '../../answers.ts'
+import type { Author, Identity } from '../../port/home.ts'
+import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
+import { type EventRow, eventOf } from '../../rows.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
+import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
-import type { Refuse } from './identities.ts'
 import { prepareAppend, TAIL } from './log.ts'
 
 /** Logs what changed no memory, in the transaction that changed what it did. */

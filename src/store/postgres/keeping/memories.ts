@@ -1,10 +1,15 @@
 /** Memories as they are read: what is now, by key or in lists. */
-import type { Identity } from '../port/home.ts'
-import type { Deleted, MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../port/memories.ts'
-import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../rows.ts'
-import { together } from './engine/batcher.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { type AdmittedRow, refusedBy } from './identities.ts'
+import type { Identity } from '../../port/home.ts'
+import type {
+  Deleted,
+  MemoriesAnswer,
+  MemoriesQuery,
+  ReadAnswer,
+} from '../../port/keeping/memories.ts'
+import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../../rows.ts'
+import { together } from '../engine/batcher.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { CURRENT } from './log.ts'
 
 /** Of what was deleted there is no text. */

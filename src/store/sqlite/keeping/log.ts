@@ -1,8 +1,8 @@
 /** What happens in the homes, one row each at the end of one table, with the versions it makes. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { EventType } from '../port/events.ts'
-import type { Memory, Operation } from '../port/memories.ts'
-import { prepare } from './engine/connection.ts'
+import type { EventType } from '../../port/keeping/events.ts'
+import type { Memory, Operation } from '../../port/keeping/memories.ts'
+import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 
 /** A version, beside what the row says of what happened. */

@@ -1,10 +1,10 @@
 /** Memories as a search reads them: their texts, and nothing that it does not look at. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Identity } from '../port/home.ts'
-import { endOf } from '../rows.ts'
-import type { LookedAt, Slice, SliceQuery } from '../search/look.ts'
-import { prepareTuples } from './engine/connection.ts'
-import type { Refuse } from './identities.ts'
+import type { Identity } from '../../port/home.ts'
+import { endOf } from '../../rows.ts'
+import type { LookedAt, Slice, SliceQuery } from '../../search/look.ts'
+import { prepareTuples } from '../engine/connection.ts'
+import type { Refuse } from '../identities.ts'
 
 type TextTuple = [key: string, metadata: string, text: Uint8Array<ArrayBuffer>]
 

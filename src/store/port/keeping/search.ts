@@ -1,5 +1,5 @@
 /** What finds a memory again whose key is not known. */
-import type { Identity, Refused } from './home.ts'
+import type { Identity, Refused } from '../home.ts'
 import type { MemorySummary } from './memories.ts'
 
 /** Where a search goes on. */

@@ -1,6 +1,6 @@
 /** What happened in a home: its log, which outlives the versions and holds no text. */
-import type { Author, Identity, Refused } from './home.ts'
-import type { NamedKey } from './keys.ts'
+import type { Author, Identity, Refused } from '../home.ts'
+import type { NamedKey } from '../keys.ts'
 import { OPERATIONS } from './memories.ts'
 
 /** Each change of a memory, and what else an operator wants to know of. */

@@ -1,9 +1,9 @@
 /** Versions as they are read: what a memory was. Of each as many are there as are kept. */
-import type { Identity } from '../port/home.ts'
-import type { VersionAnswer, VersionsAnswer } from '../port/memories.ts'
-import { type VersionRow, versionOf } from '../rows.ts'
-import { type Connections, statement } from './engine/connections.ts'
-import { type AdmittedRow, refusedBy } from './identities.ts'
+import type { Identity } from '../../port/home.ts'
+import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
+import { type VersionRow, versionOf } from '../../rows.ts'
+import { type Connections, statement } from '../engine/connections.ts'
+import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { boundOf, chainOf } from './log.ts'
 
 interface Nothing {

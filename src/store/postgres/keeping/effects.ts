@@ -1,7 +1,7 @@
 /** The rows that a plan makes, and how they are saved. */
-import { type Content, type Effect, isPinned, sizeOf } from '../change.ts'
-import type { Deleted, Memory } from '../port/memories.ts'
-import { type Ask, type Statement, statement } from './engine/connections.ts'
+import { type Content, type Effect, isPinned, sizeOf } from '../../change.ts'
+import type { Deleted, Memory } from '../../port/keeping/memories.ts'
+import { type Ask, type Statement, statement } from '../engine/connections.ts'
 
 /** What lies under a key. */
 export interface HeadRow {

@@ -1,18 +1,18 @@
 /** Memories as they are read: what is now, by key or in lists, and what was. */
 import type { DatabaseSync } from 'node:sqlite'
-import { deletedOf } from '../change.ts'
-import type { Identity } from '../port/home.ts'
+import { deletedOf } from '../../change.ts'
+import type { Identity } from '../../port/home.ts'
 import type {
   MemoriesAnswer,
   MemoriesQuery,
   ReadAnswer,
   VersionAnswer,
   VersionsAnswer,
-} from '../port/memories.ts'
-import { endOf, pageOf, type SummaryRow, versionOf } from '../rows.ts'
-import { prepare, prepareTuples, type Statement } from './engine/connection.ts'
+} from '../../port/keeping/memories.ts'
+import { endOf, pageOf, type SummaryRow, versionOf } from '../../rows.ts'
+import { prepare, prepareTuples, type Statement } from '../engine/connection.ts'
+import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
-import type { Refuse } from './identities.ts'
 import { prepareStand } from './stands.ts'
 import { prepareChain, prepareContent } from './versions.ts'
 

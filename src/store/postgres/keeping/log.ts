@@ -7,7 +7,7 @@
  * with the home's `first_event`. What came along with an import lies below zero: it is no event, and
  * older than all that happened here.
  */
-import { statement } from './engine/connections.ts'
+import { statement } from '../engine/connections.ts'
 
 /** The version that the memory `m` is now. Planned as one with the memories it may read all of them. */
 export const CURRENT = `

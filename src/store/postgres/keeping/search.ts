@@ -1,8 +1,8 @@
 /** Searches, beside everything else that the process does: in slices, with turns in between. */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { MemoryStore } from '../port/memories.ts'
-import { searchThrough } from '../search/look.ts'
-import { type Search, takingTurns } from '../search/queue.ts'
+import type { MemoryStore } from '../../port/keeping/memories.ts'
+import { searchThrough } from '../../search/look.ts'
+import { type Search, takingTurns } from '../../search/queue.ts'
 
 export const searchWith = ({
   listMemories,

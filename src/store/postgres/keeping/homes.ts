@@ -3,14 +3,14 @@
  * statement to the commit: that is the order in which its events are numbered, without a gap, and
  * no two that change it can wait for each other.
  */
-import { authorOf } from '../answers.ts'
-import type { Ledger } from '../plan.ts'
-import type { EventsAnswer, EventType } from '../port/events.ts'
-import type { Identity } from '../port/home.ts'
-import { dayOf } from '../port/sessions.ts'
-import { type EventRow, eventOf } from '../rows.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
+import { authorOf } from '../../answers.ts'
+import type { Ledger } from '../../plan.ts'
+import type { Identity } from '../../port/home.ts'
+import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
+import { dayOf } from '../../port/sessions.ts'
+import { type EventRow, eventOf } from '../../rows.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
 import { logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 

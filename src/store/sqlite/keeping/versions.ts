@@ -3,10 +3,10 @@
  * newest are kept, of a home as much as its bytes allow.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Past } from '../change.ts'
-import type { Memory } from '../port/memories.ts'
-import type { VersionRow } from '../rows.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
+import type { Past } from '../../change.ts'
+import type { Memory } from '../../port/keeping/memories.ts'
+import type { VersionRow } from '../../rows.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
 
 /** A version, and the row of the log that holds it. */

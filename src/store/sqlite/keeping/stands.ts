@@ -1,7 +1,7 @@
 /** What lies under each key: a memory, or what is left of one, and where its versions begin. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Head } from '../change.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
+import type { Head } from '../../change.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 
 /** What lies under a key, and where its newest version lies. */
 export interface Stand extends Head {

@@ -3,8 +3,8 @@
  * and the oldest deletes over the count of its events.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { HomeBounds } from '../port/store.ts'
-import { prepare } from './engine/connection.ts'
+import type { HomeBounds } from '../../port/store.ts'
+import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
 import { prepareChain } from './versions.ts'

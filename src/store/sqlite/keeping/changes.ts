@@ -1,9 +1,9 @@
 /** What the writer does to memories: each change is a new version, and what is now points to it. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf } from '../answers.ts'
-import { type Effect, isPinned, sizeOf } from '../change.ts'
-import { type Plan, plan, type Stored } from '../plan.ts'
-import type { Identity } from '../port/home.ts'
+import { authorOf } from '../../answers.ts'
+import { type Effect, isPinned, sizeOf } from '../../change.ts'
+import { type Plan, plan, type Stored } from '../../plan.ts'
+import type { Identity } from '../../port/home.ts'
 import type {
   Change,
   ChangesAnswer,
@@ -11,11 +11,11 @@ import type {
   Memory,
   MemoryWrite,
   WriteAnswer,
-} from '../port/memories.ts'
-import type { HomeBounds } from '../port/store.ts'
-import type { Tally } from './engine/totals.ts'
+} from '../../port/keeping/memories.ts'
+import type { HomeBounds } from '../../port/store.ts'
+import type { Tally } from '../engine/totals.ts'
+import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, replacing } from './homes.ts'
-import type { Refuse } from './identities.ts'
 import { type Entry, prepareAppend } from './log.ts'
 import { preparePrune } from './prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'

@@ -6,7 +6,7 @@
  * created under the key again gets the next one. A rename is a version of the new name, above
  * everything that either name had.
  */
-import type { Author, Identity, Refused } from './home.ts'
+import type { Author, Identity, Refused } from '../home.ts'
 
 export interface Memory {
   /** The same for as long as the memory lives, whatever it is called. */

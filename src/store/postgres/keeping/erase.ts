@@ -1,11 +1,11 @@
 /** What is erased is deleted, and vacuumed out of the table's files before that is answered. */
-import { authorOf } from '../answers.ts'
-import type { Identity } from '../port/home.ts'
-import type { EraseAnswer, Erasure } from '../port/memories.ts'
+import { authorOf } from '../../answers.ts'
+import type { Identity } from '../../port/home.ts'
+import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { refusedBy } from '../identities.ts'
 import { eventOf, type HeadRow, saveHeads, saveLog } from './effects.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
-import { refusedBy } from './identities.ts'
 import { chainOf, GIVEN_UP } from './log.ts'
 
 const selectHead = statement<HeadRow>(

@@ -1,8 +1,8 @@
 /** What is counted of each home. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Ledger } from '../plan.ts'
-import { dayOf } from '../port/sessions.ts'
-import { prepare, prepareTuples } from './engine/connection.ts'
+import type { Ledger } from '../../plan.ts'
+import { dayOf } from '../../port/sessions.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 
 export interface Home extends Ledger {
   readonly lastEvent: number

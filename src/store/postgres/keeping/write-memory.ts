@@ -7,22 +7,22 @@
  * is another, or another day is counted, the verb makes the write that holds the home before it
  * looks.
  */
-import { authorOf, conflictWith } from '../answers.ts'
-import { isPinned, sizeOf } from '../change.ts'
-import { StoreUnavailable } from '../port/errors.ts'
-import type { Identity, Refused } from '../port/home.ts'
+import { authorOf, conflictWith } from '../../answers.ts'
+import { isPinned, sizeOf } from '../../change.ts'
+import { StoreUnavailable } from '../../port/errors.ts'
+import type { Identity, Refused } from '../../port/home.ts'
 import type {
   ChangesAnswer,
   Conflict,
   MemoryStore,
   MemoryWrite,
   WriteAnswer,
-} from '../port/memories.ts'
-import { dayOf } from '../port/sessions.ts'
-import type { HomeBounds } from '../port/store.ts'
-import { memoryOf } from '../rows.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
-import { refusedBy } from './identities.ts'
+} from '../../port/keeping/memories.ts'
+import { dayOf } from '../../port/sessions.ts'
+import type { HomeBounds } from '../../port/store.ts'
+import { memoryOf } from '../../rows.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { refusedBy } from '../identities.ts'
 import { deletedIn, readMemory } from './memories.ts'
 import { prune } from './prune.ts'
 
