@@ -58,7 +58,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   memory: {
     mutate: [
-      ...src('home', 'memory'),
+      ...src('home/memories', 'memory content operation'),
       ...src('http', 'etag json json-faults readable target'),
       ...src('json', 'as-written decimals members pointer same-value strings'),
       ...src('pipeline', 'validate'),
@@ -93,11 +93,51 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('home', 'published-limits preview limits boundaries'),
     ],
   },
+  deciding: {
+    mutate: src('store', 'change plan import-plan answers'),
+    tests: [
+      ...test('store/keeping', 'plan races ledger'),
+      ...test('store', 'keeping-contract import-contract memory-contract contract'),
+    ],
+  },
+  'keeping-embedded': {
+    mutate: [
+      ...src(
+        'store/sqlite/keeping',
+        'changes log versions prune homes stands erase events memories',
+      ),
+      ...src('store/sqlite', 'transfer/import'),
+    ],
+    tests: [
+      ...test('store/keeping', 'ledger races'),
+      ...test(
+        'store',
+        'keeping-contract import-contract memory-contract session-contract contract',
+      ),
+    ],
+  },
+  'keeping-postgres': {
+    mutate: [
+      ...src(
+        'store/postgres/keeping',
+        'changes effects write-memory log versions homes prune erase',
+      ),
+      ...src('store/postgres', 'keeping/memories transfer/import transfer/import-rows'),
+    ],
+    tests: [
+      ...test(
+        'store',
+        'keeping-contract import-contract memory-contract session-contract contract',
+      ),
+      ...test('store/keeping', 'races'),
+      ...test('postgres', 'races batcher round-trips'),
+    ],
+  },
   writes: {
     mutate: [
-      ...src('store', 'answers rows'),
-      ...src('store/sqlite', 'agents memories identities engine/group-commit engine/writes'),
-      ...src('store/postgres', 'agents memories identities'),
+      ...src('store', 'rows'),
+      ...src('store/sqlite', 'agents identities engine/group-commit engine/writes'),
+      ...src('store/postgres', 'agents identities'),
     ],
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
