@@ -1,6 +1,6 @@
 /**
- * Versions, events and deletes that give way. Each is one statement that holds the home's row before it looks
- * at anything else, and may be left out: what is over is found again by a later change.
+ * Versions, events and deletes that give way. Each is one statement that holds the home's row before
+ * it looks at anything else, and may be left out: what is over is found again by a later change.
  */
 import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, statement } from '../engine/connections.ts'
