@@ -172,7 +172,8 @@ export const catalogue = {
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    detail: 'Send the whole request within 15 seconds.',
+    detail:
+      'Send the whole request within 15 seconds; an import may take longer while it keeps coming.',
   },
   import_conflict: {
     status: 409,

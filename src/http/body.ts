@@ -95,10 +95,10 @@ export async function readJsonBytes(
 }
 
 /** Left alone by whoever stops before its end: the rest runs past, for its refusal to be read. */
-async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
+async function* arriving({ body, bodyAtPace }: Call): AsyncGenerator<Uint8Array> {
   if (body.destroyed) throw problem('body_incomplete', { cause: body.errored ?? undefined })
   try {
-    yield* body.iterator({ destroyOnReturn: false })
+    yield* bodyAtPace?.() ?? body.iterator({ destroyOnReturn: false })
   } catch (cause) {
     throw problem('body_incomplete', { cause })
   } finally {
@@ -115,7 +115,7 @@ export async function* readJsonPieces(
   requireJson(call, CODES.otherType[otherType])
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let size = 0
-  for await (const bytes of arriving(call.body)) {
+  for await (const bytes of arriving(call)) {
     size += bytes.length
     if (capBytes > 0 && size > capBytes) throw tooLarge(capBytes, CODES.tooLarge[status])
     yield decode(() => decoder.decode(bytes, { stream: true }))

@@ -14,6 +14,11 @@ export interface Incoming {
   /** Names and values in turn, as they came: what tells a header sent twice from one with a comma. */
   readonly rawHeaders: readonly string[]
   readonly body: Readable
+  /**
+   * The body of a request that may take longer than others, whose sender keeps a pace instead.
+   * Undefined where no sender is waited for.
+   */
+  readonly bodyAtPace?: (() => AsyncIterable<Uint8Array>) | undefined
   /** The socket's remote address; a proxy's, where there is one. */
   readonly peer: string
 }
@@ -62,6 +67,7 @@ export const beginCall = (id: string, incoming: Incoming, params: PathParams): C
   requestHeaders: incoming.requestHeaders,
   rawHeaders: incoming.rawHeaders,
   body: incoming.body,
+  bodyAtPace: incoming.bodyAtPace,
   peer: incoming.peer,
   id,
   params,

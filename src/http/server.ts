@@ -5,14 +5,16 @@ import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { boundConnections, type ConnectionBound } from './connections.ts'
 import { inTurn } from './in-turn.ts'
-import { type ReaderPatience, sendText, sendWhole } from './stream.ts'
+import type { Patience as Pace } from './pace/pace.ts'
+import { type Senders, watchSenders } from './pace/sender.ts'
+import { sendText, sendWhole } from './pace/stream.ts'
 import { targetOf } from './target.ts'
 
 // An import statement would read every name that the module exports, and one of them loads Node's
 // whole client for fetch: 16 MB that a server has no use for.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** How long a client may take to send, in milliseconds, and how slowly it may read. */
+/** How long a client may take to send, in milliseconds, and how slowly it may read, or send a file. */
 const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
@@ -73,9 +75,12 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, site: Site
   answerOnSocket(socket, site.refuseUnparsed(code, site.newRequestId()))
 }
 
+const refuseLate = (socket: Socket, site: Site): void =>
+  refuseUnparsed({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket, site)
+
 const LOCAL = '127.0.0.1'
 
-function incomingOf(message: IncomingMessage): Incoming | undefined {
+function incomingOf(message: IncomingMessage, senders: Senders): Incoming | undefined {
   const target = targetOf(message.headers.host, message.url ?? '')
   return (
     target && {
@@ -87,6 +92,7 @@ function incomingOf(message: IncomingMessage): Incoming | undefined {
       requestHeaders: message.headers as Incoming['requestHeaders'],
       rawHeaders: message.rawHeaders,
       body: message,
+      bodyAtPace: () => senders.bodyOf(message),
       peer: message.socket.remoteAddress ?? LOCAL,
     }
   )
@@ -102,7 +108,7 @@ function pairs(headers: Answer['headers']): string[] {
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
-  patience: ReaderPatience,
+  patience: Pace,
 ): Promise<void> {
   outgoing.writeHead(status, pairs(headers))
   if (body === null) outgoing.end()
@@ -141,17 +147,21 @@ export async function listen(
   const limits = { ...PATIENCE, ...patience }
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
-    const incoming = incomingOf(message)
+    senders.expect(message)
+    const incoming = incomingOf(message, senders)
     const given = incoming ? await site.serve(incoming) : malformed()
+    senders.answered(message)
     await send(outgoing, given, limits)
   }
+  const senders = watchSenders(limits, (socket) => refuseLate(socket, site))
   // A request line or Host that makes no address never reaches the app.
   const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
   const listener = inTurn((message, outgoing) =>
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
-  const { headersTimeout, requestTimeout, connectionsCheckingInterval } = limits
-  const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval }
+  const { headersTimeout, connectionsCheckingInterval } = limits
+  // Node knows one deadline for whatever is sent.
+  const timeouts = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) boundConnections(server, connections)
@@ -159,6 +169,7 @@ export async function listen(
   // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))
   server.on('checkExpectation', listener)
+  server.on('close', senders.close)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

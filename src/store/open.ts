@@ -16,7 +16,7 @@ export async function openStore(
     return openPostgres(databaseUrl, options, progress)
   }
   const { openSqlite } = await import('./sqlite/store.ts')
-  return openSqlite(databaseUrl, now, options)
+  return openSqlite(databaseUrl, now, options, progress)
 }
 
 /**

@@ -43,7 +43,7 @@ export const importMemories = endpoint({
     tag,
     summary: 'Import an export, with or without its history',
     description:
-      'All of it or nothing, after all of it was looked through. Under a key that never had a memory the versions come back as they were, with their numbers, authors and times; elsewhere the text is the next version. The profile is not changed. What is sent must arrive within the time of any request, and be no larger than importBytes of the limits in preview. One import into an agent is taken at a time.',
+      'All of it or nothing, after all of it was looked through. Under a key that never had a memory the versions come back as they were, with their numbers, authors and times; elsewhere the text is the next version. The profile is not changed. What is sent may take an hour if it keeps coming, and be no larger than importBytes of the limits in preview. One import into an agent is taken at a time.',
   },
   guards: forOperators('controls'),
   query,

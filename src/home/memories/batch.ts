@@ -149,7 +149,7 @@ export const changeMemories = endpoint({
   docs: {
     tag,
     summary: 'Change several memories at once, all or nothing',
-    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes.`,
+    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write; where not all are left, one is counted and none is made. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes.`,
   },
   guards: forAgents('writes'),
   query: noQuery,

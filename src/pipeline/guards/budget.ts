@@ -56,12 +56,15 @@ function tooMany(call: Call, state: BudgetState, more: number): Problem {
   showState(call, state)
   const counts = `This counts as ${more + 1} requests, and ${state.remaining + 1} were left.`
   return problem('rate_limited', {
-    detail: `${counts} Nothing was changed. Send fewer at once, or the same after the seconds in Retry-After.`,
+    detail: `${counts} Nothing was changed, and one was counted, for the request. Send fewer at once, or the same after the seconds in Retry-After.`,
     headers: retryAfter(state),
   })
 }
 
-/** Takes more from the budget: what counts as several requests. Nothing, where all are not left. */
+/**
+ * Takes more from the budget: what counts as several requests. Nothing more, where all are not left:
+ * the one that was taken for the request stays, as for any that is wrong.
+ */
 export async function spendMore(
   { call, budget: { name }, identity }: Facts & Announced & Identified,
   { budgets }: WithBudgets,

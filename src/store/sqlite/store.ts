@@ -8,7 +8,7 @@ import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { SearchStore } from '../port/keeping/search.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
-import type { Store, StoreOptions } from '../port/store.ts'
+import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -189,9 +189,10 @@ export async function openSqlite(
   databaseUrl: string,
   now: number,
   options: StoreOptions,
+  progress: Progress = () => {},
 ): Promise<Store> {
   const path = databaseFile(pathOf(databaseUrl))
-  const held = holdDatabase(path, now)
+  const held = holdDatabase(path, now, progress)
   const parts = openParts(path, held, options)
   const { closeReader, searcher, space, writer } = parts
   const host = hostVerbs(parts)

@@ -248,7 +248,7 @@ describe('the budget of a batch', () => {
     const refused = await send(11)
     expectProblem(refused, 'rate_limited')
     expect(refused.body.detail).toMatch(/counts as 11 requests, and 10 were left/)
-    // The request itself was one.
+    expect(refused.body.detail).toMatch(/Nothing was changed, and one was counted, for the request/)
     expect(remaining(refused.headers)).toBe(9)
     expect((await agent.read('key=k10')).status).toBe(404)
     const last = await send(9)

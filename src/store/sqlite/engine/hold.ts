@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
+import type { Progress } from '../../port/store.ts'
 import { migrate } from '../schema/migrations.ts'
 import { prepareUpkeep } from './checkpoint.ts'
 import { openWriter } from './connection.ts'
@@ -30,10 +31,10 @@ export interface Held {
 }
 
 /** Brings the schema up to date, and what a process that ended left in the log into the file. */
-function prepareFile(db: DatabaseSync, path: string, file: number): boolean {
+function prepareFile(db: DatabaseSync, path: string, file: number, progress: Progress): boolean {
   const upkeep = prepareUpkeep(db, path, file)
   try {
-    migrate(db, path)
+    migrate(db, path, progress)
     return upkeep.clean() === 'done'
   } finally {
     upkeep.close()
@@ -41,7 +42,7 @@ function prepareFile(db: DatabaseSync, path: string, file: number): boolean {
 }
 
 /** Under the lock, before the writer's thread has its connection. */
-function openLocked(path: string, now: number): Held {
+function openLocked(path: string, now: number, progress: Progress): Held {
   const db = openWriter(path)
   let lock: ProcessLock | undefined
   let file: number | undefined
@@ -53,7 +54,7 @@ function openLocked(path: string, now: number): Held {
   try {
     lock = lockDatabase(path, now)
     file = openSync(path, 'r+')
-    const isClean = prepareFile(db, path, file)
+    const isClean = prepareFile(db, path, file, progress)
     db.close()
     return { file, isClean, release }
   } catch (error) {
@@ -64,5 +65,5 @@ function openLocked(path: string, now: number): Held {
 }
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
-export const holdDatabase = (path: string, now: number): Held =>
-  explaining(path, () => openLocked(path, now))
+export const holdDatabase = (path: string, now: number, progress: Progress = () => {}): Held =>
+  explaining(path, () => openLocked(path, now, progress))

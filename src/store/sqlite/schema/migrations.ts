@@ -1,11 +1,12 @@
 /** Forward-only steps of the schema. Append; never edit a step that was released. */
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
+import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
-import { addHistory } from './history.ts'
+import { beginHistory } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
 
-const steps: readonly string[] = [
+const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void))[] = [
   `CREATE TABLE accounts (
      id TEXT PRIMARY KEY,
      email TEXT NOT NULL UNIQUE,
@@ -151,23 +152,34 @@ const steps: readonly string[] = [
        WHERE feed = old.feed AND room = old.room;
    END;`,
 
-  addHistory,
+  beginHistory,
   addNamedKeys,
 ]
 
 const versionOf = (db: DatabaseSync): number =>
   Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0])
 
+function step(db: DatabaseSync, path: string, progress: Progress): void {
+  const version = versionOf(db)
+  if (version > steps.length) {
+    throw new StoreRefused(
+      `${path} has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
+    )
+  }
+  for (const next of steps.slice(version)) {
+    if (typeof next === 'string') db.exec(next)
+    else next(db, progress)
+  }
+  db.exec(`PRAGMA user_version = ${steps.length}`)
+}
+
 /** Throws StoreRefused when the database was written by a newer program. */
-export function migrate(db: DatabaseSync, path: string): void {
-  transact(db, () => {
-    const version = versionOf(db)
-    if (version > steps.length) {
-      throw new StoreRefused(
-        `${path} has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
-      )
-    }
-    for (const step of steps.slice(version)) db.exec(step)
-    db.exec(`PRAGMA user_version = ${steps.length}`)
-  })
+export function migrate(db: DatabaseSync, path: string, progress: Progress = () => {}): void {
+  let total = 0
+  const tell: Progress = (done, of) => {
+    total = of
+    progress(done, of)
+  }
+  transact(db, () => step(db, path, tell))
+  if (total > 0) progress(total, total)
 }

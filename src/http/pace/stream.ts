@@ -1,44 +1,16 @@
 /** Answers that are longer than a moment: pulled piece by piece, by a reader who must keep a pace. */
 import type { ServerResponse } from 'node:http'
-import type { TextStream } from './call.ts'
-
-/** How slow a reader may be. */
-export interface ReaderPatience {
-  /** Milliseconds in which a piece must be taken. */
-  readonly stallTimeout: number
-  /** Characters a second, over all the time that was spent waiting for the reader. */
-  readonly leastPace: number
-  /** Milliseconds of waiting before the pace counts. */
-  readonly paceGrace: number
-  /** Milliseconds for the whole answer. */
-  readonly answerTimeout: number
-}
+import type { TextStream } from '../call.ts'
+import { type Patience, watchPace, within } from './pace.ts'
 
 type Done = (error?: Error | null) => void
 
 /**
- * Resolves once the system took what was written, and rejects when it did not within `ms`. A
- * socket's own timeout begins anew with all that the client sends, so it proves no reader.
+ * Resolves once the system took what was written. A socket's own timeout begins anew with all that
+ * the client sends, so it proves no reader.
  */
-function within(ms: number, write: (done: Done) => void): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const tooLong = setTimeout(() => reject(new Error('the reader is too slow')), ms)
-  write((error) => (error ? reject(error) : resolve()))
-  return promise.finally(() => clearTimeout(tooLong))
-}
-
-/** Only what is waited for the reader counts: a source may take its time. */
-function watchReader({ stallTimeout, leastPace, paceGrace }: ReaderPatience) {
-  let waitedMs = 0
-  let chars = 0
-  return async (piece: string | Uint8Array, write: (done: Done) => void): Promise<void> => {
-    chars += piece.length
-    const leftMs = paceGrace + (chars * 1_000) / leastPace - waitedMs
-    const startedAt = performance.now()
-    await within(Math.max(0, Math.min(stallTimeout, leftMs)), write)
-    waitedMs += performance.now() - startedAt
-  }
-}
+const taken = (write: (done: Done) => void): Promise<void> =>
+  new Promise((resolve, reject) => write((error) => (error ? reject(error) : resolve())))
 
 type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 
@@ -46,13 +18,15 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 async function sendPieces(
   outgoing: ServerResponse,
   pieces: Pieces,
-  patience: ReaderPatience,
+  patience: Patience,
 ): Promise<void> {
-  const taken = watchReader(patience)
+  const keepsPace = watchPace(patience)
   const overdue = setTimeout(() => outgoing.destroy(), patience.answerTimeout)
   try {
-    for await (const piece of pieces) await taken(piece, (done) => outgoing.write(piece, done))
-    await taken('', (done) => outgoing.end(done))
+    for await (const piece of pieces) {
+      await keepsPace(piece.length, () => taken((done) => outgoing.write(piece, done)))
+    }
+    await keepsPace(0, () => taken((done) => outgoing.end(done)))
   } finally {
     clearTimeout(overdue)
   }
@@ -66,7 +40,7 @@ async function sendPieces(
 export async function sendText(
   outgoing: ServerResponse,
   { pieces, close }: TextStream,
-  patience: ReaderPatience,
+  patience: Patience,
 ): Promise<void> {
   // Nobody is told of a reader that left before.
   if (outgoing.destroyed) return close()
@@ -92,13 +66,15 @@ function* slices(text: string): Generator<Uint8Array> {
 export function sendWhole(
   outgoing: ServerResponse,
   text: string,
-  patience: ReaderPatience,
+  patience: Patience,
 ): Promise<void> | undefined {
   if (text.length > PIECE_BYTES) return sendPieces(outgoing, slices(text), patience)
   outgoing.end(text)
   if (outgoing.writableLength === 0) return undefined
-  return within(patience.stallTimeout, (done) => {
-    outgoing.once('finish', done)
-    outgoing.once('close', done)
-  })
+  return within(patience.stallTimeout, () =>
+    taken((done) => {
+      outgoing.once('finish', done)
+      outgoing.once('close', done)
+    }),
+  )
 }

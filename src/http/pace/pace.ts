@@ -1,0 +1,33 @@
+/** How slow whoever is at the other end of a stream may be. */
+
+export interface Patience {
+  /** Milliseconds in which a piece must pass. */
+  readonly stallTimeout: number
+  /** Bytes or characters a second, over all the time that was spent waiting. */
+  readonly leastPace: number
+  /** Milliseconds of waiting before the pace counts. */
+  readonly paceGrace: number
+  /** Milliseconds for the whole stream. */
+  readonly answerTimeout: number
+}
+
+/** Rejects where what is waited for does not come within `ms`. */
+export function within<T>(ms: number, wait: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const tooLong = setTimeout(() => reject(new Error('the other end is too slow')), ms)
+  return Promise.race([wait(), promise]).finally(() => clearTimeout(tooLong))
+}
+
+/** Only what is waited for the other end counts: ours may take its time. `size`: of what passed last. */
+export function watchPace({ stallTimeout, leastPace, paceGrace }: Patience) {
+  let waitedMs = 0
+  let passed = 0
+  return async <T>(size: number, wait: () => Promise<T>): Promise<T> => {
+    passed += size
+    const leftMs = paceGrace + (passed * 1_000) / leastPace - waitedMs
+    const startedAt = performance.now()
+    const came = await within(Math.max(0, Math.min(stallTimeout, leftMs)), wait)
+    waitedMs += performance.now() - startedAt
+    return came
+  }
+}
