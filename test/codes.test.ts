@@ -378,8 +378,9 @@ describe('a code that is documented', () => {
     if (!recipe) throw new Error(`nothing provokes ${code}`)
     // Readiness is remembered for a second.
     world.service.tick(1_000)
-    expect(outcomeOf(await recipe(subjectOf(row, world, doors, asDeclared)))).toBe(code)
-    await world.restore()
+    const subject = subjectOf(row, world, doors, asDeclared)
+    expect(outcomeOf(await recipe(subject))).toBe(code)
+    await subject.settle()
   })
 
   test('comes: readyz stopping', async () => {

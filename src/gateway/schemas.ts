@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { characters } from '../pipeline/schemas.ts'
 import { symbolIds } from '../symbols.ts'
-import { UUID } from '../uuid.ts'
+import { UUID } from '../uuid/order.ts'
 import { roomIds } from './rooms.ts'
 
 /** The gateway's part of the OpenAPI document. */

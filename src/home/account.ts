@@ -13,7 +13,7 @@ import {
 } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
 import type { Session } from '../store/port/sessions.ts'
-import { newId } from '../uuid.ts'
+import { newId } from '../uuid/new-id.ts'
 import type { Home } from './home.ts'
 import { whyGuessable } from './passwords/guessable.ts'
 import { decoyHash } from './passwords/passwords.ts'

@@ -38,18 +38,32 @@ function* foldsOf(run: string): Generator<[string, string]> {
   }
 }
 
-const folded = new Map(
-  FOLDS.trim()
-    .split(/\s+/)
-    .flatMap((run) => [...foldsOf(run)]),
-)
+const isLower = (letter: string): boolean => letter === letter.toLowerCase()
+
+function makeFolding() {
+  const runs = FOLDS.trim().split(/\s+/)
+  const folded = new Map(runs.flatMap((run) => [...foldsOf(run)]))
+  /** What lower case leaves to fold: letters with accents, and what joins. */
+  const left = new RegExp(`[${JOINER}${[...folded.keys()].filter(isLower).join('')}]`, 'gu')
+  return { folded, left }
+}
+
+let made: ReturnType<typeof makeFolding> | undefined
+
+/** Made when it is needed: the writer's thread loads this file, and most of its writes fold nothing. */
+const folding = () => {
+  made ??= makeFolding()
+  return made
+}
 
 const JOINING = new RegExp(`[${JOINER}]`, 'gu')
 const FOLDABLE = /[^a-z0-9]/gu
 const FOLDED = /^[a-z0-9]+$/
 
-const foldAny = (word: string): string =>
-  word.replace(JOINING, '').replace(FOLDABLE, (letter) => folded.get(letter) ?? letter)
+function foldAny(word: string): string {
+  const { folded } = folding()
+  return word.replace(JOINING, '').replace(FOLDABLE, (letter) => folded.get(letter) ?? letter)
+}
 
 /** Most words need nothing. */
 const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word))
@@ -57,18 +71,14 @@ const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word)
 /** In their order, folded: without case, and without the accent that a Latin letter bears. */
 export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(fold)
 
-/** What lower case leaves to fold: letters with accents, and what joins. */
-const LEFT = new RegExp(
-  `[${JOINER}${[...folded.keys()].filter((letter) => letter === letter.toLowerCase()).join('')}]`,
-  'gu',
-)
-
 /**
  * Folded as words are and by every case that JavaScript knows. A character is folded whatever stands
  * beside it, so that a part of a text is folded to a part of the folded text.
  */
-export const foldedCharacters = (text: string): string =>
-  text.toLowerCase().replace(LEFT, (letter) => folded.get(letter) ?? '')
+export function foldedCharacters(text: string): string {
+  const { folded, left } = folding()
+  return text.toLowerCase().replace(left, (letter) => folded.get(letter) ?? '')
+}
 
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 

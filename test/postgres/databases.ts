@@ -54,5 +54,6 @@ async function create(serverUrl: string, clause: string): Promise<Database> {
 
 export const createTemplate = (serverUrl: string): Promise<Database> => create(serverUrl, '')
 
+/** By its files: page by page through the log takes the server half as long again. */
 export const cloneDatabase = (serverUrl: string, template: string): Promise<Database> =>
-  create(serverUrl, `TEMPLATE ${template}`)
+  create(serverUrl, `TEMPLATE ${template} STRATEGY FILE_COPY`)

@@ -108,15 +108,22 @@ async function prepare(account: Account | undefined): Promise<Place> {
 /** Another collation than that of bytes: what relies on the database's own is found out. */
 const LOCALE = ['--locale=C', '--locale-provider=icu', '--icu-locale=en', '--encoding=UTF8']
 
+/** Every test opens connections, and each would hash the password some thousands of times. */
+const CHEAP = ['-c', 'scram_iterations=1']
+
 async function initialize({ account, home, bin }: Place): Promise<string> {
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(home, 'password')
   leave(passwordFile, password, account)
   const auth = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
-  await run(join(bin, 'initdb'), ['-D', join(home, 'data'), '--no-sync', ...LOCALE, ...auth], {
-    ...account,
-    cwd: home,
-  })
+  await run(
+    join(bin, 'initdb'),
+    ['-D', join(home, 'data'), '--no-sync', ...CHEAP, ...LOCALE, ...auth],
+    {
+      ...account,
+      cwd: home,
+    },
+  )
   return password
 }
 

@@ -1,6 +1,6 @@
 /** The gateway's verbs: entries in the order of arrival, and what finds them again. */
 import type { DatabaseSync } from 'node:sqlite'
-import { idAfter, NIL_ID } from '../../uuid.ts'
+import { idAfter, NIL_ID } from '../../uuid/order.ts'
 import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'

@@ -1,7 +1,7 @@
 /** Reads what stands in a room: entries of every feed, merged into one order, newest first. */
 import type { RoomId } from '../../gateway/rooms.ts'
 import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
-import { successor } from '../../uuid.ts'
+import { successor } from '../../uuid/order.ts'
 
 export const ENTRIES_PER_PAGE = 24
 

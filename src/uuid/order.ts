@@ -1,12 +1,7 @@
-/** UUIDs: made to grow with time, and compared as text, lowercase. */
-import { v7 as uuidv7 } from 'uuid'
+/** UUIDs compared as text, lowercase. */
 
 /** One UUID, lowercase and in full. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** UUIDv7 of a time in milliseconds since the epoch. */
-export const newId = (now: number, random: (bytes: number) => Uint8Array): string =>
-  uuidv7({ msecs: now, random: random(16) })
 
 /** Before every other. */
 export const NIL_ID = '00000000-0000-0000-0000-000000000000'
