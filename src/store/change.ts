@@ -88,9 +88,9 @@ function keep(
 
 type Of<Verb extends Change['verb']> = Extract<Change, { readonly verb: Verb }>
 
-function write(change: Of<'write'> | Of<'import'>, found: Found, now: number): Decision {
+function write(change: Of<'write'>, found: Found, now: number): Decision {
   if (versionOf(found.head) !== change.expectedVersion) return conflict(found, change)
-  return keep(change.verb, change.key, found, change, now)
+  return keep('write', change.key, found, change, now)
 }
 
 function patch(change: Of<'patch'>, found: Found, now: number): Decision {
@@ -146,7 +146,6 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
 export function decide(change: Editing, found: Found, now: number): Decision {
   switch (change.verb) {
     case 'write':
-    case 'import':
       return write(change, found, now)
     case 'patch':
       return patch(change, found, now)

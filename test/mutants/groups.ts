@@ -94,9 +94,9 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   deciding: {
-    mutate: src('store', 'change plan import-plan answers'),
+    mutate: src('store', 'change plan import-plan'),
     tests: [
-      ...test('store/keeping', 'plan races ledger'),
+      ...test('store/keeping', 'plan import-plan ledger races'),
       ...test('store', 'keeping-contract import-contract memory-contract contract'),
     ],
   },
@@ -135,13 +135,14 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   writes: {
     mutate: [
-      ...src('store', 'rows'),
+      ...src('store', 'rows answers'),
       ...src('store/sqlite', 'agents identities engine/group-commit engine/writes'),
       ...src('store/postgres', 'agents identities'),
     ],
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
       ...test('store', 'contract remembered commits-contract totals-contract session-contract'),
+      ...test('store', 'keys-contract keeping-contract'),
       ...test('postgres', 'identities races batcher round-trips'),
       ...test('home', 'keys profile'),
     ],

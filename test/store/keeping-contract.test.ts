@@ -164,6 +164,18 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await versions(agent, 'never')).toEqual({ outcome: 'missing' })
   })
 
+  test('each version says by which operation it was made', async () => {
+    const { agent } = await fixture.agent()
+    await one(agent, append('one'))
+    await one(agent, { verb: 'patch', key: 'plan', text: 'two', expectedVersion: 1 })
+    await one(agent, remove(2))
+    await one(agent, restore(1, 0))
+    await one(agent, rename('plan', 'new', 4))
+    const answer = await fixture.store().listVersions(agent, 'new', undefined, 10)
+    const made = ['rename', 'restore', 'delete', 'patch', 'append']
+    expect(answer).toMatchObject({ versions: made.map((operation) => ({ operation })) })
+  })
+
   test('a version is read as it was, and restored as a new one', async () => {
     const { agent } = await fixture.agent()
     await fixture.write(agent, { text: 'one', metadata: '{"a":1}' })
@@ -234,6 +246,10 @@ describe.each(stores)('keeping on $name', (engine) => {
     await fixture.write(agent, { key: 'a' })
     await fixture.write(agent, { key: 'b', text: 'one' })
     await fixture.write(agent, { key: 'b', text: 'two', expectedVersion: 1 })
+    expect(await change(agent, remove(2, 'b'), rename('a', 'b', 1))).toEqual({
+      outcome: 'unchanged',
+      faults: [{ at: 1, fault: { outcome: 'taken' } }],
+    })
     await one(agent, remove(2, 'b'))
     expect(await one(agent, rename('a', 'b', 1))).toEqual({ outcome: 'taken' })
     await fixture.store().eraseMemory(operator, 'b', 'all', NOON)

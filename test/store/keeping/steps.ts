@@ -5,7 +5,7 @@ import type { Change, Erasure } from '../../../src/store/port/keeping/memories.t
 import type { PlainHome } from './plain-home.ts'
 
 const VERBS = [
-  ...(['write', 'write', 'write', 'import', 'patch', 'append', 'append', 'delete'] as const),
+  ...(['write', 'write', 'write', 'write', 'patch', 'append', 'append', 'delete'] as const),
   ...(['delete', 'restore', 'restore', 'rename', 'rename', 'read'] as const),
 ]
 
@@ -69,7 +69,6 @@ export function changeOf(home: PlainHome, sent: Step): Change {
   const at = { key, expectedVersion }
   switch (verb) {
     case 'write':
-    case 'import':
       return { verb, id, text, metadata, ...at }
     case 'patch':
       return { verb, ...at, ...(share < 0.5 ? { text } : { metadata }) }

@@ -45,7 +45,6 @@ export type Operation = (typeof OPERATIONS)[number]
 
 export type Change =
   | ({ readonly verb: 'write' } & MemoryWrite)
-  | ({ readonly verb: 'import' } & MemoryWrite)
   | {
       /** What is left out stays. */
       readonly verb: 'patch'
