@@ -46,17 +46,17 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
      WHERE t.id > ?2 AND l.event IS NOT NULL ORDER BY l.id LIMIT ?3`,
   )
 
-  function after(agentId: string, id: number, limit: number): EventRow[] {
+  function after(agentId: string, newest: number | null, id: number, limit: number): EventRow[] {
     const rows = filed.all(agentId, id, limit)
-    return rows.length < limit ? [...rows, ...tail.all(agentId, id, limit - rows.length)] : rows
+    return rows.length < limit ? [...rows, ...tail.all(newest, id, limit - rows.length)] : rows
   }
 
   return (identity: Identity, id: number, limit: number): EventsAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { firstEvent: first, lastEvent: last } = homes.read(agentId)
-    const rows = id < last ? after(agentId, Math.max(id, first - 1), limit) : []
+    const { firstEvent: first, lastEvent: last, tail: newest } = homes.read(agentId)
+    const rows = id < last ? after(agentId, newest, Math.max(id, first - 1), limit) : []
     return { outcome: 'events', events: rows.map(eventOf), last, first }
   }
 }

@@ -30,28 +30,23 @@ export interface Entry {
 /** Of what happened in a home so many are filed, and given up, together. */
 const TOGETHER = 64
 
-/** The rows of a home that are not in the index, newest first. */
+/** The rows of a home that are not in the index, from its tail ?1 on: newest first. */
 export const TAIL = `
   tail (n, id, before) AS (
-    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = ?1
+    SELECT n, id, before FROM log WHERE n = ?1
     UNION ALL
     SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
   )`
 
-/** Puts the tail of a home, which must be saved, into the index. */
+/** Puts the tail of a home, which must be saved then, into the index. */
 export function prepareFile(db: DatabaseSync) {
   const file = prepare(
     db,
-    `WITH RECURSIVE tail (n, id, before) AS (
-       SELECT n, id, before FROM log WHERE n = ?2
-       UNION ALL
-       SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
-     )
-     INSERT INTO log_index SELECT ?1, id, n FROM tail`,
+    `WITH RECURSIVE ${TAIL} INSERT INTO log_index SELECT ?2, id, n FROM tail`,
   )
   return (agentId: string, home: Home): Home => {
     if (home.tail === null) return home
-    file.run(agentId, home.tail)
+    file.run(home.tail, agentId)
     return { ...home, tail: null }
   }
 }

@@ -29,10 +29,19 @@ interface Behind {
   readonly count: number
 }
 
+/** Gives up the versions, and answers the bytes that were freed. */
+function prepareFree(db: DatabaseSync) {
+  const drop = prepareDrop(db)
+  return (agentId: string, home: Home, rows: readonly AgedRow[]): number => {
+    for (const row of rows) drop(agentId, home, row)
+    return rows.reduce((sum, { size }) => sum + size, 0)
+  }
+}
+
 /** Deletes over the bound are forgotten, with what is kept of their memories. */
 function prepareForget(db: DatabaseSync, most: number) {
   const chain = prepareChain(db)
-  const drop = prepareDrop(db)
+  const free = prepareFree(db)
   const oldest = prepare<ForgottenRow>(
     db,
     `SELECT key, version, n FROM memories WHERE agent_id = ? AND deleted = 1
@@ -43,10 +52,7 @@ function prepareForget(db: DatabaseSync, most: number) {
     if (most === 0 || home.deleted < most + AHEAD) return home
     let { history, floor } = home
     for (const { key, version, n } of oldest.all(agentId, home.deleted - most)) {
-      for (const row of [...chain(n, 0)]) {
-        drop(agentId, home, row)
-        history -= row.size
-      }
+      history -= free(agentId, home, [...chain(n, 0)])
       forget.run(agentId, key)
       floor = Math.max(floor, version)
     }
@@ -56,7 +62,7 @@ function prepareForget(db: DatabaseSync, most: number) {
 
 export function preparePrune(db: DatabaseSync, { versions, bytes, events }: HomeBounds) {
   const chain = prepareChain(db)
-  const drop = prepareDrop(db)
+  const free = prepareFree(db)
   const forget = prepareForget(db, events)
   const file = prepareFile(db)
   const aged = prepare<AgedRow>(
@@ -66,11 +72,6 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
      WHERE i.agent_id = ? AND i.id >= ? AND l.operation IS NOT NULL AND m.n IS NULL
      ORDER BY i.id, i.n LIMIT ?`,
   )
-
-  function free(agentId: string, home: Home, rows: readonly AgedRow[]): number {
-    for (const row of rows) drop(agentId, home, row)
-    return rows.reduce((sum, { size }) => sum + size, 0)
-  }
 
   /** The oldest that may give way. Those that are not in the index are younger than all in it. */
   function oldest(agentId: string, home: Home): { rows: readonly AgedRow[]; home: Home } {
