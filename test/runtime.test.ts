@@ -8,7 +8,8 @@ const read = (path: string): string => readFileSync(new URL(`../${path}`, import
 interface Manifest {
   readonly engines: Record<string, string>
   readonly scripts: Record<string, string>
-  readonly optionalDependencies: Record<string, string>
+  readonly dependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
 }
 
 interface Locked {
@@ -19,6 +20,7 @@ interface Locked {
 }
 
 const manifest = JSON.parse(read('package.json')) as Manifest
+const platform = JSON.parse(read('platform/package.json')) as Manifest
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
 
 test('an older Node.js than the manifest names is refused, and no other', () => {
@@ -40,15 +42,22 @@ test('an installation without a Node.js that will do is refused as well', () => 
 })
 
 test('the Node.js of each platform is one version, locked by its digest, and runs no script', () => {
-  const names = Object.keys(manifest.optionalDependencies).filter((name) => /^node-/.test(name))
-  expect(names.length).toBeGreaterThanOrEqual(5)
-  expect(new Set(Object.values(manifest.optionalDependencies)).size).toBe(1)
-  for (const name of names) {
+  const nodes = Object.entries(platform.optionalDependencies ?? {}).filter(([name]) =>
+    name.startsWith('node-'),
+  )
+  expect(nodes.length).toBeGreaterThanOrEqual(5)
+  expect(new Set(nodes.map(([, version]) => version)).size).toBe(1)
+  for (const [name, version] of nodes) {
     const locked = packages[`node_modules/${name}`]
     expect(locked?.integrity).toMatch(/^sha512-/)
-    expect(locked?.version).toBe(manifest.optionalDependencies[name])
+    expect(locked?.version).toBe(version)
     expect(locked?.hasInstallScript).toBeUndefined()
   }
+})
+
+test('the published package brings nothing with it: what it needs is in dist', () => {
+  expect(manifest.dependencies).toBeUndefined()
+  expect(manifest.optionalDependencies).toBeUndefined()
 })
 
 test('nothing is installed that is not locked by its digest', () => {
