@@ -4,6 +4,9 @@ import { keepDatabasesInMemory } from './test/files.ts'
 /** What starts a process of its own. */
 const SLOW = 'test/{process,browser,answers,strangers}/**'
 
+/** The part of each random hunt that the quick run makes. */
+const QUICK_EFFORT = 1 / 4
+
 export default defineConfig(({ mode }) => {
   // `npm run check`: quick enough for every commit.
   const isQuick = mode === 'quick'
@@ -17,6 +20,7 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './test/totals.ts'],
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
+      provide: { effort: isQuick ? QUICK_EFFORT : 1 },
       globalSetup: ['test/postgres/setup.ts'],
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.

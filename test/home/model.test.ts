@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { times } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
 import {
@@ -28,7 +29,7 @@ import {
 } from './model-changes.ts'
 
 /** A longer hunt is a larger number here. */
-const HISTORIES = 60
+const HISTORIES = times(60)
 
 /** In the test's name; a failure repeats it with the shortest history that fails. */
 const seed = Date.now() & 0x7fffffff

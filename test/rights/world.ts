@@ -146,7 +146,7 @@ const unbounded = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', MEMORIES_PER_AGENT: '0' }
 const SPARED = ['patchMemory', 'deleteMemory', 'restoreMemory', 'eraseMemory']
 
 /** More than are asked for between two of the world's restorations. */
-const SPARE = 30
+const SPARE = 14
 
 const sparesFrom = (operationId: string, first: number) =>
   Array.from({ length: SPARE }, (_, n) => {

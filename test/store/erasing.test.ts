@@ -1,6 +1,7 @@
 /** What was erased is in no file of the embedded store when the answer arrives. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { times } from '../effort.ts'
 import { embedded } from '../harness.ts'
 import { bytesIn, stepsOf, tryErasing } from './erasing.ts'
 import { NOON, newWrite, openFixture } from './fixture.ts'
@@ -11,9 +12,9 @@ test('no byte of what was erased is in any file, whatever was written before', a
     fc.asyncProperty(stepsOf(240), fc.boolean(), async (steps, busy) => {
       looks += await tryErasing(steps, { busy })
     }),
-    { numRuns: 6, endOnFailure: true },
+    { numRuns: times(6), endOnFailure: true },
   )
-  expect(looks).toBeGreaterThan(100)
+  expect(looks).toBeGreaterThan(times(100))
 })
 
 const MARK = 'what only this agent knows '

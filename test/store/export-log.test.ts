@@ -2,12 +2,13 @@
 import { statSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
+import { times } from '../effort.ts'
 import { embedded, inGroups } from '../harness.ts'
 import { openFixture, type StoreFixture } from './fixture.ts'
 
 const MIB = 1_048_576
 const KEYS = 20
-const ROUNDS = 60
+const ROUNDS = times(60)
 
 type Snapshot = Awaited<ReturnType<typeof begin>>
 

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { wordsSought } from '../../src/store/words.ts'
+import { times } from '../effort.ts'
 import { stores, type TestDatabase } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { anyText, engineWords } from './engine-words.ts'
@@ -169,7 +170,7 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
             expect(found).toEqual(expected)
           },
         ),
-        { numRuns: 40 },
+        { numRuns: times(40) },
       )
     })
 
@@ -372,7 +373,7 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
             expect(found).toEqual(having.map((entry) => entry.text).reverse())
           }
         }),
-        { seed: WORDS_SEED, numRuns: 60, endOnFailure: true },
+        { seed: WORDS_SEED, numRuns: times(60), endOnFailure: true },
       )
     })
 

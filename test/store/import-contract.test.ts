@@ -6,6 +6,7 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { Change, Memory } from '../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { ImportOrder, KeptVersion } from '../../src/store/port/transfer.ts'
+import { times } from '../effort.ts'
 import { stores } from '../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture } from './fixture.ts'
 
@@ -119,7 +120,7 @@ describe.each(stores)('imports on $name', (engine) => {
           expect(then).toEqual(await fixture.store().readVersion(agent, key, version))
         }
       }),
-      { numRuns: 25 },
+      { numRuns: times(25) },
     )
   })
 

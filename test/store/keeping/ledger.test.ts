@@ -10,6 +10,7 @@ import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
+import { times } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
 import { NOON, newBirth, noLimits } from '../fixture.ts'
@@ -17,7 +18,7 @@ import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
 
 /** A longer hunt is a larger number here. */
-const HOMES = 40
+const HOMES = times(40)
 
 /** In the tests' names; a failure repeats it with the shortest history that fails. */
 const seed = Date.now() & 0x7fffffff

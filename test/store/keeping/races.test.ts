@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change, Fault, Result } from '../../../src/store/port/keeping/memories.ts'
+import { times } from '../../effort.ts'
 import { engines } from '../../harness.ts'
 import { exported, NOON, newWrite, openFixture, type StoreFixture, tally } from '../fixture.ts'
 
-const ROUNDS = 12
+const ROUNDS = times(12)
 const AT_ONCE = 8
 
 type Became = Result | Fault | { readonly outcome: 'paused' | 'revoked' | 'empty' }
