@@ -15,7 +15,7 @@ import { targetOf } from './target.ts'
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** How long a client may take to send, in milliseconds, and how slowly it may read, or send a file. */
-const PATIENCE = {
+export const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   connectionsCheckingInterval: 2_000,

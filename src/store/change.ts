@@ -59,7 +59,7 @@ export const deletedOf = (head: Head | undefined): Deleted | undefined =>
 const versionOf = (head: Head | undefined): number => (isLiving(head) ? head.version : 0)
 
 /** A clock that steps back must not make a version older than what it replaced. */
-const timeAfter = (head: Head | undefined, now: number): number =>
+export const timeAfter = (head: Head | undefined, now: number): number =>
   Math.max(now, head?.updatedAt ?? now)
 
 function conflict({ head, content }: Found, sent?: Content): Fault {

@@ -94,9 +94,9 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   deciding: {
-    mutate: src('store', 'change plan import-plan'),
+    mutate: src('store', 'change plan erasure import-plan'),
     tests: [
-      ...test('store/keeping', 'plan import-plan ledger races'),
+      ...test('store/keeping', 'plan erasure import-plan ledger races'),
       ...test('store', 'keeping-contract import-contract memory-contract contract'),
     ],
   },

@@ -1,5 +1,5 @@
 /** The rows that a plan makes, and how they are saved. */
-import { type Content, type Effect, isPinned, sizeOf } from '../../change.ts'
+import { type Content, type Effect, type Head, isPinned, sizeOf } from '../../change.ts'
 import type { Deleted, Memory } from '../../port/keeping/memories.ts'
 import { type Ask, type Statement, statement } from '../engine/connections.ts'
 
@@ -48,7 +48,19 @@ export interface Rows {
   readonly log: readonly LogRow[]
 }
 
-const headOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): HeadRow => ({
+/** What lies under a key, and where its newest version lies. */
+export type Found = Head & { readonly n: number | null }
+
+export const headOf = ({
+  created_at: createdAt,
+  updated_at: updatedAt,
+  ...row
+}: HeadRow): Found => ({
+  ...{ id: row.id, version: row.version, createdAt, updatedAt },
+  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null, n: row.n },
+})
+
+const headRowOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): HeadRow => ({
   key: memory.key,
   id: memory.id,
   version: memory.version,
@@ -61,7 +73,11 @@ const headOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): HeadRow
 })
 
 /** `n`: of the version that the delete is; null where the versions went elsewhere. */
-const remainsOf = (head: HeadRow, { version, deletedAt }: Deleted, n: number | null): HeadRow => ({
+export const remainsOf = (
+  head: HeadRow,
+  { version, deletedAt }: Deleted,
+  n: number | null,
+): HeadRow => ({
   ...head,
   version,
   updated_at: deletedAt,
@@ -130,7 +146,7 @@ export function rowsOf(
   function keep({ memory, operation, left }: Effect & { effect: 'keep' }, n: number): void {
     const previous = headAt(left?.key ?? memory.key)?.n ?? null
     if (left) leave(left.key, left.deleted, null)
-    const head = headOf(memory, n)
+    const head = headRowOf(memory, n)
     heads.set(memory.key, head)
     const row = rowOf(head, operation, done.author, previous)
     log.push({ n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory) })

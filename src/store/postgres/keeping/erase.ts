@@ -1,10 +1,11 @@
 /** What is erased is deleted, and vacuumed out of the table's files before that is answered. */
 import { authorOf } from '../../answers.ts'
+import { type Erased, type Link, numbersOf, planErasure } from '../../erasure.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { refusedBy } from '../identities.ts'
-import { eventOf, type HeadRow, saveHeads, saveLog } from './effects.ts'
+import { eventOf, type HeadRow, headOf, remainsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, lockHome, saveHome } from './homes.ts'
 import { chainOf, GIVEN_UP } from './log.ts'
 
@@ -13,13 +14,6 @@ const selectHead = statement<HeadRow>(
   `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
    FROM memories WHERE agent_id = $1 AND key = $2`,
 )
-
-interface Link {
-  n: number
-  previous: number | null
-  version: number
-  size: number
-}
 
 const versionsUnder = statement<Link>(
   'versions_under',
@@ -41,59 +35,12 @@ const relink = statement(
    WHERE l.agent_id = $1 AND l.n = t.n`,
 )
 
-/** Those that stay name each other. */
-async function remove(
-  ask: Ask,
-  agentId: string,
-  links: readonly Link[],
-  gone: ReadonlySet<Link>,
-): Promise<void> {
-  await ask(
-    giveUp,
-    agentId,
-    [...gone].map(({ n }) => n),
-  )
-  const stay = links.filter((link) => !gone.has(link))
-  const next = new Map(stay.map(({ n }, at) => [n, stay[at + 1]?.n ?? null]))
-  const moved = stay.filter(({ n, previous }) => previous !== next.get(n))
-  await ask(
-    relink,
-    agentId,
-    moved.map(({ n }) => n),
-    moved.map(({ n }) => next.get(n)),
-  )
-}
-
-const isErased = (erasure: Erasure, { n, version }: Link, head: HeadRow): boolean => {
-  if (erasure === 'all') return true
-  return n !== head.n && (erasure === 'history' || erasure.includes(version))
-}
-
-/** What is left where all is gone: a living one gets a version more, as by a delete. */
-const remainsOf = (head: HeadRow, now: number): HeadRow => ({
-  ...head,
-  version: head.version + (head.deleted ? 0 : 1),
-  updated_at: head.deleted ? head.updated_at : Math.max(now, head.updated_at),
-  deleted: true,
-  size: 0,
-  pinned: false,
-  n: null,
-})
-
-const isCurrent = (erasure: Erasure, head: HeadRow): boolean =>
-  typeof erasure !== 'string' && !head.deleted && erasure.includes(head.version)
-
-function homeWithout(home: HomeRow, gone: readonly Link[], current: HeadRow | undefined): HomeRow {
-  const size = gone.reduce((sum, row) => sum + row.size, 0)
-  const living = current?.deleted === false ? current : undefined
-  return {
-    ...home,
-    memories: home.memories - (living ? 1 : 0),
-    deleted: home.deleted + (living ? 1 : 0),
-    bytes: home.bytes - (living?.size ?? 0),
-    history: home.history - (size - (living?.size ?? 0)),
-    last_event: home.last_event + 1,
-  }
+async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link>): Promise<void> {
+  const places = gone.map(({ n }) => n)
+  await ask(giveUp, agentId, places)
+  const from = relinked.map(({ n }) => n)
+  const to = relinked.map(({ previous }) => previous)
+  await ask(relink, agentId, from, to)
 }
 
 interface Erasing {
@@ -111,19 +58,17 @@ async function erase(
   const { agentId } = identity
   const [head] = await ask(selectHead, agentId, key)
   if (!head) return { outcome: 'missing' }
-  if (isCurrent(erasure, head)) return { outcome: 'current' }
-  const all = erasure === 'all'
   const links = await ask(versionsUnder, agentId, key)
-  const gone = links.filter((link) => isErased(erasure, link, head))
-  await remove(ask, agentId, links, new Set(gone))
-  const after = all ? remainsOf(head, now) : head
-  if (all) await saveHeads(ask, [agentId], [after])
-  const next = homeWithout(home, gone, all ? head : undefined)
-  await saveHome(ask, agentId, next, now, 0)
+  const erased = planErasure(erasure, headOf(head), links, home, now)
+  if (erased === 'current') return { outcome: 'current' }
+  const { gone, left, ledger, made: version = null } = erased
+  await remove(ask, agentId, erased)
+  if (left) await saveHeads(ask, [agentId], [remainsOf(head, left, null)])
+  const lastEvent = home.last_event + 1
+  await saveHome(ask, agentId, { ...ledger, last_event: lastEvent }, now, 0)
   const done = { author: JSON.stringify(authorOf(identity)), now }
-  const version = after.version === head.version ? null : after.version
-  await saveLog(ask, [agentId], [eventOf(next.last_event, 'erase', { key, version }, done)])
-  return { outcome: 'erased', versions: gone.map((row) => row.version).sort((a, b) => a - b) }
+  await saveLog(ask, [agentId], [eventOf(lastEvent, 'erase', { key, version }, done)])
+  return { outcome: 'erased', versions: numbersOf(gone) }
 }
 
 export function eraseVerb({ transact, alone }: Connections, committed: () => void) {

@@ -1,19 +1,17 @@
 /** The rows that an import makes of its source, key by key. */
-import { type Head, isPinned } from '../../change.ts'
+import { isPinned } from '../../change.ts'
 import type { Fate, Following, Newest } from '../../import-plan.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
 import type { Ask } from '../engine/connections.ts'
 import {
   contentOf,
   type Done,
+  type Found,
   type HeadRow,
   type LogRow,
   saveHeads,
   saveLog,
 } from '../keeping/effects.ts'
-
-/** What lies under a key. */
-export type Found = Head & { readonly n: number | null }
 
 /** What is said of it as an event, where that is not what it was. */
 type Event = Pick<LogRow, 'event_type' | 'event_author' | 'happened_at'>

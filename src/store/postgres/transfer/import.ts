@@ -9,22 +9,17 @@ import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { refusedBy } from '../identities.ts'
-import type { HeadRow } from '../keeping/effects.ts'
+import { type HeadRow, headOf } from '../keeping/effects.ts'
 import { type HomeRow, lockHome, saveHome } from '../keeping/homes.ts'
 import { beneath, lowestPlace } from '../keeping/log.ts'
 import { prune } from '../keeping/prune.ts'
-import { type Found, gatherRows } from './import-rows.ts'
+import { gatherRows } from './import-rows.ts'
 
 const selectHeads = statement<HeadRow>(
   'heads_to_import',
   `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
    FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
 )
-
-const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: HeadRow): Found => ({
-  ...{ id: row.id, version: row.version, createdAt, updatedAt },
-  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null, n: row.n },
-})
 
 /** Thrown for the transaction to be rolled back. */
 class Undone extends Error {

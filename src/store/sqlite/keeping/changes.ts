@@ -7,7 +7,6 @@ import type { Identity } from '../../port/home.ts'
 import type {
   Change,
   ChangesAnswer,
-  Deleted,
   Memory,
   MemoryWrite,
   WriteAnswer,
@@ -18,7 +17,7 @@ import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, replacing } from './homes.ts'
 import { type Entry, prepareAppend } from './log.ts'
 import { preparePrune } from './prune.ts'
-import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { afterDelete, prepareSaveStand, prepareStand, type Stand } from './stands.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
 /** One home for the length of a call: what was read of it is read once. */
@@ -28,15 +27,6 @@ interface Desk {
   readonly stands: Map<string, Stand | undefined>
   home: Home
 }
-
-const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
-  ...stand,
-  version,
-  updatedAt: deletedAt,
-  deleted: true,
-  size: 0,
-  pinned: false,
-})
 
 function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
   const select = prepareStand(db)

@@ -1,6 +1,7 @@
 /** What lies under each key: a memory, or what is left of one, and where its versions begin. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../../change.ts'
+import type { Deleted } from '../../port/keeping/memories.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 /** What lies under a key, and where its newest version lies. */
@@ -12,6 +13,15 @@ export interface Stand extends Head {
   /** Versions behind it that are there. */
   readonly count: number
 }
+
+export const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
+  ...stand,
+  version,
+  updatedAt: deletedAt,
+  deleted: true,
+  size: 0,
+  pinned: false,
+})
 
 type StandTuple = [
   id: string,
