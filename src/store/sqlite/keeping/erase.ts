@@ -9,7 +9,7 @@ import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from './homes.ts'
 import { prepareAppend, prepareDrop } from './log.ts'
-import { prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
 import { type KeptVersionRow, prepareChain } from './versions.ts'
 
 const isErased = (erasure: Erasure, { n, version }: KeptVersionRow, stand: Stand): boolean => {
@@ -21,7 +21,7 @@ const erasesCurrent = (erasure: Erasure, stand: Stand): boolean =>
   typeof erasure !== 'string' && isLiving(stand) && erasure.includes(stand.version)
 
 /** What is left where all is gone: a living one gets a version more, as by a delete. */
-const remainsOf = (stand: Stand, now: number): Stand => ({
+const remainsOf = (stand: Stand, now: number): Saved => ({
   ...stand,
   version: stand.version + (stand.deleted ? 0 : 1),
   updatedAt: stand.deleted ? stand.updatedAt : Math.max(now, stand.updatedAt),
@@ -29,7 +29,6 @@ const remainsOf = (stand: Stand, now: number): Stand => ({
   size: 0,
   pinned: false,
   count: 0,
-  kept: false,
   n: null,
 })
 
