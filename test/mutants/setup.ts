@@ -5,6 +5,7 @@
  * which the product leaves to its hooks: what they do while loading concerns all tests.
  */
 import { setEnvironmentData } from 'node:worker_threads'
+import fc from 'fast-check'
 import { afterAll, beforeAll, inject } from 'vitest'
 import '../../src/store/postgres/store.ts'
 import '../../src/store/sqlite/store.ts'
@@ -79,6 +80,8 @@ if (inject('mode') === 'dry-run') {
   space.mutantCoverage ??= { static: {}, perTest: {} }
   watch(threads, space.mutantCoverage)
 } else {
+  // That a mutant was found is enough: the shortest way to it takes long to find.
+  fc.configureGlobal({ endOnFailure: true })
   beforeAll(() => {
     process.env.__STRYKER_ACTIVE_MUTANT__ = namespace().activeMutant ?? ''
   })
