@@ -73,6 +73,9 @@ function watch(threads: Uint8Array, coverage: Coverage): void {
   })
 }
 
+// The same in each run; and of what was found, the shortest way to it takes long to find.
+fc.configureGlobal({ seed: 1, endOnFailure: true })
+
 if (inject('mode') === 'dry-run') {
   const threads = new Uint8Array(new SharedArrayBuffer(MAX_MUTANTS))
   setEnvironmentData(SHARED, threads)
@@ -80,8 +83,6 @@ if (inject('mode') === 'dry-run') {
   space.mutantCoverage ??= { static: {}, perTest: {} }
   watch(threads, space.mutantCoverage)
 } else {
-  // That a mutant was found is enough: the shortest way to it takes long to find.
-  fc.configureGlobal({ endOnFailure: true })
   beforeAll(() => {
     process.env.__STRYKER_ACTIVE_MUTANT__ = namespace().activeMutant ?? ''
   })
