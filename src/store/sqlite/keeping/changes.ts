@@ -1,7 +1,7 @@
 /** What the writer does to memories: each change is a new version, and what is now points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
-import { type Effect, isPinned, sizeOf } from '../../change.ts'
+import { type Content, type Effect, isPinned, sizeOf } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type {
@@ -52,7 +52,7 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
     standAt,
     storedFor: (desk: Desk): Stored => ({
       head: (key) => standAt(desk, key),
-      content: (key) => content(standAt(desk, key)?.n ?? null) ?? { text: '', metadata: '{}' },
+      content: (key) => content(standAt(desk, key)?.n ?? null) as Content,
       past: (key, version) => past(standAt(desk, key)?.n ?? null, version),
     }),
   }
