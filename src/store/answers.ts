@@ -9,7 +9,13 @@ import type {
   Refused,
   TokenKind,
 } from './port/home.ts'
-import type { Conflict, Deleted, Memory } from './port/keeping/memories.ts'
+import type {
+  ChangesAnswer,
+  Conflict,
+  Deleted,
+  Memory,
+  WriteAnswer,
+} from './port/keeping/memories.ts'
 
 type Content = Pick<Memory, 'text' | 'metadata'>
 
@@ -44,6 +50,13 @@ export const conflictWith = (
     sameValue(stored.metadata ?? '{}', sent.metadata),
   deleted,
 })
+
+/** Of one change that is a write: nothing else can become of it than of a write alone. */
+export function writeAnswerOf(answer: ChangesAnswer): WriteAnswer {
+  if (answer.outcome === 'changed') return answer.results[0] as WriteAnswer
+  if (answer.outcome === 'unchanged') return answer.faults[0]?.fault as WriteAnswer
+  return answer
+}
 
 /** Whoever owns the host acts as the operator, and has shown no credential. */
 export const BY_HOST: Author = { as: 'operator', via: 'host' }

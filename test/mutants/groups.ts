@@ -114,6 +114,7 @@ export const groups: Readonly<Record<string, Group>> = {
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
       ),
+      ...test('store', 'totals-contract export-contract'),
     ],
   },
   'keeping-postgres': {

@@ -83,8 +83,8 @@ export interface StoreFixture {
     identity: Identity,
     overrides?: Partial<MemoryWrite>,
   ) => ReturnType<Store['writeMemory']>
-  /** As a process that ends and starts again. */
-  readonly restart: () => Promise<void>
+  /** As a process that ends and starts again, perhaps with other bounds. */
+  readonly restart: (home?: Partial<HomeBounds>) => Promise<void>
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -94,9 +94,10 @@ export async function openFixture(
   engine: Engine,
   home: Partial<HomeBounds> = {},
 ): Promise<StoreFixture> {
-  const options = { ...unbounded, home: { ...unbounded.home, ...home } }
   const database = await engine.fresh()
-  let store = await openStore(database.url, NOON, options)
+  const open = (bounds: Partial<HomeBounds>) =>
+    openStore(database.url, NOON, { ...unbounded, home: { ...unbounded.home, ...bounds } })
+  let store = await open(home)
   const identify = async (tokenHash: string) => {
     const identity = await store.identify(tokenHash)
     if (!identity) throw new Error('a token of this birth is not known')
@@ -119,9 +120,9 @@ export async function openFixture(
       return { birth, agent, operator }
     },
     write: (identity, overrides) => store.writeMemory(identity, newWrite(overrides), NOON),
-    async restart() {
+    async restart(bounds = home) {
       await store.close()
-      store = await openStore(database.url, NOON, options)
+      store = await open(bounds)
     },
     close,
     [Symbol.asyncDispose]: close,

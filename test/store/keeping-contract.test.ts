@@ -430,6 +430,18 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(other)).toEqual([])
   })
 
+  test('of homes, those are told in which more happened than was seen, and those that are gone', async () => {
+    const [quiet, busy] = [await fixture.agent(), await fixture.agent()]
+    for (const { agent } of [quiet, busy]) await fixture.write(agent)
+    const gone = randomUUID()
+    const seen = [quiet, busy].map(({ agent }) => [agent.agentId, 1] as const)
+    const changed = () => fixture.store().changedHomes(new Map([...seen, [gone, 1]]))
+    expect(await changed()).toEqual([gone])
+    await fixture.write(busy.agent, { expectedVersion: 1 })
+    expect((await changed()).toSorted()).toEqual([gone, busy.agent.agentId].toSorted())
+    expect(await fixture.store().changedHomes(new Map())).toEqual([])
+  })
+
   test('an event has the time of its version, also where the clock stepped back', async () => {
     const { agent } = await fixture.agent()
     const store = fixture.store()
@@ -526,6 +538,26 @@ describe.each(stores)('keeping on $name', (engine) => {
       .changeMemories(agent, [{ verb: 'delete', key: 'c', expectedVersion: 1 }], NOON)
     expect(dropped.outcome).toBe('changed')
     expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
+  })
+
+  test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {
+    await using lowered = await openFixture(engine)
+    const { agent } = await lowered.agent()
+    const write = (key: string, size: number, expectedVersion = 0) =>
+      lowered.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+    await write('a', 700)
+    await write('b', 700)
+    await write('b', 700, 1)
+    await lowered.restart({ bytes: 1_000 })
+    expect(await write('b', 701, 2)).toEqual({ outcome: 'over_quota' })
+    expect(await write('b', 600, 2)).toMatchObject({ outcome: 'saved' })
+    const read = (version: number) => lowered.store().readVersion(agent, 'b', version)
+    expect([await read(1), await read(2)]).toEqual([{ outcome: 'gone' }, { outcome: 'gone' }])
+    expect(await write('b', 300, 3)).toMatchObject({ outcome: 'saved' })
+    expect(await write('b', 290, 4)).toMatchObject({ outcome: 'saved' })
+    expect(await read(3)).toEqual({ outcome: 'gone' })
+    expect(await lowered.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
+    expect(await lowered.store().readProfile(agent)).toMatchObject({ memoryCount: 2, bytes: 990 })
   })
 
   test('of the log the newest events are kept', async () => {

@@ -1,7 +1,7 @@
 /** On the embedded engine: what is counted of a home, and what its bounds leave of its versions. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/home.ts'
@@ -13,15 +13,14 @@ import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { times } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
-import { NOON, newBirth, noLimits } from '../fixture.ts'
+import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
+import { type Turn, turns } from './brought.ts'
 import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
+import { checkHeads, checkHome, tablesOf } from './tables.ts'
 
 /** A longer hunt is a larger number here. */
 const HOMES = times(40)
-
-/** In the tests' names; a failure repeats it with the shortest history that fails. */
-const seed = Date.now() & 0x7fffffff
 
 const directory = temporaryDirectory()
 let db: DatabaseSync
@@ -48,136 +47,6 @@ function newHome(verbs: Writes['verbs']): Identity {
   return { agentId, kind: 'operator', tokenHash, status: 'active' }
 }
 
-interface Row {
-  readonly n: number
-  readonly id: number
-  readonly before: number | null
-  readonly event: string | null
-  readonly operation: string | null
-  readonly previous: number | null
-  readonly version: number
-  readonly size: number
-  readonly bytes: number
-  readonly text: string | null
-  readonly metadata: string | null
-}
-
-interface Stand {
-  readonly key: string
-  readonly version: number
-  readonly deleted: number
-  readonly size: number
-  readonly kept: number
-  readonly n: number | null
-}
-
-const selects = new Map<string, StatementSync>()
-
-function rowsOf<T>(table: string, agentId: string): T[] {
-  const select = selects.get(table) ?? db.prepare(`SELECT * FROM ${table} WHERE agent_id = ?`)
-  selects.set(table, select)
-  return select.all(agentId) as T[]
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
-
-const octets = (text: string | null): number => Buffer.byteLength(text ?? '')
-
-/** From the newest on, each below the one before it. */
-function chainOf({ n }: Stand, rows: ReadonlyMap<number, Row>): Row[] {
-  const chain: Row[] = []
-  for (let at = n; at !== null; ) {
-    const row = rows.get(at)
-    if (!row) break
-    chain.push(row)
-    at = row.previous
-  }
-  const isBelow = (row: Row, above: Row | undefined): boolean =>
-    !above || (row.version < above.version && row.id < above.id)
-  expect(chain.filter((row, at) => !isBelow(row, chain[at - 1]))).toEqual([])
-  return chain
-}
-
-function checkMemory(stand: Stand, chain: readonly Row[], { versions }: HomeBounds): void {
-  const [newest] = chain
-  expect(stand.n === null).toBe(stand.kept === 0)
-  // What was given up for the home's bytes is counted until the memory changes again.
-  expect(stand.kept).toBeGreaterThanOrEqual(chain.length)
-  if (versions > 0) expect(chain.length).toBeLessThan(versions + 8)
-  if (stand.n !== null) expect(newest?.version).toBe(stand.version)
-  if (stand.deleted === 0) expect(newest?.text).toBeTypeOf('string')
-  expect(stand.size).toBe(stand.deleted ? 0 : newest?.size)
-  const isMeasured = ({ bytes, size, text, metadata }: Row): boolean =>
-    bytes === octets(text) && size === octets(text) + octets(metadata)
-  expect(chain.filter((row) => !isMeasured(row))).toEqual([])
-}
-
-interface HomeRow {
-  readonly memories: number
-  readonly bytes: number
-  readonly history: number
-  readonly deleted: number
-  readonly floor: number
-  readonly last_event: number
-  readonly first_event: number
-  readonly tail: number | null
-  readonly oldest: number
-}
-
-const byNumber = (a: number, b: number): number => a - b
-
-/** Each row is in the index, or hangs on the tail; and none is there for nothing. */
-function checkLog(home: HomeRow, rows: ReadonlyMap<number, Row>, agentId: string): void {
-  const indexed = rowsOf<{ id: number; n: number }>('log_index', agentId)
-  const isNeeded = ({ id, n }: { id: number; n: number }): boolean => {
-    const row = rows.get(n)
-    const isShown = row?.event !== null && id >= home.first_event
-    return row?.id === id && (row.operation !== null || isShown)
-  }
-  expect(indexed.filter((each) => !isNeeded(each))).toEqual([])
-  const tail: number[] = []
-  for (let n = home.tail; n !== null; n = rows.get(n)?.before ?? null) tail.push(n)
-  expect(tail.length).toBeLessThan(64)
-  const found = [...indexed.map(({ n }) => n), ...tail].toSorted(byNumber)
-  expect(found).toEqual([...rows.keys()].toSorted(byNumber))
-}
-
-function checkEvents(home: HomeRow, rows: ReadonlyMap<number, Row>, most: number): void {
-  const { first_event: first, last_event: last } = home
-  const events = [...rows.values()].filter(({ event, id }) => event !== null && id >= first)
-  const ids = events.map(({ id }) => id).toSorted(byNumber)
-  expect(ids).toEqual(ids.map((_, at) => first + at))
-  expect(ids.length).toBe(last - first + 1)
-  expect(ids.length).toBeGreaterThanOrEqual(Math.min(last, most || last))
-  if (most > 0) expect(ids.length).toBeLessThan(most + 64)
-}
-
-/** Everything in the tables of one home agrees. */
-function checkHome({ agentId }: Identity, limits: HomeBounds): void {
-  const [home] = rowsOf<HomeRow>('homes', agentId)
-  if (!home) throw new Error('the home is not there')
-  const stands = rowsOf<Stand>('memories', agentId)
-  const log = new Map(rowsOf<Row>('log', agentId).map((row) => [row.n, row]))
-  checkLog(home, log, agentId)
-  checkEvents(home, log, limits.events)
-
-  const versions = [...log.values()].filter(({ operation }) => operation !== null)
-  const rows = new Map(versions.map((row) => [row.n, row]))
-  const chains = stands.map((stand) => chainOf(stand, rows))
-  for (const [at, stand] of stands.entries()) checkMemory(stand, chains[at] ?? [], limits)
-  const reached = chains.flat().map(({ n }) => n)
-  expect(reached.toSorted(byNumber)).toEqual([...rows.keys()].toSorted(byNumber))
-  const current = new Set(stands.map(({ n }) => n))
-  expect(versions.filter(({ n, id }) => !current.has(n) && id < home.oldest)).toEqual([])
-
-  const living = stands.filter(({ deleted }) => deleted === 0)
-  const bytes = sum(living.map(({ size }) => size))
-  const history = sum(versions.map(({ size }) => size)) - bytes
-  const deleted = stands.length - living.length
-  expect(home).toMatchObject({ memories: living.length, bytes, history, deleted })
-  if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
-}
-
 /** Those that can be made one after the other, as far as a home without bounds can tell. */
 function changesOf(home: PlainHome, steps: readonly Step[], now: number): Change[] {
   const scratch = home.copy()
@@ -192,8 +61,8 @@ function live(verbs: Writes['verbs'], home: PlainHome, identity: Identity, each:
   if ('erasing' in each) {
     const { key } = each.erasing
     const erasure = erasureOf(home, each.erasing)
-    home.erase(key, erasure, now)
-    transact(db, () => verbs.eraseMemory(identity, key, erasure, now))
+    const { outcome } = transact(db, () => verbs.eraseMemory(identity, key, erasure, now))
+    expect(home.erase(key, erasure, now).outcome).toBe(outcome)
     return false
   }
   const changes = changesOf(home, each.steps, now)
@@ -203,7 +72,8 @@ function live(verbs: Writes['verbs'], home: PlainHome, identity: Identity, each:
   return changes.length > 0
 }
 
-test(`ledger, texts and chains of versions agree under any bounds, after whatever was done (seed ${seed})`, () => {
+test('ledger, texts and chains of versions agree under any bounds, after whatever was done', () => {
+  const tables = tablesOf(db)
   let changed = 0
   // Few versions are given up in a short life.
   const property = fc.property(bounds, rounds(80, 40), (limits, history) => {
@@ -212,9 +82,61 @@ test(`ledger, texts and chains of versions agree under any bounds, after whateve
     const home = plainHome({ ...limits, bytes: 0 })
     for (const each of history) {
       if (live(verbs, home, identity, each)) changed++
-      checkHome(identity, limits)
+      checkHome(tables(identity.agentId), limits)
+      checkHeads(tables(identity.agentId), home)
     }
   })
-  fc.assert(property, { seed, numRuns: HOMES })
+  fc.assert(property, { numRuns: HOMES })
   expect(changed).toBeGreaterThan(HOMES * 10)
+})
+
+/** What is told of a key's version is what is there. */
+function changeAt(verbs: Writes['verbs'], identity: Identity, key: string, text: string): void {
+  const { agentId } = identity
+  const living = 'SELECT version FROM memories WHERE agent_id = ? AND key = ? AND deleted = 0'
+  const expectedVersion = Number(db.prepare(living).get(agentId, key)?.version ?? 0)
+  const change: Change = text
+    ? { verb: 'write', ...newWrite({ key, text, expectedVersion }) }
+    : { verb: 'delete', key, expectedVersion }
+  transact(db, () => verbs.changeMemories(identity, [change], NOON))
+}
+
+/** Answers how many memories were imported. */
+function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): number {
+  if ('text' in turn) changeAt(verbs, identity, turn.key, turn.text)
+  if ('erasure' in turn) {
+    transact(db, () => verbs.eraseMemory(identity, turn.key, turn.erasure, NOON))
+  }
+  if (!('source' in turn)) return 0
+  const { source, order } = turn
+  const staged = { place: 'here', staged: source.length }
+  verbs.stageImport('here', source)
+  const answer = transact(db, () => verbs.finishImport(identity, staged, order, NOON))
+  verbs.dropImport('here')
+  return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
+}
+
+test('what is not all there any more is not imported', () => {
+  const { verbs } = prepareWrites(db, unbounded)
+  const identity = newHome(verbs)
+  const order = { onConflict: 'fail', dryRun: false } as const
+  const finish = (staged: number) =>
+    transact(db, () => verbs.finishImport(identity, { place: 'lost', staged }, order, NOON))
+  expect(finish(1)).toEqual({ outcome: 'lost' })
+  expect(finish(0)).toMatchObject({ outcome: 'imported', imported: 0 })
+})
+
+test('they agree whatever was imported, and whatever it met', () => {
+  const tables = tablesOf(db)
+  let imported = 0
+  const property = fc.property(bounds, turns, (limits, history) => {
+    const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
+    const identity = newHome(verbs)
+    for (const each of history) {
+      imported += bring(verbs, identity, each)
+      checkHome(tables(identity.agentId), limits)
+    }
+  })
+  fc.assert(property, { numRuns: HOMES })
+  expect(imported).toBeGreaterThan(HOMES)
 })

@@ -7,12 +7,10 @@
  * is another, or another day is counted, the verb makes the write that holds the home before it
  * looks.
  */
-import { authorOf, conflictWith } from '../../answers.ts'
+import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
 import { isPinned, sizeOf } from '../../change.ts'
-import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import type {
-  ChangesAnswer,
   Conflict,
   MemoryStore,
   MemoryWrite,
@@ -141,16 +139,6 @@ function answerOf(row: SavedRow, { key, text, metadata }: MemoryWrite): WriteAns
   return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
 }
 
-/** Of one change that is a write. */
-function onlyOf(answer: ChangesAnswer): WriteAnswer {
-  if (answer.outcome === 'revoked' || answer.outcome === 'paused') return answer
-  const only = answer.outcome === 'changed' ? answer.results[0] : answer.faults[0]?.fault
-  if (only?.outcome === 'saved' || only?.outcome === 'conflict' || only?.outcome === 'over_quota') {
-    return only
-  }
-  throw new StoreUnavailable('a write was answered as none is')
-}
-
 /** The write is committed: what gives way to it may also do so later. */
 async function makeRoom(
   ask: Ask,
@@ -175,8 +163,9 @@ export function writeVerb(
     const save = write.expectedVersion === 0 ? createMemory : updateMemory
     const [row] = await ask(save, ...valuesOf(identity, write, bounds, now))
     if (!row) {
-      const answer = await conflict(read, identity, write)
-      return answer ?? onlyOf(await changeMemories(identity, [{ verb: 'write', ...write }], now))
+      const inTheWay = await conflict(read, identity, write)
+      if (inTheWay) return inTheWay
+      return writeAnswerOf(await changeMemories(identity, [{ verb: 'write', ...write }], now))
     }
     committed()
     await makeRoom(ask, identity.agentId, write, row, bounds)

@@ -1,7 +1,7 @@
 /** What the writer does to memories: each change is a new version, and what is now points to it. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf } from '../../answers.ts'
-import { type Effect, isPinned, sizeOf } from '../../change.ts'
+import { authorOf, writeAnswerOf } from '../../answers.ts'
+import { type Content, type Effect, isPinned, sizeOf } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type {
@@ -17,7 +17,7 @@ import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, replacing } from './homes.ts'
 import { type Entry, prepareAppend } from './log.ts'
 import { preparePrune } from './prune.ts'
-import { afterDelete, prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
 /** One home for the length of a call: what was read of it is read once. */
@@ -42,7 +42,7 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
     standAt,
     storedFor: (desk: Desk): Stored => ({
       head: (key) => standAt(desk, key),
-      content: (key) => content(standAt(desk, key)?.n ?? null) ?? { text: '', metadata: '{}' },
+      content: (key) => content(standAt(desk, key)?.n ?? null) as Content,
       past: (key, version) => past(standAt(desk, key)?.n ?? null, version),
     }),
   }
@@ -53,12 +53,12 @@ type Prune = ReturnType<typeof preparePrune>
 /** What lies under a key from here on, and the versions behind it that give way. */
 function prepareSettle(db: DatabaseSync, prune: Prune) {
   const saveStand = prepareSaveStand(db)
-  return (desk: Desk, key: string, stand: Stand, isNew: boolean): void => {
+  return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
     const { count, freed } = prune.memory(desk.agentId, desk.home, stand)
     const kept = { ...stand, count, kept: count > 0 }
     saveStand(desk.agentId, key, kept, isNew)
     desk.stands.set(key, kept)
-    if (freed > 0) desk.home = { ...desk.home, history: desk.home.history - freed }
+    desk.home = { ...desk.home, history: desk.home.history - freed }
   }
 }
 
@@ -87,10 +87,10 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const count = (before?.count ?? 0) + 1
     const facts = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
     const pinned = isPinned(memory.metadata)
-    save(desk, key, { ...facts, pinned, change, kept: true, count, n }, isNew)
+    save(desk, key, { ...facts, pinned, change, count, n }, isNew)
     if (!left || !before) return
-    const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, kept: false }
-    save(desk, left.key, { ...remains, change }, false)
+    const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, change }
+    save(desk, left.key, remains, false)
   }
 
   function remove(desk: Desk, { key, deleted }: Effect & { effect: 'delete' }): void {
@@ -156,19 +156,10 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
   return {
     changeMemories,
     writeMemory(identity: Identity, write: MemoryWrite, now: number): WriteResult {
-      const answer = changeMemories(identity, [{ verb: 'write', ...write }], now)
-      if (answer.outcome === 'unchanged') return onlyFault(answer)
-      if (answer.outcome !== 'changed') return answer
-      const [result] = answer.results
-      if (result?.outcome !== 'saved') throw new Error('a write was answered by something else')
-      const { id, version, createdAt, updatedAt } = result.memory
+      const answer = writeAnswerOf(changeMemories(identity, [{ verb: 'write', ...write }], now))
+      if (answer.outcome !== 'saved') return answer
+      const { id, version, createdAt, updatedAt } = answer.memory
       return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
     },
   }
-}
-
-function onlyFault({ faults }: ChangesAnswer & { outcome: 'unchanged' }): WriteResult {
-  const fault = faults[0]?.fault
-  if (fault?.outcome === 'conflict' || fault?.outcome === 'over_quota') return fault
-  throw new Error('a write failed for a reason that no write has')
 }

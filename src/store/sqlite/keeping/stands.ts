@@ -14,6 +14,9 @@ export interface Stand extends Head {
   readonly count: number
 }
 
+/** As it is saved: what is behind it says whether anything is kept. */
+export type Saved = Omit<Stand, 'kept'>
+
 export const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
   ...stand,
   version,
@@ -64,7 +67,7 @@ export function prepareSaveStand(db: DatabaseSync) {
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
        size = ?, pinned = ?, change = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
   )
-  return (agentId: string, key: string, stand: Stand, isNew: boolean): void => {
+  return (agentId: string, key: string, stand: Saved, isNew: boolean): void => {
     const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, n } = stand
     const statement = isNew ? insert : update
     statement.run(

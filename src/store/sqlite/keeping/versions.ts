@@ -3,10 +3,9 @@
  * newest are kept, of a home as much as its bytes allow.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Past } from '../../change.ts'
-import type { Memory } from '../../port/keeping/memories.ts'
+import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
-import { prepare, prepareTuples } from '../engine/connection.ts'
+import { prepare } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
 
 /** A version, and the row of the log that holds it. */
@@ -34,15 +33,12 @@ export function prepareChain(db: DatabaseSync) {
 export type Chain = ReturnType<typeof prepareChain>
 
 export function prepareContent(db: DatabaseSync) {
-  const content = prepareTuples<[text: string | null, metadata: string | null]>(
+  const content = prepare<Content>(
     db,
-    'SELECT text, metadata FROM log WHERE n = ?',
+    'SELECT text, metadata FROM log WHERE n = ? AND text IS NOT NULL',
   )
   /** Undefined of a delete. */
-  return (n: number | null): Pick<Memory, 'text' | 'metadata'> | undefined => {
-    const [text = null, metadata = null] = (n !== null && content.get(n)) || []
-    return text === null || metadata === null ? undefined : { text, metadata }
-  }
+  return (n: number | null): Content | undefined => content.get(n)
 }
 
 /** `most` versions of a memory are kept. */

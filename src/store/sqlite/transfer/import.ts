@@ -149,8 +149,9 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
       const deleted = newest.operation === 'delete'
       const size = deleted ? 0 : newest.size
       const metadata = metadataAt.get(places.at(-1) ?? null)?.[0] ?? '{}'
-      const flags = { deleted, pinned: !deleted && isPinned(metadata), kept: count > 0 }
-      const stand = { id, version, createdAt, updatedAt, size, change, count, n, ...flags }
+      const pinned = isPinned(metadata)
+      const facts = { id, version, createdAt, updatedAt, deleted, size }
+      const stand = { ...facts, pinned, change, count, n }
       saveStand(agentId, newest.key, stand, before === undefined)
     },
     pruneHome: prune.home,

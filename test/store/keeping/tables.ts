@@ -1,0 +1,168 @@
+/** The tables of one home on the embedded engine: whatever was done, everything in them agrees. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { expect } from 'vitest'
+import type { HomeBounds } from '../../../src/store/port/store.ts'
+import type { PlainHome } from './plain-home.ts'
+
+interface Row {
+  readonly n: number
+  readonly id: number
+  readonly before: number | null
+  readonly event: string | null
+  readonly operation: string | null
+  readonly previous: number | null
+  readonly version: number
+  readonly size: number
+  readonly bytes: number
+  readonly text: string | null
+  readonly metadata: string | null
+}
+
+interface Stand {
+  readonly key: string
+  readonly id: string
+  readonly version: number
+  readonly created_at: number
+  readonly updated_at: number
+  readonly deleted: number
+  readonly size: number
+  readonly pinned: number
+  readonly change: number
+  readonly kept: number
+  readonly n: number | null
+}
+
+/** All rows that a table has of one home. */
+type RowsOf = <T>(table: string) => T[]
+
+/** Of the homes of a database. */
+export function tablesOf(db: DatabaseSync): (agentId: string) => RowsOf {
+  const selects = new Map<string, StatementSync>()
+  return (agentId) =>
+    <T>(table: string) => {
+      const select = selects.get(table) ?? db.prepare(`SELECT * FROM ${table} WHERE agent_id = ?`)
+      selects.set(table, select)
+      return select.all(agentId) as T[]
+    }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
+
+const octets = (text: string | null): number => Buffer.byteLength(text ?? '')
+
+/** From the newest on, each below the one before it. */
+function chainOf({ n }: Stand, rows: ReadonlyMap<number, Row>): Row[] {
+  const chain: Row[] = []
+  for (let at = n; at !== null; ) {
+    const row = rows.get(at)
+    if (!row) break
+    chain.push(row)
+    at = row.previous
+  }
+  // What comes with an import comes in one event.
+  const isBefore = (row: Row, above: Row) =>
+    row.event === null ? row.id <= above.id : row.id < above.id
+  const isBelow = (row: Row, above: Row | undefined): boolean =>
+    !above || (row.version < above.version && isBefore(row, above))
+  expect(chain.filter((row, at) => !isBelow(row, chain[at - 1]))).toEqual([])
+  return chain
+}
+
+function checkMemory(stand: Stand, chain: readonly Row[], { versions }: HomeBounds): void {
+  const [newest] = chain
+  expect(stand.n === null).toBe(stand.kept === 0)
+  // What was given up for the home's bytes is counted until the memory changes again.
+  expect(stand.kept).toBeGreaterThanOrEqual(chain.length)
+  if (versions > 0) expect(chain.length).toBeLessThan(versions + 8)
+  if (stand.n !== null) {
+    expect([newest?.version, newest?.id]).toEqual([stand.version, stand.change])
+  }
+  if (stand.deleted === 0) expect(newest?.text).toBeTypeOf('string')
+  expect(stand.size).toBe(stand.deleted ? 0 : newest?.size)
+  expect(stand.pinned).toBe(JSON.parse(newest?.metadata ?? '{}').pinned ? 1 : 0)
+  const isMeasured = ({ bytes, size, text, metadata }: Row): boolean =>
+    bytes === octets(text) && size === octets(text) + octets(metadata)
+  expect(chain.filter((row) => !isMeasured(row))).toEqual([])
+}
+
+interface HomeRow {
+  readonly memories: number
+  readonly bytes: number
+  readonly history: number
+  readonly deleted: number
+  readonly floor: number
+  readonly last_event: number
+  readonly first_event: number
+  readonly tail: number | null
+  readonly oldest: number
+}
+
+const byNumber = (a: number, b: number): number => a - b
+
+interface Place {
+  readonly id: number
+  readonly n: number
+}
+
+/** Each row is in the index, or hangs on the tail; and none is there for nothing. */
+function checkLog(home: HomeRow, rows: ReadonlyMap<number, Row>, indexed: readonly Place[]): void {
+  const isNeeded = ({ id, n }: Place): boolean => {
+    const row = rows.get(n)
+    return row?.id === id && (row.operation !== null || id >= home.first_event)
+  }
+  expect(indexed.filter((each) => !isNeeded(each))).toEqual([])
+  const tail: number[] = []
+  for (let n = home.tail; n !== null; n = rows.get(n)?.before ?? null) tail.push(n)
+  expect(tail.filter((n) => rows.get(n)?.event !== null).length).toBeLessThan(64)
+  const found = [...indexed.map(({ n }) => n), ...tail].toSorted(byNumber)
+  expect(found).toEqual([...rows.keys()].toSorted(byNumber))
+}
+
+function checkEvents(home: HomeRow, rows: ReadonlyMap<number, Row>, most: number): void {
+  const { first_event: first, last_event: last } = home
+  const events = [...rows.values()].filter(({ event, id }) => event !== null && id >= first)
+  const ids = events.map(({ id }) => id).toSorted(byNumber)
+  expect(ids).toEqual(ids.map((_, at) => first + at))
+  expect(ids.length).toBe(last - first + 1)
+  expect(ids.length).toBeGreaterThanOrEqual(Math.min(last, most || last))
+  if (most > 0) expect(ids.length).toBeLessThan(most + 64)
+}
+
+/** Everything in the tables of one home agrees. */
+export function checkHome(rowsOf: RowsOf, limits: HomeBounds): void {
+  const [home] = rowsOf<HomeRow>('homes')
+  if (!home) throw new Error('the home is not there')
+  const stands = rowsOf<Stand>('memories')
+  const log = new Map(rowsOf<Row>('log').map((row) => [row.n, row]))
+  checkLog(home, log, rowsOf<Place>('log_index'))
+  checkEvents(home, log, limits.events)
+
+  const versions = [...log.values()].filter(({ operation }) => operation !== null)
+  const rows = new Map(versions.map((row) => [row.n, row]))
+  const chains = stands.map((stand) => chainOf(stand, rows))
+  for (const [at, stand] of stands.entries()) checkMemory(stand, chains[at] ?? [], limits)
+  const reached = chains.flat().map(({ n }) => n)
+  expect(reached.toSorted(byNumber)).toEqual([...rows.keys()].toSorted(byNumber))
+  const current = new Set(stands.map(({ n }) => n))
+  expect(versions.filter(({ n, id }) => !current.has(n) && id < home.oldest)).toEqual([])
+
+  const living = stands.filter(({ deleted }) => deleted === 0)
+  const bytes = sum(living.map(({ size }) => size))
+  const history = sum(versions.map(({ size }) => size)) - bytes
+  const deleted = stands.length - living.length
+  expect(home).toMatchObject({ memories: living.length, bytes, history, deleted })
+  if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
+}
+
+/** What lies under each key is what the plain home has there. */
+export function checkHeads(rowsOf: RowsOf, { lies }: PlainHome): void {
+  const is = rowsOf<Stand>('memories').map(({ key, ...stand }) => {
+    const { id, version, created_at: createdAt, updated_at: updatedAt, deleted } = stand
+    return [key, { id, version, createdAt, updatedAt, deleted: deleted === 1 }]
+  })
+  const ought = [...lies].map(([key, { head }]) => {
+    const { id, version, createdAt, updatedAt, deleted } = head
+    return [key, { id, version, createdAt, updatedAt, deleted }]
+  })
+  expect(Object.fromEntries(is)).toEqual(Object.fromEntries(ought))
+}
