@@ -1,0 +1,68 @@
+/** A way to a server on which answers get lost: what was asked was done, and nobody hears of it. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface LossyWay {
+  readonly url: string
+  /** The next answers are cut off at their first byte, `meanwhile` having been done. */
+  readonly loseAnswers: (count: number, meanwhile?: () => Promise<unknown>) => void
+  /** The next answers break off after so many bytes. */
+  readonly cutAfter: (bytes: number) => void
+  /** Breaks every connection that is open. */
+  readonly breakAll: () => void
+  readonly close: () => Promise<void>
+}
+
+export async function openLossyWay(port: number): Promise<LossyWay> {
+  const open = new Set<Socket>()
+  let toLose = 0
+  let meanwhile = async (): Promise<unknown> => undefined
+  let bytesLeft = Number.POSITIVE_INFINITY
+
+  const server = createServer((client) => {
+    const home = connect(port, '127.0.0.1')
+    open.add(client)
+    const end = () => {
+      open.delete(client)
+      client.destroy()
+      home.destroy()
+    }
+    client.on('data', (piece) => home.write(piece))
+    home.on('data', (piece: Buffer) => {
+      if (toLose > 0) {
+        toLose--
+        home.pause()
+        void meanwhile().finally(end)
+        return
+      }
+      client.write(piece.subarray(0, bytesLeft))
+      bytesLeft -= piece.length
+      if (bytesLeft <= 0) {
+        bytesLeft = Number.POSITIVE_INFINITY
+        client.end()
+        home.destroy()
+      }
+    })
+    for (const socket of [client, home]) socket.on('error', end).on('close', end)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    loseAnswers(count, doing = async () => undefined) {
+      toLose = count
+      meanwhile = doing
+    },
+    cutAfter(bytes) {
+      bytesLeft = bytes
+    },
+    breakAll() {
+      for (const socket of open) socket.destroy()
+    },
+    async close() {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
