@@ -6,6 +6,8 @@ export interface LossyWay {
   readonly url: string
   /** The next answers are cut off at their first byte, `meanwhile` having been done. */
   readonly loseAnswers: (count: number, meanwhile?: () => Promise<unknown>) => void
+  /** The next requests never arrive, `meanwhile` having been done. */
+  readonly loseRequests: (count: number, meanwhile?: () => Promise<unknown>) => void
   /** The next answers break off after so many bytes. */
   readonly cutAfter: (bytes: number) => void
   /** Breaks every connection that is open. */
@@ -13,10 +15,14 @@ export interface LossyWay {
   readonly close: () => Promise<void>
 }
 
-export async function openLossyWay(port: number): Promise<LossyWay> {
+const nothing = async (): Promise<unknown> => undefined
+
+/** `at`: a port of its own; any free one unless told. */
+export async function openLossyWay(port: number, at = 0): Promise<LossyWay> {
   const open = new Set<Socket>()
-  let toLose = 0
-  let meanwhile = async (): Promise<unknown> => undefined
+  let answersToLose = 0
+  let requestsToLose = 0
+  let meanwhile = nothing
   let bytesLeft = Number.POSITIVE_INFINITY
 
   const server = createServer((client) => {
@@ -27,10 +33,15 @@ export async function openLossyWay(port: number): Promise<LossyWay> {
       client.destroy()
       home.destroy()
     }
-    client.on('data', (piece) => home.write(piece))
+    client.on('data', (piece) => {
+      if (requestsToLose === 0) return home.write(piece)
+      requestsToLose--
+      client.pause()
+      return meanwhile().finally(end)
+    })
     home.on('data', (piece: Buffer) => {
-      if (toLose > 0) {
-        toLose--
+      if (answersToLose > 0) {
+        answersToLose--
         home.pause()
         void meanwhile().finally(end)
         return
@@ -45,12 +56,16 @@ export async function openLossyWay(port: number): Promise<LossyWay> {
     })
     for (const socket of [client, home]) socket.on('error', end).on('close', end)
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(at, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    loseAnswers(count, doing = async () => undefined) {
-      toLose = count
+    loseAnswers(count, doing = nothing) {
+      answersToLose = count
+      meanwhile = doing
+    },
+    loseRequests(count, doing = nothing) {
+      requestsToLose = count
       meanwhile = doing
     },
     cutAfter(bytes) {
