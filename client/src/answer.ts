@@ -103,8 +103,9 @@ export function streamIn(
       async pull(controller) {
         deadline.start(idleMs)
         const { done, value } = await reader.read().catch((cause: unknown) => {
+          const { aborted, reason } = deadline.signal
           deadline.end()
-          throw deadline.signal.aborted ? deadline.signal.reason : cutOff(cause)
+          throw aborted ? reason : cutOff(cause)
         })
         deadline.rest()
         if (!done) return controller.enqueue(value)

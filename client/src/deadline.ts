@@ -6,7 +6,7 @@ export interface Deadline {
   readonly start: (ms: number) => void
   /** Nobody waits now. */
   readonly rest: () => void
-  /** Lets go of the caller's signal. May be called again. */
+  /** Lets go of the caller's signal, and of an answer that nobody reads on. May be called again. */
   readonly end: () => void
 }
 
@@ -31,6 +31,7 @@ export function deadlineWith(caller: AbortSignal | undefined): Deadline {
     end() {
       rest()
       caller?.removeEventListener('abort', stop)
+      controller.abort()
     },
   }
 }

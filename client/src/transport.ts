@@ -155,10 +155,11 @@ export class Transport {
       const error = await refusalIn(response, this.#token)
       deadline.end()
       return { kind: mayHaveHappened(error) ? 'lost' : 'refused', error }
-    } catch (cause) {
+    } catch (error) {
+      const cause = deadline.signal.aborted ? deadline.signal.reason : error
       deadline.end()
       ask.signal?.throwIfAborted()
-      return failed(deadline.signal.aborted ? deadline.signal.reason : cause)
+      return failed(cause)
     }
   }
 

@@ -10,6 +10,8 @@ export interface LossyWay {
   readonly loseRequests: (count: number, meanwhile?: () => Promise<unknown>) => void
   /** The next answers break off after so many bytes. */
   readonly cutAfter: (bytes: number) => void
+  /** Resolves when an answer with this text has gone through. */
+  readonly passed: (text: string) => Promise<void>
   /** Breaks every connection that is open. */
   readonly breakAll: () => void
   readonly close: () => Promise<void>
@@ -23,6 +25,7 @@ export async function openLossyWay(port: number, at = 0): Promise<LossyWay> {
   let answersToLose = 0
   let requestsToLose = 0
   let meanwhile = nothing
+  const waiting: { readonly text: string; readonly resolve: () => void }[] = []
   let bytesLeft = Number.POSITIVE_INFINITY
 
   const server = createServer((client) => {
@@ -46,7 +49,9 @@ export async function openLossyWay(port: number, at = 0): Promise<LossyWay> {
         void meanwhile().finally(end)
         return
       }
-      client.write(piece.subarray(0, bytesLeft))
+      client.write(piece.subarray(0, bytesLeft), () => {
+        for (const wait of waiting) if (piece.includes(wait.text)) wait.resolve()
+      })
       bytesLeft -= piece.length
       if (bytesLeft <= 0) {
         bytesLeft = Number.POSITIVE_INFINITY
@@ -71,6 +76,7 @@ export async function openLossyWay(port: number, at = 0): Promise<LossyWay> {
     cutAfter(bytes) {
       bytesLeft = bytes
     },
+    passed: (text) => new Promise((resolve) => waiting.push({ text, resolve })),
     breakAll() {
       for (const socket of open) socket.destroy()
     },

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birthBody } from '../harness.ts'
 import { type LossyWay, openLossyWay } from './lossy.ts'
 import { type OpenedHome, openHome } from './opened.ts'
+import { caught } from './outcome.ts'
 
 describe('an answer that is lost', () => {
   let opened: OpenedHome
@@ -35,12 +36,6 @@ describe('an answer that is lost', () => {
       otherOperator: clientOf(opened.url, operatorToken),
     }
   }
-
-  const caught = (promise: Promise<unknown>): Promise<unknown> =>
-    promise.then(
-      () => undefined,
-      (error: unknown) => error,
-    )
 
   test.each([1, 3])('%s times: a write is answered as written, and is made once', async (times) => {
     const { home, other } = await born()

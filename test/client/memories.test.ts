@@ -1,12 +1,7 @@
 import { AgentHome, BatchConflict, HomeError, VersionConflict } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OpenedHome, openHome } from './opened.ts'
-
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const found: T[] = []
-  for await (const item of items) found.push(item)
-  return found
-}
+import { all } from './outcome.ts'
 
 describe('the client', () => {
   let opened: OpenedHome
