@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { catalogue, type ErrorCode, problem } from '../errors.ts'
 import { answer, json } from '../http/call.ts'
-import { prefersHtml } from '../http/negotiate.ts'
+import { prefersHtml, varyBy } from '../http/negotiate.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
 import { problemBody } from '../pipeline/problem.ts'
@@ -49,7 +49,7 @@ export const problemPage = endpoint({
   errors: ['not_found'],
   handle({ call, params: { code } }, { showProblem }: Operations) {
     if (!isCode(code)) throw problem('not_found')
-    call.responseHeaders.Vary = 'Accept'
+    varyBy(call, 'Accept')
     return prefersHtml(call) ? showProblem(call, code) : json(call, 200, describe(code))
   },
 })
