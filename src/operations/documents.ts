@@ -1,7 +1,8 @@
 /** GET /openapi.json and /problems/<code>: what the service says about itself. */
 import { z } from 'zod'
 import { catalogue, type ErrorCode, problem } from '../errors.ts'
-import { answer, json } from '../http/call.ts'
+import { json } from '../http/call.ts'
+import { answerTagged } from '../http/etag.ts'
 import { prefersHtml, varyBy } from '../http/negotiate.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
@@ -14,8 +15,18 @@ export const openapi = endpoint({
   path: '/openapi.json',
   docs: { tag, summary: 'This description' },
   guards: [openToAll],
-  answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
-  handle: ({ call }, operations: Operations) => answer(call, 200, operations.openapi()),
+  answers: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      schema: z.looseObject({ openapi: z.string() }),
+      headers: { ETag: 'Changes when the description does.' },
+    },
+    304: {
+      description: 'The description is the one in If-None-Match.',
+      headers: { ETag: 'Changes when the description does.' },
+    },
+  },
+  handle: ({ call }, operations: Operations) => answerTagged(call, operations.openapi()),
 })
 
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(catalogue, name)
