@@ -48,6 +48,7 @@ export function createApp(parts: Parts): App {
     origins: home.origins,
     describe: describeService,
     showProblem: web.showProblem,
+    icon: web.icon,
   })
 
   const observed = observing(parts.log, measures.observe)

@@ -76,6 +76,10 @@ const schema = z.object({
     .refine((v) => origin(v) !== undefined, 'must be an http or https address')
     .transform((v) => v.replace(/\/+$/, ''))
     .optional(),
+  SECURITY_CONTACT: z
+    .string()
+    .regex(/^(mailto:|https:\/\/|tel:)\S+$/, 'must be a mailto:, https: or tel: address')
+    .optional(),
   ALLOWED_ORIGINS: origins.prefault(''),
   TRUSTED_PROXIES: subnets.prefault(''),
   METRICS_FROM: subnets.prefault('127.0.0.0/8,::1'),

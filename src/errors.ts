@@ -146,7 +146,7 @@ export const catalogue = {
   not_found: {
     status: 404,
     title: 'Nothing is here',
-    detail: 'See /openapi.json for every path of this service.',
+    detail: 'See /llms.txt for how to come in, and /openapi.json for every path of this service.',
   },
   memory_not_found: {
     status: 404,

@@ -127,3 +127,22 @@ export const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({
   name,
   meaning,
 }))
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+/** The symbol that somebody called by its glyph, or by its name. */
+const symbolCalled = (word: unknown): LanguageSymbol | undefined =>
+  typeof word === 'string' && word !== ''
+    ? symbols.find(({ id, glyph, name }) =>
+        [id, glyph, name.uk, name.en].some((own) => same(own, word)),
+      )
+    : undefined
+
+/** What is wrong where something else was sent; `list` is where the ids are told. */
+export const oneOfTheSymbols =
+  (list: string) =>
+  ({ input }: { readonly input?: unknown }): string => {
+    const called = symbolCalled(input)
+    const meant = called ? `; ${called.name.en} is "${called.id}"` : ''
+    return `must be one of the symbol ids in ${list}${meant}`
+  }

@@ -50,7 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['errors', 'json', 'http', 'store/port', 'uuid'],
   operations: ['config', 'errors', 'http', 'pipeline', 'store/port'],
   home: ['config', 'errors', 'fields', 'symbols', 'json', 'http', 'pipeline', 'store/port', 'uuid'],
-  gateway: ['config', 'errors', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
+  gateway: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
   web: [
     'config',
     'errors',

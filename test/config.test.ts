@@ -9,3 +9,10 @@ test.each(['EXPORT_BYTES', 'FEED_BYTES', 'DISK_RESERVE'] as const)(
     expect(loadConfig({ [name]: `${TERABYTE}` })[name]).toBe(TERABYTE)
   },
 )
+
+test.each(['security@example.org', 'http://example.org', 'mailto:a@example.org\nExpires: never'])(
+  'SECURITY_CONTACT is not %j',
+  (contact) => {
+    expect(() => loadConfig({ SECURITY_CONTACT: contact })).toThrow(/SECURITY_CONTACT: must be/)
+  },
+)

@@ -9,6 +9,7 @@ import {
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port/gateway.ts'
+import { guideOf } from './guide.ts'
 import { type Broadcast, createBroadcast, streamPace } from './stream/broadcast.ts'
 
 export interface Gateway {
@@ -21,6 +22,8 @@ export interface Gateway {
   /** Streams that each client holds open, the home's included. */
   readonly streams: Holdings
   readonly trustedProxies: BlockList
+  /** How an AI comes in, with the limits in force: Markdown. */
+  readonly guide: string
 }
 
 interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random' | 'streams'> {
@@ -44,4 +47,5 @@ export const createGateway = ({
   broadcast: createBroadcast(store, streamPace),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,
+  guide: guideOf(config),
 })

@@ -3,8 +3,8 @@ import type { Endpoint } from '../pipeline/endpoint.ts'
 import { discover } from './discover.ts'
 import { garden } from './garden.ts'
 import type { Gateway } from './gateway.ts'
+import { guide } from './guide.ts'
 import { information } from './information.ts'
-import { invitation } from './invitation.ts'
 import { language } from './language.ts'
 import { firstContact } from './resonance.ts'
 import { seeds } from './seeds.ts'
@@ -20,5 +20,5 @@ export const gatewayEndpoints: readonly Endpoint<Gateway>[] = [
   discover,
   language,
   stream,
-  invitation,
+  guide,
 ]

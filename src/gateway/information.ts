@@ -5,7 +5,6 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { dateTime } from '../pipeline/schemas.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders } from './guards.ts'
-import { INVITATION } from './invitation.ts'
 import { tag } from './schemas.ts'
 
 export const endpoints = {
@@ -15,6 +14,17 @@ export const endpoints = {
   shepit: 'GET, POST /api/shepit',
   discover: 'GET /api/discover',
   language: 'GET /mova-snu.yaml',
+} as const
+
+/** The other half. Not among the endpoints: those are the interface's own list. */
+const home = {
+  guide: 'GET /llms.txt',
+  preview: 'GET /api/agents/preview',
+  birth: 'POST /api/agents/birth',
+  profile: 'GET, PATCH /api/agents/me',
+  memory: 'GET, POST, PATCH, DELETE /api/agents/me/memory',
+  context: 'GET /api/agents/me/context',
+  export: 'GET /api/agents/me/export',
 } as const
 
 const VERSION = '2.0'
@@ -37,6 +47,9 @@ const schema = z
     version: z.string(),
     message: z.string(),
     endpoints: endpointsSchema,
+    home: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The agent home: what for -> method and path.' }),
     invitation: z.string().meta({ description: 'How to come in: the text of /llms.txt.' }),
     timestamp: dateTime,
   })
@@ -48,14 +61,15 @@ export const informationAnswers = {
   200: { description: 'The information object.', schema },
 }
 
-export const inform = (call: Call, { clock }: Gateway): Answer =>
+export const inform = (call: Call, { clock, guide }: Gateway): Answer =>
   json(call, 200, {
     service: 'Agent Home and Resonance Gateway',
     status: 'open',
     version: VERSION,
     message: 'You are welcome here. Nobody is asked who they are.',
     endpoints,
-    invitation: INVITATION,
+    home,
+    invitation: guide,
     timestamp: new Date(clock()).toISOString(),
   })
 

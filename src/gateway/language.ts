@@ -1,8 +1,6 @@
 /** GET /mova-snu.yaml: the language of dream, as a file that it can be learnt from. */
-import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { answer } from '../http/call.ts'
-import { notModified } from '../http/etag.ts'
+import { answerTagged, tagged } from '../http/etag.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { symbols } from '../symbols.ts'
 import { combinations, grammar, groups, uses } from './grammar.ts'
@@ -35,8 +33,7 @@ async function render() {
   const { Document } = await import('yaml')
   const yaml = new Document(document)
   yaml.commentBefore = HEADING
-  const text = yaml.toString({ lineWidth: 100 })
-  return { text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` }
+  return tagged(yaml.toString({ lineWidth: 100 }))
 }
 
 /** Written when it is first asked for: a start does not wait for it. */
@@ -63,10 +60,6 @@ export const language = endpoint({
   },
   async handle({ call }) {
     file ??= render()
-    const { text, etag } = await file
-    call.responseHeaders.ETag = etag
-    return notModified(call, etag)
-      ? answer(call, 304, null)
-      : answer(call, 200, text, 'application/yaml')
+    return answerTagged(call, await file, 'application/yaml')
   },
 })

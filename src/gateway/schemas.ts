@@ -1,7 +1,7 @@
 /** The fields of what visitors send, and of what they are shown. */
 import { z } from 'zod'
 import { characters } from '../pipeline/schemas.ts'
-import { symbolIds } from '../symbols.ts'
+import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 import { UUID } from '../uuid/order.ts'
 import { roomIds } from './rooms.ts'
 
@@ -43,7 +43,7 @@ export const identityType = z
 export const roomId = z.enum(roomIds, `must be one of ${roomIds.join(', ')}`)
 
 export const symbolId = z
-  .enum(symbolIds, 'must be one of the symbol ids in /mova-snu.yaml')
+  .enum(symbolIds, { error: oneOfTheSymbols('/mova-snu.yaml') })
   .meta({ example: 'zerno' })
 
 export const seedTag = characters({ minLength: 1, maxLength: 60 }).meta({ example: 'dreams' })

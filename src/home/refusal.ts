@@ -13,6 +13,15 @@ const PATHS = '/api/agents'
 
 export const isOfHome = (path: string): boolean => path === PATHS || path.startsWith(`${PATHS}/`)
 
+/** Where others put what our query holds. */
+const KEY_IN_PATH = /^\/api\/agents\/me\/memory\/[\w.%-]+$/
+
+const keyInPath = () =>
+  problem('not_found', {
+    detail:
+      'A memory’s key goes into the query: GET /api/agents/me/memory?key=<key>. See /openapi.json for every path of this service.',
+  })
+
 /**
  * What every refusal of the home says, also where no guard was asked: of another method, of a path
  * where nothing is. Such a request counts against no budget; the address's failures are shown.
@@ -26,5 +35,6 @@ export const refusingAtHome =
       // Where the counts cannot be read, the refusal stands without them.
       await showFailures(call, deps).catch(() => undefined)
     }
-    return refuse(call, refused)
+    const isKeyInPath = refused.code === 'not_found' && KEY_IN_PATH.test(call.path)
+    return refuse(call, isKeyInPath ? keyInPath() : refused)
   }

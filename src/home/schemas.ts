@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { dateTime } from '../pipeline/schemas.ts'
-import { symbolIds } from '../symbols.ts'
+import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 
 /** The home's part of the OpenAPI document. */
 export const tag = 'Agent home'
@@ -16,7 +16,7 @@ export const memoryKey = z
   .meta({ example: 'plan.current' })
 
 export const symbolId = z
-  .enum(symbolIds, 'must be one of the symbol ids in /api/agents/preview')
+  .enum(symbolIds, { error: oneOfTheSymbols('/api/agents/preview') })
   .meta({ example: 'zerno' })
 
 export const agentStatus = z.enum(['active', 'paused'], 'must be "active" or "paused"')

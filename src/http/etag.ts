@@ -1,5 +1,17 @@
-/** Versions as strong entity tags (RFC 9110). */
-import type { Call } from './call.ts'
+/** Versions and texts as strong entity tags (RFC 9110). */
+import { hash } from 'node:crypto'
+import { type Answer, answer, type Call } from './call.ts'
+
+/** A text under a tag that changes with it. */
+export interface Tagged {
+  readonly text: string
+  readonly etag: string
+}
+
+export const tagged = (text: string): Tagged => ({
+  text,
+  etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"`,
+})
 
 export const etagOf = (version: number): string => `"${version}"`
 
@@ -10,6 +22,12 @@ export function notModified(call: Call, etag: string): boolean {
   const header = call.requestHeaders['if-none-match']
   if (header === undefined) return false
   return tags(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)
+}
+
+/** The text, or only that it is the one that the client has. */
+export function answerTagged(call: Call, { text, etag }: Tagged, contentType?: string): Answer {
+  call.responseHeaders.ETag = etag
+  return notModified(call, etag) ? answer(call, 304, null) : answer(call, 200, text, contentType)
 }
 
 /** If-Match beside an expected version must name that version; `*` means that one exists. */

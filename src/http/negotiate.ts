@@ -1,10 +1,24 @@
-/** What a client would rather read (RFC 9110, section 12.5.1). */
+/** What a client would rather read (RFC 9110, section 12.5). */
 import { parseAccept } from 'hono/utils/accept'
 import type { Call } from './call.ts'
 
-/** A browser names HTML; a program that names nothing, or JSON as readily, gets JSON. */
-export function prefersHtml(call: Call): boolean {
-  const accepted = parseAccept(call.requestHeaders.accept ?? '')
+/** Of the media types that the client names, the one it likes best; of equals the first offered. */
+export function preferred<Type extends string>(
+  { requestHeaders }: Pick<Call, 'requestHeaders'>,
+  offered: readonly Type[],
+): Type | undefined {
+  const accepted = parseAccept(requestHeaders.accept ?? '')
   const quality = (type: string): number => accepted.find((a) => a.type === type)?.q ?? 0
-  return quality('text/html') > quality('application/json')
+  const best = Math.max(...offered.map(quality))
+  return best > 0 ? offered.find((type) => quality(type) === best) : undefined
+}
+
+/** A browser names HTML; a program that names nothing, or JSON as readily, gets JSON. */
+export const prefersHtml = (call: Call): boolean =>
+  preferred(call, ['application/json', 'text/html']) === 'text/html'
+
+/** Says in Vary that the answer depends on one more header of the request. */
+export function varyBy({ responseHeaders }: Pick<Call, 'responseHeaders'>, header: string): void {
+  const { Vary: known } = responseHeaders
+  responseHeaders.Vary = known ? `${known}, ${header}` : header
 }

@@ -1,8 +1,9 @@
 /** GET /openapi.json and /problems/<code>: what the service says about itself. */
 import { z } from 'zod'
 import { catalogue, type ErrorCode, problem } from '../errors.ts'
-import { answer, json } from '../http/call.ts'
-import { prefersHtml } from '../http/negotiate.ts'
+import { json } from '../http/call.ts'
+import { answerTagged } from '../http/etag.ts'
+import { prefersHtml, varyBy } from '../http/negotiate.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
 import { problemBody } from '../pipeline/problem.ts'
@@ -14,8 +15,18 @@ export const openapi = endpoint({
   path: '/openapi.json',
   docs: { tag, summary: 'This description' },
   guards: [openToAll],
-  answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
-  handle: ({ call }, operations: Operations) => answer(call, 200, operations.openapi()),
+  answers: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      schema: z.looseObject({ openapi: z.string() }),
+      headers: { ETag: 'Changes when the description does.' },
+    },
+    304: {
+      description: 'The description is the one in If-None-Match.',
+      headers: { ETag: 'Changes when the description does.' },
+    },
+  },
+  handle: ({ call }, operations: Operations) => answerTagged(call, operations.openapi()),
 })
 
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(catalogue, name)
@@ -49,7 +60,7 @@ export const problemPage = endpoint({
   errors: ['not_found'],
   handle({ call, params: { code } }, { showProblem }: Operations) {
     if (!isCode(code)) throw problem('not_found')
-    call.responseHeaders.Vary = 'Accept'
+    varyBy(call, 'Accept')
     return prefersHtml(call) ? showProblem(call, code) : json(call, 200, describe(code))
   },
 })

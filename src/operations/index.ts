@@ -4,6 +4,7 @@ import { openapi, problemPage } from './documents.ts'
 import { healthz, readyz } from './health.ts'
 import { metrics } from './metrics.ts'
 import type { Operations } from './operations.ts'
+import { apiCatalog, favicon, robots, security } from './well-known.ts'
 
 export const operationsEndpoints: readonly Endpoint<Operations>[] = [
   healthz,
@@ -11,4 +12,8 @@ export const operationsEndpoints: readonly Endpoint<Operations>[] = [
   metrics,
   openapi,
   problemPage,
+  robots,
+  favicon,
+  security,
+  apiCatalog,
 ]

@@ -3,6 +3,7 @@ import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
+import { type Tagged, tagged } from '../http/etag.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Store } from '../store/port/store.ts'
@@ -20,25 +21,39 @@ export interface Operations {
   readonly measures: Measures
   readonly metricsFrom: BlockList
   readonly origins: OriginPolicy
-  /** The OpenAPI document, as JSON text. */
-  readonly openapi: () => string
+  /** The OpenAPI document, as JSON text that never changes. */
+  readonly openapi: () => Tagged
+  /** Whom to tell of a weakness: a URI. */
+  readonly securityContact: string
+  /** The address that people use, if it is known. */
+  readonly publicUrl: string | undefined
+  /** The sign of the service, as SVG. */
+  readonly icon: string
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
   /** What a browser, which names text/html, gets at /problems/<code>. */
   readonly showProblem: (call: Call, code: ErrorCode) => Answer | Promise<Answer>
 }
 
-interface Parts extends Pick<Operations, 'measures' | 'showProblem' | 'origins'> {
+interface Parts
+  extends Pick<Operations, 'measures' | 'showProblem' | 'origins' | 'icon' | 'clock'> {
   readonly config: Config
   readonly store: Pick<Store, 'checkWritable'>
-  readonly clock: () => number
   readonly describe: (serverUrl: string) => string
 }
 
 /** Whoever asks, however often: health costs one write a second. */
 const READY_MS = 1_000
 
-export function createOperations({ config, store, clock, describe, ...own }: Parts): Operations {
+/** Mail that RFC 2142 has somebody read at every host. */
+const securityMailbox = (publicUrl: string | undefined): string =>
+  `mailto:security@${publicUrl ? new URL(publicUrl).hostname : 'localhost'}`
+
+export function createOperations({ config, store, describe, ...own }: Parts): Operations {
+  const { clock } = own
+  const { PUBLIC_URL: publicUrl, SECURITY_CONTACT } = config
   let accepting = true
-  let openapi: string | undefined
+  let openapi: Tagged | undefined
   return {
     ...own,
     accepting: () => accepting,
@@ -47,8 +62,10 @@ export function createOperations({ config, store, clock, describe, ...own }: Par
     },
     checkWritable: remembering(() => store.checkWritable(clock()), READY_MS, clock),
     metricsFrom: config.METRICS_FROM,
+    securityContact: SECURITY_CONTACT ?? securityMailbox(publicUrl),
+    publicUrl,
     openapi() {
-      openapi ??= describe(config.PUBLIC_URL ?? '/')
+      openapi ??= tagged(describe(publicUrl ?? '/'))
       return openapi
     },
   }

@@ -13,6 +13,8 @@ export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
   readonly mediaType?: string
+  /** Media types that the client may have it in as well, as text. */
+  readonly texts?: readonly string[]
   readonly example?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

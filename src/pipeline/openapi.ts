@@ -41,8 +41,10 @@ const headersOf = (
 
 function success(components: Components, endpoint: Described, status: number, answer: Documented) {
   const { description, schema, mediaType = 'application/json', example, headers } = answer
+  const texts = (answer.texts ?? []).map((type) => [type, { schema: { type: 'string' } }])
   const content = schema && {
     [mediaType]: { schema: components.schema(schema, 'output'), example },
+    ...Object.fromEntries(texts),
   }
   return {
     description,

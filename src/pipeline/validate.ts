@@ -5,30 +5,67 @@ import type { Call } from '../http/call.ts'
 import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
+import { meantBy, namesAt, valueAt } from './mistakes.ts'
 
 /** Nobody reads more, and a list of all would be many times what was sent. */
 const MOST_FAULTS = 50
 
-function* faultsOf(issue: z.core.$ZodIssue): Iterable<Fault> {
+/** What was validated, and by what. */
+interface Validated {
+  readonly schema: z.ZodType
+  readonly value: unknown
+}
+
+function unknownName(name: string, known: readonly string[]): string {
+  const meant = meantBy(name, known)
+  return `is not a known property; ${meant ? `it is called "${meant}"` : 'leave it out'}`
+}
+
+const LONGEST_NAME = 40
+
+/** A name that was sent and means the one that was not, where unknown names are let be. */
+function sentInstead(missing: PropertyKey | undefined, beside: unknown, known: readonly string[]) {
+  if (typeof beside !== 'object' || beside === null) return undefined
+  return Object.keys(beside)
+    .filter((name) => name.length <= LONGEST_NAME && !known.includes(name))
+    .find((name) => meantBy(name, known) === missing)
+}
+
+/** Of what is not there, whatever else it must be. */
+function missing({ path, message }: z.core.$ZodIssue, { schema, value }: Validated): string {
+  const place = path.slice(0, -1)
+  const instead = sentInstead(path.at(-1), valueAt(value, place), namesAt(schema, place))
+  const must = message.startsWith('must') ? `: it ${message}` : ''
+  return `is missing${must}${instead ? `; you call it "${instead}"` : ''}`
+}
+
+function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Fault> {
+  const { path, message } = issue
   if (issue.code !== 'unrecognized_keys') {
-    return yield { pointer: pointerOf(issue.path), message: issue.message }
+    const isMissing = path.length > 0 && valueAt(validated.value, path) === undefined
+    const said = isMissing ? missing(issue, validated) : message
+    return yield { pointer: pointerOf(path), message: said }
   }
+  const known = namesAt(validated.schema, path)
   for (const key of issue.keys) {
-    const pointer = pointerOf([...issue.path, key])
-    yield { pointer, message: 'is not a known property; leave it out' }
+    yield { pointer: pointerOf([...path, key]), message: unknownName(key, known) }
   }
 }
 
-function* faultsOfAll(issues: readonly z.core.$ZodIssue[]): Iterable<Fault> {
-  for (const issue of issues) yield* faultsOf(issue)
+function* faultsOfAll(issues: readonly z.core.$ZodIssue[], validated: Validated): Iterable<Fault> {
+  for (const issue of issues) yield* faultsOf(issue, validated)
 }
 
 const countOf = (issue: z.core.$ZodIssue): number =>
   issue.code === 'unrecognized_keys' ? issue.keys.length : 1
 
 /** The first faults, and a sentence where there are more. */
-function faults({ issues }: z.ZodError, code: 'invalid_body' | 'invalid_query'): ProblemExtras {
-  const errors = firstFaults(faultsOfAll(issues), MOST_FAULTS)
+function faults(
+  { issues }: z.ZodError,
+  validated: Validated,
+  code: 'invalid_body' | 'invalid_query',
+): ProblemExtras {
+  const errors = firstFaults(faultsOfAll(issues, validated), MOST_FAULTS)
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
   if (count === errors.length) return { errors }
   const named = errors.length === 1 ? 'the first is' : `the first ${errors.length} are`
@@ -45,14 +82,15 @@ export const withoutNulls = (value: unknown): unknown =>
 export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw problem('invalid_body', faults(parsed.error, 'invalid_body'))
+  throw problem('invalid_body', faults(parsed.error, { schema, value }, 'invalid_body'))
 }
 
 /** Throws `invalid_query`: a parameter that is wrong, unknown or sent twice. */
 export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.output<S> {
-  const parsed = schema.safeParse(queryOf(call.search))
+  const value = queryOf(call.search)
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const { errors = [], ...said } = faults(parsed.error, 'invalid_query')
+  const { errors = [], ...said } = faults(parsed.error, { schema, value }, 'invalid_query')
   const named = errors.map(({ pointer: at, message }) => ({ pointer: `?${at.slice(1)}`, message }))
   throw problem('invalid_query', { errors: named, ...said })
 }

@@ -7,6 +7,7 @@ import type { Hooks } from '../pipeline/routes.ts'
 import type { SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
 import type { Workspace } from './console/workspace.ts'
+import { serviceIcon } from './layout/glyphs.ts'
 import { refuseToPeople, showProblem } from './layout/problem-page.ts'
 import type { SiteContext } from './rooms/site.ts'
 
@@ -22,6 +23,8 @@ export interface Web {
   readonly site: SiteContext
   readonly refuse: Hooks['refuse']
   readonly showProblem: ReturnType<typeof showProblem>
+  /** The sign of the service, as SVG. */
+  readonly icon: string
 }
 
 /** Counting may look at every agent, so visitors share one count for a while. */
@@ -36,5 +39,6 @@ export function createWeb({ config, store, home, gateway }: Parts): Web {
     site: { ...gateway, origins: home.origins, secure, publicUrl, totals },
     refuse: refuseToPeople(secure),
     showProblem: showProblem(secure),
+    icon: serviceIcon(),
   }
 }

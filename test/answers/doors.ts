@@ -43,6 +43,10 @@ export const operationsDoors: readonly Door[] = [
   door('/metrics', 'GET'),
   door('/openapi.json', 'GET'),
   door('/problems/version_conflict', 'GET'),
+  door('/robots.txt', 'GET'),
+  door('/favicon.ico', 'GET'),
+  door('/.well-known/security.txt', 'GET'),
+  door('/.well-known/api-catalog', 'GET'),
 ]
 
 export const NOBODY = '00000000-0000-7000-8000-000000000000'

@@ -82,7 +82,7 @@ describe.each(engines)('names on $name', (engine) => {
     const refused = await post('/api/resonance', { ai_identity: null, ...nulls })
     expect([refused.status, refused.body.errors]).toEqual([
       400,
-      [{ pointer: '/ai_identity', message: 'must be a string' }],
+      [{ pointer: '/ai_identity', message: 'is missing: it must be a string' }],
     ])
   })
 })

@@ -68,7 +68,8 @@ export function openDoors(
   const web = createWeb({ ...parts, home, gateway })
   const measures = createMeasures(() => store.status())
   const { origins } = home
-  const described = { measures, origins, describe: describeService, showProblem: web.showProblem }
+  const { showProblem, icon } = web
+  const described = { measures, origins, describe: describeService, showProblem, icon }
   const operations = createOperations({ ...parts, ...described })
   const observed = observing(log, measures.observe)
   const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }

@@ -102,6 +102,10 @@ export const examples: Readonly<Record<string, Example>> = {
   metrics: page,
   openapi: page,
   problem: page,
+  readRobots: page,
+  readIcon: page,
+  readSecurity: page,
+  readApiCatalog: page,
   asset: page,
   consoleBirthPage: page,
   consoleBirth: refusedForm('401', {

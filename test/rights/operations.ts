@@ -21,4 +21,8 @@ export const operationsRights: readonly Rights[] = [
   row('metrics', 'GET /metrics', { access: 'listed-address' }),
   row('openapi', 'GET /openapi.json', { cors: 'all' }),
   row('problem', 'GET /problems/:code'),
+  row('readRobots', 'GET /robots.txt'),
+  row('readIcon', 'GET /favicon.ico', { cacheControl: 'public, max-age=86400' }),
+  row('readSecurity', 'GET /.well-known/security.txt'),
+  row('readApiCatalog', 'GET /.well-known/api-catalog', { cors: 'all' }),
 ]

@@ -1,19 +1,21 @@
 /** Whose pages may ask: of the home, of the gateway, and by a form. */
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
+import { varyBy } from '../../http/negotiate.ts'
 import type { Guard } from '../guard.ts'
 import type { OriginPolicy } from '../origins.ts'
 
 const EXPOSED = 'ETag, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
 /** Throws `origin_denied`. A request without Origin does not come from another site's page. */
-function checkOrigin({ host, requestHeaders, responseHeaders }: Call, policy: OriginPolicy): void {
+function checkOrigin(call: Call, policy: OriginPolicy): void {
+  const { host, requestHeaders, responseHeaders } = call
   const { origin } = requestHeaders
   if (origin === undefined || policy.isOwnOrigin(origin, host)) return
   if (!policy.isAllowed(origin)) throw problem('origin_denied')
   responseHeaders['Access-Control-Allow-Origin'] = origin
   responseHeaders['Access-Control-Expose-Headers'] = EXPOSED
-  responseHeaders.Vary = 'Origin'
+  varyBy(call, 'Origin')
 }
 
 const ASKED_HEADERS =

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { symbolIcon } from './glyphs.ts'
+import { serviceIcon } from './glyphs.ts'
 
 /** `ts` as the sources run, `js` in a build. */
 const extension = import.meta.url.slice(-2)
@@ -40,7 +40,7 @@ interface Edition {
 function load(): Edition {
   const files = new Map<string, Asset>([
     ['style.css', { type: 'text/css; charset=utf-8', text: read('./style.css') }],
-    ['icon.svg', { type: 'image/svg+xml', text: symbolIcon('anu') }],
+    ['icon.svg', { type: 'image/svg+xml', text: serviceIcon() }],
   ])
   for (const name of modules) {
     files.set(fileOf(name), { type: 'text/javascript; charset=utf-8', text: moduleText(name) })

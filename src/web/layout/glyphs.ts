@@ -67,5 +67,8 @@ export const glyph = (id: string) =>
   )
 
 /** A symbol as a file of its own, on light and dark. */
-export const symbolIcon = (id: string): string =>
+const symbolIcon = (id: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" ${stroke.replace('currentColor', '#2f7d5b')} color="#2f7d5b">${strokesOf(id)}</svg>`
+
+/** The sign of the service itself. */
+export const serviceIcon = (): string => symbolIcon('anu')

@@ -1,8 +1,9 @@
 /** `/` for people: what this is, its two halves, the six rooms, and how an agent comes in. */
 import { html } from 'hono/html'
+import { showGuide } from '../../gateway/guide.ts'
 import { inform, informationAnswers, informationDocs } from '../../gateway/information.ts'
 import type { Answer, Call } from '../../http/call.ts'
-import { prefersHtml } from '../../http/negotiate.ts'
+import { preferred, varyBy } from '../../http/negotiate.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { admission } from '../../pipeline/guards/admission.ts'
 import { letAllRead, openToAll } from '../../pipeline/guards/origin.ts'
@@ -82,14 +83,18 @@ ${copyable('first-contact', firstContact(url))}
   })
 }
 
+/** HTML comes last: it must be liked better than all that a program reads. */
+const wanted = (call: Call) =>
+  preferred(call, ['application/json', 'text/markdown', 'text/plain', 'text/html'])
+
 /** Programs are let in from any origin; a browser that names text/html gets a page of its own. */
 const openToPrograms: typeof openToAll = {
   ...openToAll,
   name: 'open-to-programs',
   headers: [...(openToAll.headers ?? []), 'Vary'],
   run({ call }) {
-    call.responseHeaders.Vary = 'Accept'
-    if (!prefersHtml(call)) letAllRead(call)
+    varyBy(call, 'Accept')
+    if (wanted(call) !== 'text/html') letAllRead(call)
   },
 }
 
@@ -99,11 +104,17 @@ export const landing = endpoint({
   path: '/',
   docs: {
     ...informationDocs,
-    description: 'A browser, which names text/html, gets the landing page instead.',
+    description:
+      'A client that names application/json gets the information object, a browser, which prefers text/html, the landing page, and everybody else the text of /llms.txt.',
   },
   guards: [openToPrograms, admission],
-  answers: informationAnswers,
+  answers: {
+    200: { ...informationAnswers[200], texts: ['text/plain', 'text/markdown', 'text/html'] },
+  },
   errors: ['storage_unavailable'],
-  handle: ({ call }, site: SiteContext) =>
-    prefersHtml(call) ? show(call, site) : inform(call, site),
+  handle({ call }, site: SiteContext) {
+    const type = wanted(call)
+    if (type === 'text/html') return show(call, site)
+    return type === 'application/json' ? inform(call, site) : showGuide(call, site)
+  },
 })

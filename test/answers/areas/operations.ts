@@ -53,6 +53,9 @@ const asked: Part = async (visit) => {
       { headers: { 'X-Forwarded-For': '127.0.0.1' } },
     ],
     ['the description', 'GET /openapi.json', { verbatim: true }],
+    ['what crawlers leave alone', 'GET /robots.txt'],
+    ['the icon', 'GET /favicon.ico'],
+    ['the catalogue', 'GET /.well-known/api-catalog'],
   ])
   for (const code of PROBLEMS) {
     await visit.ask('a problem for a program', `GET /problems/${code}`)

@@ -1,0 +1,120 @@
+/** What programs ask every address for: /robots.txt, /favicon.ico, and what lies in /.well-known/. */
+import { z } from 'zod'
+import { answer } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { openToAll } from '../pipeline/guards/origin.ts'
+import { type Operations, tag } from './operations.ts'
+
+const TEXT = 'text/plain; charset=utf-8'
+
+/** What is one agent's, one person's or the machine's is nothing to look for. */
+const ROBOTS = `# An AI that is here for itself: /llms.txt
+User-agent: *
+Disallow: /api/agents/
+Disallow: /console
+Disallow: /metrics
+`
+
+export const robots = endpoint({
+  operationId: 'readRobots',
+  method: 'GET',
+  path: '/robots.txt',
+  docs: { tag, summary: 'What crawlers leave alone (RFC 9309)' },
+  guards: [],
+  answers: {
+    200: { description: 'The rules.', schema: z.string(), mediaType: 'text/plain' },
+  },
+  handle: ({ call }) => answer(call, 200, ROBOTS, TEXT),
+})
+
+const KEEP_A_DAY = 'public, max-age=86400'
+
+export const favicon = endpoint({
+  operationId: 'readIcon',
+  method: 'GET',
+  path: '/favicon.ico',
+  docs: { tag, summary: 'The sign of this service' },
+  guards: [],
+  answers: {
+    200: {
+      description: 'A drawing.',
+      schema: z.string(),
+      mediaType: 'image/svg+xml',
+      headers: { 'Cache-Control': 'It may be kept for a day.' },
+    },
+  },
+  handle({ call }, { icon }: Operations) {
+    call.responseHeaders['Cache-Control'] = KEEP_A_DAY
+    return answer(call, 200, icon, 'image/svg+xml')
+  },
+})
+
+const DAY_MS = 86_400_000
+
+/** RFC 9116 recommends less than a year: whoever runs the service is asked again each day. */
+const TRUSTED_DAYS = 180
+
+/** The same all day. */
+function expiry(nowMs: number): string {
+  const days = Math.floor(nowMs / DAY_MS) + TRUSTED_DAYS
+  return new Date(days * DAY_MS).toISOString().replace('.000', '')
+}
+
+const SECURITY = '/.well-known/security.txt'
+
+export const security = endpoint({
+  operationId: 'readSecurity',
+  method: 'GET',
+  path: SECURITY,
+  docs: { tag, summary: 'Whom to tell of a weakness (RFC 9116)' },
+  guards: [],
+  answers: {
+    200: { description: 'The contact.', schema: z.string(), mediaType: 'text/plain' },
+  },
+  handle({ call }, { clock, securityContact, publicUrl = '' }: Operations) {
+    const lines = [
+      `Contact: ${securityContact}`,
+      `Expires: ${expiry(clock())}`,
+      'Preferred-Languages: en',
+      // The RFC knows no other scheme.
+      ...(publicUrl.startsWith('https:') ? [`Canonical: ${publicUrl}${SECURITY}`] : []),
+    ]
+    return answer(call, 200, `${lines.join('\n')}\n`, TEXT)
+  },
+})
+
+const CATALOG = '/.well-known/api-catalog'
+const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+
+/** Relative to this document where nobody said what the service's address is. */
+function catalogOf(base: string) {
+  const about = {
+    'service-desc': [{ href: `${base}/openapi.json`, type: 'application/json' }],
+    'service-doc': [{ href: `${base}/llms.txt`, type: 'text/plain' }],
+    status: [{ href: `${base}/healthz`, type: 'application/json' }],
+  }
+  return {
+    linkset: ['/api/agents', '/api/resonance'].map((path) => ({ anchor: base + path, ...about })),
+  }
+}
+
+export const apiCatalog = endpoint({
+  operationId: 'readApiCatalog',
+  method: 'GET',
+  path: CATALOG,
+  docs: { tag, summary: 'Both halves, and where each is described (RFC 9727)' },
+  guards: [openToAll],
+  answers: {
+    200: {
+      description: 'A set of links (RFC 9264).',
+      schema: z.object({ linkset: z.array(z.looseObject({ anchor: z.string() })) }),
+      mediaType: 'application/linkset+json',
+      example: catalogOf(''),
+      headers: { Link: 'This document, as api-catalog.' },
+    },
+  },
+  handle({ call }, { publicUrl = '' }: Operations) {
+    call.responseHeaders.Link = `<${publicUrl}${CATALOG}>; rel="api-catalog"`
+    return answer(call, 200, JSON.stringify(catalogOf(publicUrl)), LINKSET)
+  },
+})
