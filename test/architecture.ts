@@ -20,7 +20,7 @@ export interface Measured {
  * itself. A new part needs a row here.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  main: ['advice', 'cli', 'random', 'runtime', 'serve'],
+  main: ['advice', 'cli', 'runtime'],
   advice: ['config', 'store/port'],
   bounds: ['config', 'store/port'],
   serve: ['app', 'bounds', 'config', 'errors', 'http', 'migrating', 'store/open', 'store/port'],
@@ -43,6 +43,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   fields: [],
   random: [],
   runtime: [],
+  version: [],
   symbols: [],
   uuid: [],
   json: [],
@@ -65,7 +66,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/port',
   ],
   'web/browser': [],
-  cli: ['bounds', 'config', 'pipeline', 'store/move', 'store/open', 'store/port'],
+  cli: [
+    'advice',
+    'bounds',
+    'config',
+    'pipeline',
+    'random',
+    'serve',
+    'store/move',
+    'store/open',
+    'store/port',
+    'version',
+  ],
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
@@ -122,8 +134,8 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /\bprocess\.(exit|abort|reallyExit)\(/,
-    allowedIn: ['main.ts'],
-    sentence: 'only main.ts exits the process',
+    allowedIn: ['main.ts', 'cli/'],
+    sentence: 'only main.ts and cli/ exit the process',
   },
   {
     pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomUUID)\b/,
@@ -132,7 +144,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,
-    allowedIn: ['store/', 'config.ts', 'cli/move.ts'],
+    allowedIn: ['store/', 'config.ts', 'cli/commands.ts'],
     sentence: 'nobody outside store/ names an engine',
   },
 ]

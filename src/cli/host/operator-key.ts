@@ -1,29 +1,22 @@
 /** `agent-home operator-key AGENT_ID`: another operator token, from whoever owns the host. */
 import { randomBytes } from 'node:crypto'
-import { boundsOf } from '../bounds.ts'
-import { loadConfig } from '../config.ts'
-import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
-import { openHost } from '../store/open.ts'
-import { OutcomeUnknown, StoreRefused } from '../store/port/errors.ts'
-import type { Host, ResetAnswer } from '../store/port/host.ts'
-
-const USAGE = `Usage: agent-home operator-key AGENT_ID
-
-Gives an agent a new operator token and prints it, once, on standard output: for an
-operator who has lost theirs, or shares it with a stranger. The old one is void at once.
-It works on the data that DATABASE_URL names, while the service runs and while it does not.
-`
+import { boundsOf } from '../../bounds.ts'
+import { loadConfig } from '../../config.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
+import { openHost } from '../../store/open.ts'
+import { OutcomeUnknown } from '../../store/port/errors.ts'
+import type { Host, ResetAnswer } from '../../store/port/host.ts'
+import type { Given, Report } from '../command.ts'
+import { missing, usage } from '../failure.ts'
 
 const AGENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** What is no id may be a secret in the wrong place: it is not said again. */
 const NO_ID = 'An agent is named by its id: 32 hexadecimal digits in five groups, from its birth.'
 
-function agentIdOf(args: readonly string[]): string {
-  const [given = '', ...more] = args
-  if (given === '' || more.length > 0) throw new StoreRefused(USAGE.trimEnd())
+function agentIdOf([given = '']: Given['args']): string {
   const agentId = given.toLowerCase()
-  if (!AGENT_ID.test(agentId)) throw new StoreRefused(`${NO_ID}\n\n${USAGE.trimEnd()}`)
+  if (!AGENT_ID.test(agentId)) throw usage(NO_ID)
   return agentId
 }
 
@@ -45,21 +38,16 @@ The old one is void. The agent left the operator account that it was in, if any,
 The agent token and named keys stay: POST /api/agents/me/keys with the new operator token ends them all.
 `
 
-/** Throws StoreRefused, ConfigError, or StoreUnavailable. */
-export async function operatorKey(args: readonly string[]): Promise<void> {
-  if (args.some((arg) => arg === '--help' || arg === '-h')) {
-    process.stdout.write(USAGE)
-    return
-  }
+export async function operatorKey({ args }: Given): Promise<Report> {
   const agentId = agentIdOf(args)
   const config = loadConfig()
   const host = await openHost(config.DATABASE_URL, Date.now(), boundsOf(config))
   try {
     const token = tokenFrom('operator', randomBytes(TOKEN_BYTES))
     const { outcome } = await reset(host, agentId, hashToken(token))
-    if (outcome === 'missing') throw new StoreRefused(`No agent ${agentId} in ${host.location}.`)
-    process.stdout.write(`${token}\n`)
-    process.stderr.write(done(agentId))
+    if (outcome === 'missing') throw missing(`No agent ${agentId} in ${host.location}.`)
+    const value = { agent_id: agentId, operator_token: token }
+    return { value, text: `${token}\n`, note: done(agentId) }
   } finally {
     await host.close()
   }

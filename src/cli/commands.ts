@@ -1,0 +1,35 @@
+/** Every command, once: help, what is run and what shells complete come from here. */
+import type { Command } from './command.ts'
+
+const SERVICE = 'The service:'
+const HOST = 'On the host’s data, by whoever owns the host:'
+
+export const commands: readonly Command[] = [
+  {
+    name: 'serve',
+    group: SERVICE,
+    summary: 'serve; what runs where no command is given',
+    plain: true,
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'move',
+    group: HOST,
+    summary: 'take everything from one database to another kind',
+    details: 'Takes everything from a database file to an empty PostgreSQL, counted and compared.',
+    options: [
+      { name: 'from', value: 'URL', summary: 'sqlite:./data/home.db', required: true },
+      { name: 'to', value: 'URL', summary: 'postgres://…/home', required: true },
+    ],
+    load: async () => (await import('./host/move.ts')).moveCommand,
+  },
+  {
+    name: 'operator-key',
+    group: HOST,
+    summary: 'give an agent a new operator token',
+    details:
+      'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one is void at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
+    parameters: [{ name: 'AGENT_ID' }],
+    load: async () => (await import('./host/operator-key.ts')).operatorKey,
+  },
+]
