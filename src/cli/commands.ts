@@ -13,6 +13,15 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'verify',
+    group: HOST,
+    summary: 'check a database file, or a backup',
+    details:
+      'Holds a database file against all that can be checked at rest: that it is sound, that versions, counts and the log agree, that nothing is left without an owner. It is opened for reading alone; a file that is being served is checked as of one moment. Ends with 1, and a list, where something is wrong.',
+    parameters: [{ name: 'FILE', completes: 'files' }],
+    load: async () => (await import('./host/verify.ts')).verifyCommand,
+  },
+  {
     name: 'move',
     group: HOST,
     summary: 'take everything from one database to another kind',

@@ -9,6 +9,7 @@ import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
+import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
@@ -216,4 +217,10 @@ test(`ledger, texts and chains of versions agree under any bounds, after whateve
   })
   fc.assert(property, { seed, numRuns: HOMES })
   expect(changed).toBeGreaterThan(HOMES * 10)
+})
+
+test('what is checked at rest finds nothing wrong with any of those homes', () => {
+  const { faults, counts } = verifyDatabase(join(directory, 'home.db'))
+  expect(faults).toEqual([])
+  expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })
