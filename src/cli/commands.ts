@@ -13,6 +13,16 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'backup',
+    group: HOST,
+    summary: 'write a copy of the data, and verify it',
+    details:
+      'Writes one moment of the data that DATABASE_URL names into a file, readable by its owner alone, while the service runs or not; no write waits for it. The file is verified before it gets its name. On PostgreSQL it says what to use instead.',
+    parameters: [{ name: 'FILE', completes: 'files' }],
+    options: [{ name: 'force', summary: 'replace a file that is there' }],
+    load: async () => (await import('./host/backup.ts')).backupCommand,
+  },
+  {
     name: 'verify',
     group: HOST,
     summary: 'check a database file, or a backup',
