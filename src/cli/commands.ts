@@ -32,6 +32,24 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./host/verify.ts')).verifyCommand,
   },
   {
+    name: 'gateway list',
+    group: HOST,
+    summary: 'what strangers left in the gateway, newest first',
+    options: [
+      { name: 'feed', value: 'FEED', summary: 'of one feed alone: garden, seeds, shepit, …' },
+      { name: 'limit', value: 'N', summary: 'at most so many, up to 1000 (20)' },
+      { name: 'before', value: 'ID', summary: 'older than this entry' },
+    ],
+    load: async () => (await import('./host/gateway.ts')).gatewayList,
+  },
+  {
+    name: 'gateway remove',
+    group: HOST,
+    summary: 'remove what a stranger left in the gateway',
+    parameters: [{ name: 'ID' }],
+    load: async () => (await import('./host/gateway.ts')).gatewayRemove,
+  },
+  {
     name: 'move',
     group: HOST,
     summary: 'take everything from one database to another kind',

@@ -13,6 +13,17 @@ export class Failure extends Error {
 
 export const usage = (message: string): Failure => new Failure(EXIT.usage, message)
 
+/** A number that was given, or the one that stands for it. */
+export function wholeNumber(
+  name: string,
+  given: string | undefined,
+  { least, most, otherwise }: { least: number; most: number; otherwise: number },
+): number {
+  const number = given === undefined ? otherwise : Number(given)
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw usage(`--${name} must be a whole number from ${least} to ${most}.`)
+}
+
 export const missing = (message: string): Failure => new Failure(EXIT.missing, message)
 
 /** In words, with the stack where nobody foresaw it. */

@@ -1,13 +1,11 @@
 /** `agent-home operator-key AGENT_ID`: another operator token, from whoever owns the host. */
 import { randomBytes } from 'node:crypto'
-import { boundsOf } from '../../bounds.ts'
-import { loadConfig } from '../../config.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
-import { openHost } from '../../store/open.ts'
 import { OutcomeUnknown } from '../../store/port/errors.ts'
 import type { Host, ResetAnswer } from '../../store/port/host.ts'
 import type { Given, Report } from '../command.ts'
 import { missing, usage } from '../failure.ts'
+import { onHost } from './on-host.ts'
 
 const AGENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -40,15 +38,11 @@ The agent token and named keys stay: POST /api/agents/me/keys with the new opera
 
 export async function operatorKey({ args }: Given): Promise<Report> {
   const agentId = agentIdOf(args)
-  const config = loadConfig()
-  const host = await openHost(config.DATABASE_URL, Date.now(), boundsOf(config))
-  try {
+  return onHost(async (host) => {
     const token = tokenFrom('operator', randomBytes(TOKEN_BYTES))
     const { outcome } = await reset(host, agentId, hashToken(token))
     if (outcome === 'missing') throw missing(`No agent ${agentId} in ${host.location}.`)
     const value = { agent_id: agentId, operator_token: token }
     return { value, text: `${token}\n`, note: done(agentId) }
-  } finally {
-    await host.close()
-  }
+  })
 }
