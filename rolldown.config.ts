@@ -9,8 +9,8 @@ export default defineConfig([
   {
     input: {
       main: 'src/main.ts',
-      move: 'src/cli/move.ts',
       // Threads of their own, so files of their own.
+      'backup-thread': 'src/store/sqlite/rest/backup-thread.ts',
       'writer-thread': 'src/store/sqlite/engine/writer-thread.ts',
       'search-thread': 'src/store/sqlite/engine/search-thread.ts',
     },

@@ -20,7 +20,7 @@ export interface Measured {
  * itself. A new part needs a row here.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  main: ['advice', 'cli', 'random', 'runtime', 'serve'],
+  main: ['advice', 'cli', 'runtime'],
   advice: ['config', 'store/port'],
   bounds: ['config', 'store/port'],
   serve: ['app', 'bounds', 'config', 'errors', 'http', 'migrating', 'store/open', 'store/port'],
@@ -43,6 +43,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   fields: [],
   random: [],
   runtime: [],
+  version: [],
   symbols: [],
   uuid: [],
   json: [],
@@ -65,9 +66,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/port',
   ],
   'web/browser': [],
-  cli: ['bounds', 'config', 'pipeline', 'store/move', 'store/open', 'store/port'],
+  cli: [
+    'advice',
+    'bounds',
+    'config',
+    'pipeline',
+    'random',
+    'serve',
+    'store/move',
+    'store/open',
+    'store/port',
+    'store/at-rest',
+    'version',
+  ],
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
+  'store/at-rest': ['store/open', 'store/port', 'store/sqlite'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/answers': ['json', 'store/port'],
   'store/change': ['store/answers', 'store/port'],
@@ -81,6 +95,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/words': ['store/letters'],
   'store/search': ['store/port', 'store/words'],
   'store/sqlite': [
+    'fields',
     'uuid',
     'store/port',
     'store/answers',
@@ -125,8 +140,8 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /\bprocess\.(exit|abort|reallyExit)\(/,
-    allowedIn: ['main.ts'],
-    sentence: 'only main.ts exits the process',
+    allowedIn: ['main.ts', 'cli/'],
+    sentence: 'only main.ts and cli/ exit the process',
   },
   {
     pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomUUID)\b/,
@@ -135,7 +150,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,
-    allowedIn: ['store/', 'config.ts', 'cli/move.ts'],
+    allowedIn: ['store/', 'config.ts', 'cli/commands.ts'],
     sentence: 'nobody outside store/ names an engine',
   },
 ]

@@ -2,7 +2,7 @@
 import type { Host } from './port/host.ts'
 import type { Progress, Store, StoreOptions } from './port/store.ts'
 
-const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl)
+export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl)
 
 /** Throws StoreRefused when the database may not be used. An engine is loaded when it is named. */
 export async function openStore(

@@ -24,7 +24,7 @@ async function count(url: string, token: string, wrote: () => void): Promise<voi
 
 test('a backup taken while writes go on is one moment, and a restore starts from it', async () => {
   const directory = freshDirectory()
-  for (const name of ['package.json', 'node_modules']) {
+  for (const name of ['package.json', 'node_modules', 'src']) {
     symlinkSync(join(root, name), join(directory, name))
   }
   const env = { WRITES_PER_MINUTE: '0' }

@@ -24,5 +24,8 @@ test('npm run build gives a program that needs nothing else, serves and keeps me
   const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => server.url + path)
   expect(assets.length).toBeGreaterThan(2)
   for (const asset of assets) expect((await fetch(asset)).status).toBe(200)
+  const entry = join(alone, 'dist/main.js')
+  const backup = await launch({ directory: alone, entry, args: ['backup', 'backup.db'] }).ended
+  expect(backup).toMatchObject({ code: 0, stdout: expect.stringContaining('checks passed') })
   expect((await server.kill('SIGTERM')).code).toBe(0)
 })

@@ -38,8 +38,7 @@ function sourceUrl(): string {
 const runMove = (from: string, to: string) =>
   launch({
     directory: freshDirectory(),
-    entry: 'src/cli/move.ts',
-    args: ['--from', from, '--to', to],
+    args: ['move', '--from', from, '--to', to],
   }).ended
 
 const account = { email: 'operator@example.org', password: 'correct horse battery' }

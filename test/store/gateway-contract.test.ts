@@ -439,6 +439,43 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
       expect(rooms.map(({ room, count }) => [room, count])).toEqual([['shepit-wall', 2]])
     })
 
+    test('the host’s owner sees what was left, newest first, and as much as tells it', async () => {
+      await leaveAll(['1', '2'])
+      await leave({ feed: 'garden', text: 'ї'.repeat(500), identity: 'Ї'.repeat(300) })
+      const [newest, ...others] = await store.listEntries({ limit: 10 })
+      expect(newest).toMatchObject({ feed: 'garden', room: 'memory-garden', createdAt: START })
+      expect([newest?.text.length, newest?.identity.length]).toEqual([200, 200])
+      expect(newest?.bytes).toBeGreaterThan(1_500)
+      expect(others.map(({ text }) => text)).toEqual(['2', '1'])
+      expect(await store.listEntries({ feed: 'seeds', limit: 1 })).toMatchObject([{ text: '2' }])
+      const before = others[0]?.id
+      expect(await store.listEntries({ before, limit: 9 })).toMatchObject([{ text: '1' }])
+    })
+
+    test('the host’s owner removes an entry: no page, word, label or count has it', async () => {
+      await leaveAll(['kept'])
+      const id = await leave({ text: 'spamword here', labels: ['tag:spam'], room: 'shepit-wall' })
+      await leaveAll(['newer'])
+      expect(await store.removeEntry(id)).toEqual({ outcome: 'removed' })
+      expect(await store.removeEntry(id)).toEqual({ outcome: 'missing' })
+      expect(texts((await page(10)).entries)).toEqual(['newer', 'kept'])
+      expect((await page(10, undefined, ['tag:spam'])).entries).toEqual([])
+      expect(await store.findKindred(['spamword'], 5)).toEqual([])
+      expect(texts(await store.entriesAfter(NIL_ID, 10, PLENTY))).toEqual(['kept', 'newer'])
+      expect(await store.summarizeRooms(1)).toMatchObject([{ room: 'memory-garden', count: 2 }])
+    })
+
+    test('after the newest was removed, what arrives has a higher id and is found', async () => {
+      await leaveAll(['kept'])
+      const gone = await leave({ text: 'first word' })
+      await store.removeEntry(gone)
+      await reopen(0)
+      const next = await leave({ text: 'second word', createdAt: START + 1 })
+      expect(next > gone).toBe(true)
+      expect(texts(await store.findKindred(['word'], 5))).toEqual(['second word'])
+      expect(texts(await store.findKindred(['first'], 5))).toEqual([])
+    })
+
     test('arrivals follow an id, oldest first, from every feed', async () => {
       expect(await store.lastArrival()).toBe(NIL_ID)
       expect(await store.entriesAfter(NIL_ID, 10, PLENTY)).toEqual([])

@@ -1,6 +1,6 @@
-/** What the host's owner does to an agent, without any credential of it. */
+/** What the host's owner does, without any credential: to an agent, and to what strangers left. */
 import { BY_HOST } from '../answers.ts'
-import type { HostStore, ResetAnswer } from '../port/host.ts'
+import { type EntrySummary, type HostStore, type ResetAnswer, SHOWN_CHARS } from '../port/host.ts'
 import { happenings } from './controls.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 
@@ -21,9 +21,34 @@ const leaveAccount = statement(
   'UPDATE agents SET rotated = true, account_id = NULL WHERE agent_id = $1',
 )
 
+/** Greater than every id. */
+const END_OF_IDS = 'g'
+
+const listEntries = statement<EntrySummary>(
+  'list_entries',
+  `SELECT id, feed, room, left(identity, ${SHOWN_CHARS}) AS identity,
+     left(text, ${SHOWN_CHARS}) AS text, bytes, created_at AS "createdAt"
+   FROM entries WHERE id < $1 AND ($2::TEXT IS NULL OR feed = $2) ORDER BY id DESC LIMIT $3`,
+)
+
+const removeEntry = statement<{ id: string }>(
+  'remove_entry',
+  `WITH removed AS (
+     DELETE FROM entries WHERE id = $1 RETURNING id, feed, room, bytes
+   ),
+   unlabelled AS (
+     DELETE FROM entry_labels l USING removed r WHERE l.feed = r.feed AND l.id = r.id
+   ),
+   counted AS (
+     UPDATE room_counts c SET entries = c.entries - 1, bytes = c.bytes - r.bytes
+     FROM removed r WHERE c.feed = r.feed AND c.room = r.room
+   )
+   SELECT id FROM removed`,
+)
+
 /** `most` events are kept. */
 export function hostVerbs(
-  { transact }: Connections,
+  { read, transact, write }: Connections,
   committed: () => void,
   most: number,
 ): HostStore {
@@ -40,6 +65,13 @@ export function hostVerbs(
       })
       if (answer.outcome === 'replaced') committed()
       return answer
+    },
+    listEntries: ({ feed, before = END_OF_IDS, limit }) =>
+      read(listEntries, before, feed ?? null, limit),
+    async removeEntry(id) {
+      const [removed] = await write(removeEntry, id)
+      if (removed) committed()
+      return { outcome: removed ? 'removed' : 'missing' }
     },
   }
 }

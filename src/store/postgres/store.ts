@@ -110,7 +110,11 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
-const forgettingHost = (known: Identities, { resetOperatorToken }: HostStore): HostStore => ({
+const forgettingHost = (
+  known: Identities,
+  { resetOperatorToken, ...others }: HostStore,
+): HostStore => ({
+  ...others,
   resetOperatorToken: (agentId, ...token) =>
     resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),
 })

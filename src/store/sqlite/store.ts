@@ -20,6 +20,7 @@ import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
+import { prepareHostReads } from './host.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
@@ -52,6 +53,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     changedHomes: prepareNews(db),
     sessions: prepareSessionReads(db, refuse),
     gateway: prepareGatewayReads(db),
+    host: prepareHostReads(db),
     ...groupReads(db),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
@@ -157,6 +159,8 @@ function homeVerbs(parts: Parts): HomeStore {
 const hostVerbs = (parts: Parts): HostStore => ({
   resetOperatorToken: (...token) =>
     forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
+  listEntries: (wanted) => parts.read(() => parts.host.listEntries(wanted)),
+  removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
 const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({

@@ -9,6 +9,7 @@ import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
+import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { times } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
@@ -139,4 +140,10 @@ test('they agree whatever was imported, and whatever it met', () => {
   })
   fc.assert(property, { numRuns: HOMES })
   expect(imported).toBeGreaterThan(HOMES)
+})
+
+test('what is checked at rest finds nothing wrong with any of those homes', () => {
+  const { faults, counts } = verifyDatabase(join(directory, 'home.db'))
+  expect(faults).toEqual([])
+  expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })

@@ -43,6 +43,8 @@ export async function reachHolder(path: string): Promise<Host | undefined> {
   return {
     location: path,
     resetOperatorToken: asking('resetOperatorToken'),
+    listEntries: asking('listEntries'),
+    removeEntry: asking('removeEntry'),
     async close() {
       socket.destroy()
     },

@@ -19,7 +19,8 @@ const ofAnother = (path: string, who: string): StoreRefused =>
     `${path} belongs to another user${who}. Run this as that user, or as root while the service runs.`,
   )
 
-function existing(path: string): { readonly file: string; readonly stats: Stats } {
+/** Throws StoreRefused where none can be seen. */
+export function existingFile(path: string): { readonly file: string; readonly stats: Stats } {
   try {
     const file = realpathSync(path)
     return { file, stats: statSync(file) }
@@ -43,7 +44,7 @@ export async function reachSqlite(
   now: number,
   options: StoreOptions,
 ): Promise<Host> {
-  const { file, stats } = existing(pathOf(databaseUrl))
+  const { file, stats } = existingFile(pathOf(databaseUrl))
   for (let tries = 1; ; tries++) {
     const holder = await reachHolder(file)
     if (holder) return holder

@@ -156,21 +156,24 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   addNamedKeys,
 ]
 
+/** The version of the schema that this program has. */
+export const SCHEMA = steps.length
+
 const versionOf = (db: DatabaseSync): number =>
   Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0])
 
 function step(db: DatabaseSync, path: string, progress: Progress): void {
   const version = versionOf(db)
-  if (version > steps.length) {
+  if (version > SCHEMA) {
     throw new StoreRefused(
-      `${path} has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
+      `${path} has schema ${version}, and this program knows ${SCHEMA}. Run the newer program that wrote it.`,
     )
   }
   for (const next of steps.slice(version)) {
     if (typeof next === 'string') db.exec(next)
     else next(db, progress)
   }
-  db.exec(`PRAGMA user_version = ${steps.length}`)
+  db.exec(`PRAGMA user_version = ${SCHEMA}`)
 }
 
 /** Throws StoreRefused when the database was written by a newer program. */

@@ -1,0 +1,34 @@
+/** Why a command did not do what it should, and what scripts are told of it. */
+import { EXIT, type Exit } from './exit-codes.ts'
+
+/** Foreseen: its sentence is all that is said. */
+export class Failure extends Error {
+  override name = 'Failure'
+  readonly exit: Exit
+  constructor(exit: Exit, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.exit = exit
+  }
+}
+
+export const usage = (message: string): Failure => new Failure(EXIT.usage, message)
+
+/** A number that was given, or the one that stands for it. */
+export function wholeNumber(
+  name: string,
+  given: string | undefined,
+  { least, most, otherwise }: { least: number; most: number; otherwise: number },
+): number {
+  const number = given === undefined ? otherwise : Number(given)
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw usage(`--${name} must be a whole number from ${least} to ${most}.`)
+}
+
+export const missing = (message: string): Failure => new Failure(EXIT.missing, message)
+
+/** In words, with the stack where nobody foresaw it. */
+export async function explain(error: unknown): Promise<{ message: string; exit: Exit }> {
+  if (error instanceof Failure) return { message: error.message, exit: error.exit }
+  const { advice } = await import('../advice.ts')
+  return { message: advice(error) ?? String((error as Error).stack), exit: EXIT.failed }
+}

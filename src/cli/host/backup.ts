@@ -1,0 +1,82 @@
+/** `agent-home backup`: a copy of the data, verified before it gets its name. */
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { loadConfig } from '../../config.ts'
+import { copyDatabase, verifyFile } from '../../store/at-rest.ts'
+import type { Given, Report } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import type { Terminal } from '../terminal.ts'
+import { checkingOn, faultsText } from './verify.ts'
+
+/** What lies beside a database that a service uses, or used. */
+const OF_A_SERVICE = ['-wal', '.lock']
+
+function refuseTaken(file: string, force: boolean): void {
+  if (OF_A_SERVICE.some((end) => existsSync(file + end))) {
+    throw new Failure(EXIT.failed, `${file} is a database that a service uses. Name another file.`)
+  }
+  if (existsSync(file) && !force) {
+    throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
+  }
+}
+
+/** A name is kept by its directory, and lost with it. */
+function rename(from: string, to: string): void {
+  renameSync(from, to)
+  const directory = openSync(dirname(to), 'r')
+  fsyncSync(directory)
+  closeSync(directory)
+}
+
+const copyingOn =
+  ({ isWatched, tell }: Terminal) =>
+  (done: number, of: number): void => {
+    if (isWatched) tell(done < of ? `\r  ${Math.floor((100 * done) / of)} %` : '\r\u001b[K')
+  }
+
+/** Undone by whatever ends it before it is done. */
+async function withTemporary<T>(
+  file: string,
+  { whenStopped }: Terminal,
+  work: (temporary: string) => Promise<T>,
+): Promise<T> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
+  closeSync(openSync(temporary, 'wx', 0o600))
+  const undo = () => rmSync(temporary, { force: true })
+  const forget = whenStopped(undo)
+  try {
+    return await work(temporary)
+  } finally {
+    forget()
+    undo()
+  }
+}
+
+async function backUp(file: string, terminal: Terminal): Promise<Report> {
+  const { DATABASE_URL } = loadConfig()
+  return withTemporary(file, terminal, async (temporary) => {
+    const source = await copyDatabase(DATABASE_URL, temporary, copyingOn(terminal))
+    const verified = await verifyFile(temporary, checkingOn(terminal))
+    const { faults, bytes, checks } = verified
+    const to = faults.length > 0 ? `${file}.faulty` : file
+    rename(temporary, to)
+    const value = { source, file: to, ...verified }
+    if (faults.length === 0) {
+      const text = `${source} is backed up to ${file}: ${bytes} bytes, ${checks} checks passed.\n`
+      return { value, text }
+    }
+    const text = `What ${source} holds is not as it should be. It was copied to ${to}, and nothing else was touched.\n`
+    return { value, text: text + faultsText(faults), exit: EXIT.failed }
+  })
+}
+
+export async function backupCommand(
+  { args: [given = ''], flags }: Given,
+  terminal: Terminal,
+): Promise<Report> {
+  const file = resolve(given)
+  refuseTaken(file, flags.has('force'))
+  return backUp(file, terminal)
+}

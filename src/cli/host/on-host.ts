@@ -1,0 +1,16 @@
+/** The data of this host, for as long as something is done to it. */
+import { boundsOf } from '../../bounds.ts'
+import { loadConfig } from '../../config.ts'
+import { openHost } from '../../store/open.ts'
+import type { Host } from '../../store/port/host.ts'
+
+/** Throws StoreRefused, ConfigError, or StoreUnavailable. */
+export async function onHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
+  const config = loadConfig()
+  const host = await openHost(config.DATABASE_URL, Date.now(), boundsOf(config))
+  try {
+    return await work(host)
+  } finally {
+    await host.close()
+  }
+}

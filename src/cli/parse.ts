@@ -1,0 +1,90 @@
+/** Words of a command line -> the command that they name, and what it is given. */
+import { CommanderError, Command as Parser, Option as ParserOption } from 'commander'
+import { VERSION } from '../version.ts'
+import type { Command, Given, Option, Parameter } from './command.ts'
+import { EXIT, type Exit } from './exit-codes.ts'
+import type { Terminal } from './terminal.ts'
+
+export type Parsed =
+  | { readonly command: Command; readonly given: Given }
+  /** Help, the version or a fault was shown. */
+  | { readonly exit: Exit }
+
+const JSON_OPTION: Option = { name: 'json', summary: 'print JSON, for programs' }
+
+export const optionsOf = ({ options = [], plain }: Command): readonly Option[] =>
+  plain ? options : [...options, JSON_OPTION]
+
+const argumentOf = ({ name, optional }: Parameter): string => (optional ? `[${name}]` : `<${name}>`)
+
+function parserOption({ name, value, summary, choices, required }: Option): ParserOption {
+  const option = new ParserOption(`--${name}${value ? ` <${value}>` : ''}`, summary)
+  if (choices) option.choices(choices)
+  return option.makeOptionMandatory(required === true)
+}
+
+function givenOf(command: Command, args: readonly string[], parser: Parser): Given {
+  const options: Record<string, string> = {}
+  const flags = new Set<string>()
+  for (const each of optionsOf(command)) {
+    const value: unknown = parser.getOptionValue(parserOption(each).attributeName())
+    if (value === true) flags.add(each.name)
+    else if (typeof value === 'string') options[each.name] = value
+  }
+  return { args, options, flags }
+}
+
+/** The parser of the first of two words, made when it is first met. */
+function parentOf(root: Parser, words: readonly string[], group: string): Parser {
+  const [first, second] = words
+  if (first === undefined || second === undefined) return root
+  const found = root.commands.find((each) => each.name() === first)
+  return found ?? root.command(first).helpGroup(group).summary(`${first} …`)
+}
+
+function add(root: Parser, command: Command, chosen: (given: Given) => void): void {
+  const words = command.name.split(' ')
+  const parser = parentOf(root, words, command.group).command(words.at(-1) ?? '')
+  if (words.length === 1) parser.helpGroup(command.group)
+  parser.summary(command.summary).description(command.details ?? command.summary)
+  for (const each of command.parameters ?? []) parser.argument(argumentOf(each))
+  for (const each of optionsOf(command)) parser.addOption(parserOption(each))
+  parser.action(() => {
+    const args = (command.parameters ?? []).map((_, at) => parser.args[at])
+    chosen(givenOf(command, args as string[], parser))
+  })
+}
+
+function rootParser({ say, tell }: Terminal): Parser {
+  return new Parser('agent-home')
+    .description('A private home for AI agents: versioned memories, and an open gateway.')
+    .usage('[command] [options]')
+    .version(VERSION)
+    .configureOutput({ writeOut: say, writeErr: tell })
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (each) => each.name() })
+    .showHelpAfterError('Say --help for what there is.')
+    .exitOverride()
+}
+
+/** Shows what is wrong with them, or the help that they ask for. */
+export function parse(
+  words: readonly string[],
+  table: readonly Command[],
+  terminal: Terminal,
+): Parsed {
+  let parsed: Parsed | undefined
+  const root = rootParser(terminal)
+  for (const command of table) {
+    add(root, command, (given) => {
+      parsed = { command, given }
+    })
+  }
+  try {
+    root.parse(words, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return { exit: error.exitCode === 0 ? EXIT.done : EXIT.usage }
+  }
+  return parsed ?? { exit: EXIT.usage }
+}

@@ -1,0 +1,26 @@
+/** Tables for people: columns side by side, each row on one line. */
+
+/** What strangers write must neither break a line nor speak to the terminal. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+
+const LONGEST = 60
+
+const cut = (text: string): string => {
+  const letters = [...oneLine(text)]
+  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join('')}…` : letters.join('')
+}
+
+/** Columns are as wide as their longest cell; the last is as long as it is. */
+export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cut(String(cell ?? ''))))
+  const widths = head.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return cells.map((row) => `${line(row)}\n`).join('')
+}
+
+export const timeOf = (ms: number): string =>
+  new Date(ms).toISOString().slice(0, 19).replace('T', ' ')

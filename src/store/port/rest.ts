@@ -1,0 +1,26 @@
+/** What can be said of data at rest: of a file that nobody needs to serve. */
+
+/** A promise that does not hold. */
+export interface Fault {
+  /** What is not so, in words. */
+  readonly fault: string
+  /** Where it was found. */
+  readonly count: number
+  /** The first places: ids, keys and numbers, never a text. */
+  readonly places: readonly string[]
+}
+
+export interface Verified {
+  /** The schema that the file has, and the one that this program knows. */
+  readonly schema: { readonly found: number; readonly known: number }
+  readonly bytes: number
+  /** Promises that were held against the data. */
+  readonly checks: number
+  /** Rows of each kind; none where the schema is an older program's. */
+  readonly counts: Readonly<Record<string, number>>
+  /** Empty: all is as it was promised. */
+  readonly faults: readonly Fault[]
+}
+
+/** Told before each check: `done` of `of`. */
+export type Checking = (done: number, of: number) => void

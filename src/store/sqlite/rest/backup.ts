@@ -1,0 +1,51 @@
+/** A copy of a database as of one moment, whether it is served or not. */
+import { once } from 'node:events'
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { StoreRefused } from '../../port/errors.ts'
+import type { Checking } from '../../port/rest.ts'
+import { existingFile } from '../control/reach.ts'
+import { pathOf } from '../engine/connection.ts'
+import type { Copying } from './backup-thread.ts'
+
+const LOOK_MS = 200
+
+const threadFile = new URL(`./backup-thread${extname(import.meta.url)}`, import.meta.url)
+
+/** What was written must outlive a power cut, as what it was taken from does. */
+function sync(file: string): void {
+  const opened = openSync(file, 'r')
+  fsyncSync(opened)
+  closeSync(opened)
+}
+
+async function finished(thread: Worker): Promise<void> {
+  try {
+    await once(thread, 'exit')
+  } catch (cause) {
+    const reason = (cause as Error).message
+    throw new StoreRefused(`The backup could not be written: ${reason}.`, { cause })
+  }
+}
+
+/** Reads alone: a service that writes is not kept waiting. `target`: an empty file. */
+export async function copyDatabase(
+  databaseUrl: string,
+  target: string,
+  copying: Checking,
+): Promise<string> {
+  const { file: path } = existingFile(pathOf(databaseUrl))
+  const thread = new Worker(threadFile, { workerData: { path, target } satisfies Copying })
+  const total = statSync(path).size
+  const look = () => copying(Math.min(statSync(target).size, total), total)
+  const looking = setInterval(look, LOOK_MS)
+  try {
+    await finished(thread)
+  } finally {
+    clearInterval(looking)
+  }
+  copying(total, total)
+  sync(target)
+  return path
+}

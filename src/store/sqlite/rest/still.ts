@@ -1,0 +1,40 @@
+/** Reads a database file without writing to it, or leaving anything beside it. */
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { openReader } from '../engine/connection.ts'
+
+const isAlone = (path: string): boolean => !existsSync(`${path}-wal`)
+
+/** Changes with whatever is written. */
+function stampOf(path: string): string {
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true })
+  return [ino, size, mtimeNs].join()
+}
+
+/** Nobody writes it: SQLite would make a log and its index beside it, and leave them. */
+const openStill = (path: string): DatabaseSync =>
+  new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true })
+
+function using<T>(db: DatabaseSync, read: (db: DatabaseSync) => T): T {
+  try {
+    return read(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** One moment of the file, also while a service writes it. What is read twice, was written between. */
+export function readFileOf<T>(path: string, read: (db: DatabaseSync) => T): T {
+  if (!isAlone(path)) return using(openReader(path), read)
+  const before = stampOf(path)
+  const isSame = () => isAlone(path) && stampOf(path) === before
+  let found: T
+  try {
+    found = using(openStill(path), read)
+  } catch (error) {
+    if (isSame()) throw error
+    return using(openReader(path), read)
+  }
+  return isSame() ? found : using(openReader(path), read)
+}

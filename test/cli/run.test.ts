@@ -1,0 +1,140 @@
+/** A command line: what is parsed, what is shown, and the code that it ends with. */
+import { expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { Command, Given } from '../../src/cli/command.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { Failure, missing } from '../../src/cli/failure.ts'
+import { ConfigError } from '../../src/config.ts'
+import { StoreRefused } from '../../src/store/port/errors.ts'
+import { VERSION } from '../../src/version.ts'
+import { speak } from './spoken.ts'
+
+const group = 'Tried:'
+
+const says = (name: string, more: Partial<Command> = {}): Command => ({
+  name,
+  group,
+  summary: `says ${name}`,
+  load: async () => async () => ({ value: { said: name }, text: `${name}\n`, note: 'so\n' }),
+  ...more,
+})
+
+const failing = (error: Error): Command =>
+  says('fail', {
+    load: async () => async () => {
+      throw error
+    },
+  })
+
+/** The command, and what it is given when it is called so. */
+async function given(more: Partial<Command>, ...words: string[]): Promise<Given | undefined> {
+  let seen: Given | undefined
+  const load: Command['load'] = async () => async (was) => {
+    seen = was
+    return undefined
+  }
+  await speak(['try', ...words], [says('try', { ...more, load })])
+  return seen
+}
+
+test('a command says what was asked for, with what is beside it on standard error', async () => {
+  expect(await speak(['one'], [says('one'), says('two')])).toEqual({
+    ...{ code: 0, stdout: 'one\n', stderr: 'so\n' },
+  })
+  expect(await speak(['two', '--json'], [says('one'), says('two')])).toEqual({
+    ...{ code: 0, stdout: '{"said":"two"}\n', stderr: '' },
+  })
+})
+
+test('what is given arrives by its names, and nothing that was not', async () => {
+  const parameters = [{ name: 'KEY' }, { name: 'TEXT', optional: true }]
+  const options = [
+    { name: 'on-conflict', value: 'HOW', summary: 'how', choices: ['skip', 'fail'] },
+    { name: 'dry-run', summary: 'tries' },
+  ]
+  const all = await given(
+    { parameters, options },
+    ...['plan', 'a text', '--on-conflict', 'skip', '--dry-run', '--json'],
+  )
+  expect(all).toEqual({
+    args: ['plan', 'a text'],
+    options: { 'on-conflict': 'skip' },
+    flags: new Set(['dry-run', 'json']),
+  })
+  const least = await given({ parameters, options }, 'plan')
+  expect(least).toEqual({ args: ['plan', undefined], options: {}, flags: new Set() })
+  expect(await given({ parameters }, '--', '--json')).toMatchObject({ args: ['--json', undefined] })
+})
+
+test('a command of two words is found under the first', async () => {
+  const table = [says('feed list'), says('feed remove')]
+  expect((await speak(['feed', 'remove'], table)).stdout).toBe('feed remove\n')
+  const bare = await speak(['feed'], table)
+  expect(bare).toMatchObject({ code: 2, stdout: '' })
+  expect(bare.stderr).toContain('says feed list')
+})
+
+test.each([
+  ['an unknown command', ['tow'], "unknown command 'tow'"],
+  ['one that is nearly known', ['tw'], 'Did you mean two?'],
+  ['an unknown option', ['two', '--fast'], "unknown option '--fast'"],
+  ['too much', ['two', 'three'], 'Expected 0 arguments but got 1'],
+  ['too little', ['three'], "missing required argument 'KEY'"],
+  ['a wrong choice', ['four', '--how', 'x'], 'Allowed choices are a, b'],
+  ['an option that must be', ['four'], "required option '--how <HOW>'"],
+])('%s is a fault of usage, and runs nothing', async (_, words, sentence) => {
+  const table = [
+    says('two'),
+    says('three', { parameters: [{ name: 'KEY' }] }),
+    says('four', {
+      options: [{ name: 'how', value: 'HOW', summary: 'h', choices: ['a', 'b'], required: true }],
+    }),
+  ]
+  const { code, stdout, stderr } = await speak(words, table)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(sentence)
+})
+
+test.each([
+  [missing('No such thing.'), 4, 'No such thing.'],
+  [new Failure(3, 'It changed.'), 3, 'It changed.'],
+  [new StoreRefused('It is held.'), 1, 'It is held.'],
+  [new ConfigError('PORT: no'), 1, 'PORT: no'],
+])('what was foreseen (%s) is one sentence and a code', async (error, exit, sentence) => {
+  const table = [failing(error)]
+  expect(await speak(['fail'], table)).toEqual({ code: exit, stdout: '', stderr: `${sentence}\n` })
+  const { stderr, stdout } = await speak(['fail', '--json'], table)
+  expect({ stdout, stderr: JSON.parse(stderr) }).toEqual({
+    stdout: '',
+    stderr: { error: sentence, exit },
+  })
+})
+
+test('what nobody foresaw shows where it happened', async () => {
+  const { code, stderr } = await speak(['fail'], [failing(new Error('odd'))])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/Error: odd\n +at .*run\.test\.ts/)
+})
+
+test('help tells of every command, and each of its own', async () => {
+  const { code, stdout } = await speak(['--help'])
+  expect(code).toBe(0)
+  for (const { name } of commands) expect(stdout).toContain(`  ${name.split(' ')[0]} `)
+  for (const { name, parameters = [], options = [] } of commands) {
+    const own = await speak([...name.split(' '), '--help'])
+    expect(own.code).toBe(0)
+    for (const each of parameters) expect(own.stdout).toContain(each.name)
+    for (const each of options) expect(own.stdout).toContain(`--${each.name}`)
+  }
+})
+
+test('every command is declared once, and loads', async () => {
+  const names = commands.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  for (const { load } of commands) expect(await load()).toBeTypeOf('function')
+})
+
+test('the version is the package’s', async () => {
+  expect(VERSION).toBe(packageJson.version)
+  expect(await speak(['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
+})

@@ -1,0 +1,42 @@
+/** Commands run in this process, and all that they say. */
+import type { Command } from '../../src/cli/command.ts'
+import { run } from '../../src/cli/run.ts'
+import type { Terminal } from '../../src/cli/terminal.ts'
+
+export interface Spoken {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+interface Said extends Pick<Spoken, 'stdout' | 'stderr'> {
+  readonly terminal: Terminal
+}
+
+/** `typed`: what is on standard input. */
+export function terminalOf(overrides: Partial<Terminal> = {}, typed = ''): () => Said {
+  const out: string[] = []
+  const err: string[] = []
+  const terminal: Terminal = {
+    say: (text) => void out.push(text),
+    tell: (text) => void err.push(text),
+    isWatched: false,
+    isTyped: false,
+    input: (async function* () {
+      yield Buffer.from(typed)
+    })(),
+    whenStopped: () => () => {},
+    ...overrides,
+  }
+  return () => ({ terminal, stdout: out.join(''), stderr: err.join('') })
+}
+
+export async function speak(
+  words: readonly string[],
+  table?: readonly Command[],
+  said = terminalOf(),
+): Promise<Spoken> {
+  const code = await run(words, said().terminal, table)
+  const { stdout, stderr } = said()
+  return { code, stdout, stderr }
+}

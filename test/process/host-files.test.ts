@@ -1,0 +1,151 @@
+/** `agent-home backup` and `verify`, as an operator runs them. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, test } from 'vitest'
+import { birth, readMemory, writeMemory } from './calls.ts'
+import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+
+afterEach(cleanUp)
+
+const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
+
+const databaseOf = (directory: string): string => join(directory, 'data', 'home.db')
+
+/** A service that was lived in a little, and is stopped. */
+async function lived(): Promise<{ options: Launch; directory: string; token: string }> {
+  const directory = freshDirectory()
+  const server = await serve({ directory })
+  const { token } = await birth(server.url)
+  await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
+  await server.kill('SIGTERM')
+  return { options: { directory }, directory, token }
+}
+
+describe('backup', () => {
+  test('while nobody serves: its owner’s alone, verified, and nothing is left beside', async () => {
+    const { options, directory, token } = await lived()
+    const { code, output } = await run(options, 'backup', 'backup.db')
+    expect({ code, output }).toMatchObject({ code: 0 })
+    expect(output).toMatch(
+      /home\.db is backed up to .*backup\.db: \d+ bytes, \d+ checks passed\.\n$/,
+    )
+    const file = join(directory, 'backup.db')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(directory).toSorted()).toEqual(['backup.db', 'data'])
+    expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
+    const restored = freshDirectory()
+    mkdirSync(join(restored, 'data'))
+    copyFileSync(file, databaseOf(restored))
+    const { url } = await serve({ directory: restored })
+    expect((await readMemory(url, token, 'plan')).memory.text).toBe('Step 1')
+  })
+
+  test('of what a killed service left in its log, all is in it', async () => {
+    const directory = freshDirectory()
+    const server = await serve({ directory })
+    const { token } = await birth(server.url)
+    await writeMemory(server.url, token, { key: 'plan', text: 'last words', expectedVersion: 0 })
+    await server.kill('SIGKILL')
+    expect(existsSync(`${databaseOf(directory)}-wal`)).toBe(true)
+    expect((await run({ directory }, 'backup', 'backup.db')).code).toBe(0)
+    const db = new DatabaseSync(join(directory, 'backup.db'), { readOnly: true })
+    expect(db.prepare('SELECT text FROM log WHERE text IS NOT NULL').all()).toMatchObject([
+      { text: 'last words' },
+    ])
+    db.close()
+  })
+
+  test('what is there is replaced with --force alone', async () => {
+    const { options, directory } = await lived()
+    const file = join(directory, 'backup.db')
+    writeFileSync(file, 'precious')
+    const refused = await run(options, 'backup', 'backup.db')
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.output).toContain('is there already. Name another file, or say --force.')
+    expect(statSync(file).size).toBe(8)
+    const { code, stdout } = await run(options, 'backup', 'backup.db', '--force', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ file, source: databaseOf(directory), faults: [] },
+      counts: { agents: 1, memories: 1 },
+    })
+  })
+
+  test('the database itself is never written over', async () => {
+    const { options, directory } = await lived()
+    const before = statSync(databaseOf(directory)).ino
+    expect((await run(options, 'backup', 'data/home.db', '--force')).code).toBe(1)
+    await serve(options)
+    expect((await run(options, 'backup', 'data/home.db', '--force')).code).toBe(1)
+    expect(statSync(databaseOf(directory)).ino).toBe(before)
+  })
+
+  test('data that is not as it should be replaces no backup', async () => {
+    const { options, directory } = await lived()
+    await run(options, 'backup', 'backup.db')
+    const good = statSync(join(directory, 'backup.db'))
+    const db = new DatabaseSync(databaseOf(directory))
+    db.exec('UPDATE homes SET memories = 7')
+    db.close()
+    const { code, output } = await run(options, 'backup', 'backup.db', '--force')
+    expect(code).toBe(1)
+    expect(output).toMatch(/not as it should be\. It was copied to .*backup\.db\.faulty/)
+    expect(output).toContain('counts of memories differ')
+    expect(statSync(join(directory, 'backup.db')).ino).toBe(good.ino)
+    expect(readdirSync(directory).toSorted()).toEqual([
+      ...['backup.db', 'backup.db.faulty', 'data'],
+    ])
+  })
+
+  test('a signal leaves nothing half done', async () => {
+    const { options, directory } = await lived()
+    const db = new DatabaseSync(databaseOf(directory))
+    // Long enough to be met on its way.
+    db.exec(`CREATE TABLE large (x); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL
+      SELECT i + 1 FROM c WHERE i < 300000) INSERT INTO large SELECT randomblob(1000) FROM c`)
+    db.close()
+    const backup = launch({ ...options, args: ['backup', 'backup.db'] })
+    await expect.poll(() => readdirSync(directory), { timeout: 60_000 }).toHaveLength(2)
+    const { signal } = await backup.kill('SIGINT')
+    expect(signal).toBe('SIGINT')
+    expect(readdirSync(directory)).toEqual(['data'])
+  })
+
+  test('PostgreSQL has its own program, whose command is given without the password', async () => {
+    const DATABASE_URL = 'postgres://keeper:s3cret@db.example:5432/home?pool_max=20'
+    const directory = freshDirectory()
+    const { code, output } = await run({ directory, env: { DATABASE_URL } }, 'backup', 'backup.db')
+    expect(code).toBe(1)
+    expect(output).toContain(
+      `pg_dump --format=custom --file=home.dump 'postgres://keeper@db.example:5432/home'`,
+    )
+    expect(output).not.toContain('s3cret')
+    expect(readdirSync(directory)).toEqual([])
+  })
+})
+
+describe('verify', () => {
+  test('says what is there, and how much was checked', async () => {
+    const { options } = await lived()
+    const { code, stdout } = await run(options, 'verify', 'data/home.db')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^data\/home\.db is sound: \d+ checks, \d+ bytes\.\n/)
+    expect(stdout).toMatch(/agents +1\n {2}memories +1\n/)
+  })
+
+  test('ends with 1 and a list where something is wrong, also while it is served', async () => {
+    const { options, directory } = await lived()
+    await serve(options)
+    const db = new DatabaseSync(databaseOf(directory))
+    db.exec('UPDATE homes SET memories = 7; UPDATE log SET bytes = 1 WHERE text IS NOT NULL')
+    db.close()
+    const { code, stdout } = await run(options, 'verify', 'data/home.db')
+    expect(code).toBe(1)
+    expect(stdout).toContain('is not as it should be: 2 of')
+    expect(stdout).toContain('counts of memories differ from what is there:\n    0')
+    const asJson = await run(options, 'verify', 'data/home.db', '--json')
+    expect(asJson.code).toBe(1)
+    expect(JSON.parse(asJson.stdout).faults).toHaveLength(2)
+  })
+})

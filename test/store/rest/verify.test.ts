@@ -1,0 +1,138 @@
+/** What is wrong with a file is found, and what is right is not blamed. */
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openStore } from '../../../src/store/open.ts'
+import { openWriter } from '../../../src/store/sqlite/engine/connection.ts'
+import { ofHomes, ofLog, ofMemories, ofVersions } from '../../../src/store/sqlite/rest/keeping.ts'
+import { ofAgents, ofEntries } from '../../../src/store/sqlite/rest/promises.ts'
+import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
+import { temporaryDirectory } from '../../harness.ts'
+import { unbounded } from '../../unbounded.ts'
+import { NOON } from '../fixture.ts'
+import { livedIn } from './lived.ts'
+
+const directory = temporaryDirectory()
+let lived = ''
+beforeAll(async () => {
+  lived = await livedIn(join(directory, 'lived'))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const damaged = join(directory, 'damaged.db')
+
+/** A copy in which something was done that no program of ours does. */
+function damage(sql: string): string {
+  copyFileSync(lived, damaged)
+  const db = new DatabaseSync(damaged, { enableForeignKeyConstraints: false })
+  db.exec(`PRAGMA journal_mode = DELETE; ${sql}`)
+  db.close()
+  return damaged
+}
+
+test('a file in which all was done is as it was promised, and is left as it is', () => {
+  const before = readFileSync(lived)
+  const told: [number, number][] = []
+  const found = verifyDatabase(lived, (done, of) => told.push([done, of]))
+  expect(found.faults).toEqual([])
+  expect(found.counts).toMatchObject({ accounts: 1, agents: 2, memories: 10, entries: 3 })
+  expect(found.checks).toBeGreaterThan(20)
+  expect(told).toEqual(told.map((_, at) => [at, found.checks]))
+  expect(readFileSync(lived).equals(before)).toBe(true)
+  expect(readdirSync(join(lived, '..')).toSorted()).toEqual(['home.db', 'home.db.lock'])
+})
+
+/** For each promise: what breaks it. */
+const damages: readonly (readonly [string, string])[] = [
+  ['not exactly one agent token', `DELETE FROM credentials WHERE kind = 'operator'`],
+  ['an agent has no home', `DELETE FROM homes`],
+  ['no SHA-256', `UPDATE credentials SET token_hash = 'aho_' || agent_id WHERE kind = 'operator'`],
+  ['lacks its name or its bounds', `UPDATE credentials SET prefix = NULL WHERE name = 'CI'`],
+  ['not stored as argon2id', `UPDATE accounts SET password_hash = 'correct horse battery'`],
+  [
+    'more sessions or addresses',
+    `WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 30)
+     INSERT INTO sessions SELECT printf('%064x', i), 's' || i, a.id, '', 1, 1, 2 FROM c, accounts a`,
+  ],
+  ['does not agree with its newest version', `UPDATE memories SET version = 9 WHERE key = 'plan'`],
+  ['what is left of a deleted memory', `UPDATE memories SET version = 9 WHERE key = 'gone'`],
+  ['is pinned and does not say so', `UPDATE memories SET pinned = 0 WHERE key = 'pinned'`],
+  ['a key is none', `UPDATE memories SET key = 'no key' WHERE key = 'pinned'`],
+  ['a version below 1', `UPDATE memories SET version = 0 WHERE key = 'erased'`],
+  ['sizes differ', `UPDATE log SET text = 'longer' WHERE text = 'two'`],
+  ['none that could be written', `UPDATE log SET metadata = '[]' WHERE text = 'two'`],
+  ['none that could be written', `UPDATE log SET metadata = '{' WHERE text = 'two'`],
+  ['none that could be written', `UPDATE log SET text = '' WHERE text = 'two'`],
+  ['does not follow on', `UPDATE log SET version = 7 WHERE text = 'two' AND key = 'plan'`],
+  [
+    'left out, and nothing in the log tells why',
+    `UPDATE log SET version = 3 WHERE key = 'late' AND version = 2;
+     UPDATE memories SET version = 3 WHERE key = 'late'`,
+  ],
+  ['belongs to no memory', `DELETE FROM memories WHERE key = 'pinned'`],
+  ['an agent that is not there', `UPDATE log SET agent_id = 'nobody' WHERE n = 1`],
+  ['events of a home are missing', `DELETE FROM log WHERE event = 'rename'`],
+  ['events of a home are missing', `UPDATE homes SET last_event = last_event + 1`],
+  [
+    'not in the order of their numbers',
+    `UPDATE log SET id = CASE id WHEN 2 THEN 3 ELSE 2 END WHERE id IN (2, 3)`,
+  ],
+  ['found by nobody', `UPDATE homes SET tail = NULL; DELETE FROM log_index`],
+  ['a row that is not there', `INSERT INTO log_index SELECT id, 1, 999999 FROM agents`],
+  ['counts of memories differ', `UPDATE homes SET memories = memories + 1`],
+  ['counts of memories differ', `UPDATE homes SET bytes = bytes + 1`],
+  ['counts of memories differ', `UPDATE homes SET deleted = deleted + 1`],
+  ['bytes of earlier versions', `UPDATE homes SET history = history + 1`],
+  ['order of their ids', `UPDATE entries SET id = '0' WHERE n = 2`],
+  ['counts differ from its entries', `UPDATE room_counts SET entries = entries + 1`],
+  ['counts differ from its entries', `DELETE FROM room_counts`],
+  ['a label that it does not bear', `UPDATE entry_labels SET label = label || 'x'`],
+  ['a label that it does not bear', `DELETE FROM entry_labels`],
+  ['the index of words', `DELETE FROM entry_words WHERE rowid = 1`],
+  ['refers to one that is not there', `UPDATE agents SET account_id = 'nobody'`],
+  ['the schema is not the one', `DROP TRIGGER entry_composted`],
+  ['the schema is not the one', `CREATE TABLE stray (x)`],
+]
+
+test.each(damages)('it finds: %s', (sentence, sql) => {
+  const { faults } = verifyDatabase(damage(sql))
+  expect(faults.map(({ fault }) => fault)).toContainEqual(expect.stringContaining(sentence))
+  for (const { count, places } of faults) expect(places.length).toBe(Math.min(count, 5))
+})
+
+test('every promise is broken by one of them', () => {
+  const all = [ofAgents, ofMemories, ofVersions, ofLog, ofHomes, ofEntries].flat()
+  const unbroken = all.filter(({ fault }) => !damages.some(([part]) => fault.includes(part)))
+  expect(unbroken.map(({ fault }) => fault)).toEqual([])
+})
+
+test('a file with bytes that are not its own is corrupt', () => {
+  const bytes = readFileSync(lived)
+  bytes.fill(0x5a, 3 * 4_096, 12 * 4_096)
+  writeFileSync(damaged, bytes)
+  const [first] = verifyDatabase(damaged).faults
+  expect(first?.fault).toMatch(/^the file (is corrupt|cannot be read)$/)
+})
+
+test.each([
+  ['is no database of Agent Home', 'PRAGMA user_version = 0'],
+  ['this program knows', 'PRAGMA user_version = 1000'],
+])('what cannot be judged is refused: %s', (sentence, sql) => {
+  expect(() => verifyDatabase(damage(sql))).toThrow(sentence)
+})
+
+describe('while a service holds the file', () => {
+  test('one moment of it is checked, whatever is still in its log', async () => {
+    const path = join(directory, 'served.db')
+    copyFileSync(lived, path)
+    const store = await openStore(`sqlite:${path}`, NOON, unbounded)
+    await store.checkWritable(NOON)
+    expect(verifyDatabase(path).faults).toEqual([])
+    const db = openWriter(path)
+    db.exec('UPDATE homes SET memories = memories + 1')
+    expect(verifyDatabase(path).faults).toMatchObject([{ count: 2 }])
+    db.close()
+    await store.close()
+  })
+})
