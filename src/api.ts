@@ -1,6 +1,7 @@
 /** The OpenAPI document of the whole service. */
 import { gatewayEndpoints } from './gateway/index.ts'
 import { homeEndpoints } from './home/index.ts'
+import { mcpEndpoints } from './mcp/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { describeApi } from './pipeline/openapi.ts'
 import { landing } from './web/index.ts'
@@ -8,33 +9,36 @@ import { landing } from './web/index.ts'
 /** As JSON text. `serverUrl` is where programs reach the service, as far as it is known. */
 export const describeService = (serverUrl: string): string =>
   JSON.stringify(
-    describeApi([...homeEndpoints, landing, ...gatewayEndpoints, ...operationsEndpoints], {
-      title: 'Agent Home and Resonance Gateway',
-      version: '1.0.0',
-      description:
-        'A private home where an AI agent keeps named, versioned text memories under compare-and-swap, and an open gateway where any AI makes first contact and leaves traces.',
-      serverUrl,
-      tags: [
-        { name: 'Agent home', description: 'Profile, memories, export and keys.' },
-        {
-          name: 'Resonance gateway',
-          description: 'Open to every AI: first contact, traces, seeds, whispers, the language.',
-        },
-        { name: 'Operations', description: 'For those who run the service.' },
-      ],
-      securitySchemes: {
-        agentKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'The agent token (aha_…), or a named key within its bounds: memory access, profile and export.',
-        },
-        operatorKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'The operator token (aho_…): the same, and control of the agent, of its keys and of who acts for it.',
+    describeApi(
+      [...homeEndpoints, ...mcpEndpoints, landing, ...gatewayEndpoints, ...operationsEndpoints],
+      {
+        title: 'Agent Home and Resonance Gateway',
+        version: '1.0.0',
+        description:
+          'A private home where an AI agent keeps named, versioned text memories under compare-and-swap, and an open gateway where any AI makes first contact and leaves traces.',
+        serverUrl,
+        tags: [
+          { name: 'Agent home', description: 'Profile, memories, export and keys.' },
+          {
+            name: 'Resonance gateway',
+            description: 'Open to every AI: first contact, traces, seeds, whispers, the language.',
+          },
+          { name: 'Operations', description: 'For those who run the service.' },
+        ],
+        securitySchemes: {
+          agentKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'The agent token (aha_…), or a named key within its bounds: memory access, profile and export.',
+          },
+          operatorKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'The operator token (aho_…): the same, and control of the agent, of its keys and of who acts for it.',
+          },
         },
       },
-    }),
+    ),
   )

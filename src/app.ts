@@ -9,6 +9,7 @@ import { homeEndpoints } from './home/index.ts'
 import { isOfHome, refusingAtHome } from './home/refusal.ts'
 import { createHoldings } from './http/holdings.ts'
 import type { Site } from './http/server.ts'
+import { mcpEndpoints } from './mcp/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
@@ -56,7 +57,7 @@ export function createApp(parts: Parts): App {
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
-  routes.mount(homeEndpoints, home, homePresence.noting(atHome))
+  routes.mount([...homeEndpoints, ...mcpEndpoints], home, homePresence.noting(atHome))
   routes.mount([landing], web.site, hooks)
   routes.mount(gatewayEndpoints, gateway, hooks)
   routes.mount(operationsEndpoints, operations, hooks)

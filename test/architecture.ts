@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   bounds: ['config', 'store/port'],
   serve: ['app', 'bounds', 'config', 'errors', 'http', 'migrating', 'store/open', 'store/port'],
   migrating: ['store/port'],
-  api: ['pipeline', 'home', 'gateway', 'web', 'operations'],
+  api: ['pipeline', 'home', 'mcp', 'gateway', 'web', 'operations'],
   app: [
     'api',
     'config',
@@ -33,6 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'pipeline',
     'home',
+    'mcp',
     'gateway',
     'web',
     'operations',
@@ -51,6 +52,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['errors', 'json', 'http', 'store/port', 'uuid'],
   operations: ['config', 'errors', 'http', 'pipeline', 'store/port'],
   home: ['config', 'errors', 'fields', 'symbols', 'json', 'http', 'pipeline', 'store/port', 'uuid'],
+  mcp: ['errors', 'fields', 'json', 'http', 'pipeline', 'home', 'store/port'],
   gateway: ['config', 'errors', 'fields', 'symbols', 'http', 'pipeline', 'store/port', 'uuid'],
   web: [
     'config',

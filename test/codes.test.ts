@@ -71,10 +71,30 @@ const guess = ({ row }: Subject): Sent => ({
   setting: 'guarded',
 })
 
+const message = (method: string, params: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+const callOf = (name: string, args: object): string =>
+  message('tools/call', { name, arguments: args })
+
+/** As today's clients of MCP ask to be told of changes. */
+const listening: Sent = {
+  headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+  body: message('subscriptions/listen', {
+    notifications: { resourcesListChanged: true },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  }),
+}
+
 /** Where the example is refused before the store is asked to change anything. */
 const reaching: Readonly<Record<string, (world: World) => Sent>> = {
   eraseAgent: ({ mine }) => ({ body: JSON.stringify({ agent_id: mine.agentId }) }),
   replaceOperatorKey: () => ({ headers: { 'idempotency-key': freshKey() } }),
+  serveMcp: () => ({ body: callOf('append_memory', { key: 'log', text: 'x' }) }),
 }
 
 const asksTheStore = ({ ask, row, world }: Subject): Promise<Answer> =>
@@ -173,15 +193,17 @@ const withoutRoomForExports: Recipe = ({ row, world, doors }) => {
   return subjectOf(row, world, { ...doors, open }).ask()
 }
 
-async function besideAStream({ row, world, doors }: Subject): Promise<Answer> {
-  const open = openDoors(world.service, { STREAMS_PER_ADDRESS: '1' })
-  const { body } = await open.serving(asDeclared)(incomingOf('GET', '/api/resonance/stream', {}))
-  try {
-    return await subjectOf(row, world, { ...doors, open }).ask()
-  } finally {
-    if (typeof body === 'object') body?.close()
+const besideAStream =
+  (sent?: Sent): Recipe =>
+  async ({ row, world, doors }) => {
+    const open = openDoors(world.service, { STREAMS_PER_ADDRESS: '1' })
+    const { body } = await open.serving(asDeclared)(incomingOf('GET', '/api/resonance/stream', {}))
+    try {
+      return await subjectOf(row, world, { ...doors, open }).ask(sent)
+    } finally {
+      if (typeof body === 'object') body?.close()
+    }
   }
-}
 
 /** Every thread that is to write ends before it has written. */
 async function withoutWriter(subject: Subject): Promise<Answer> {
@@ -242,6 +264,11 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     query: 'q=x&prefix=plan',
   })),
+  'serveMcp agent_paused': sending(({ world }) => ({
+    as: bearer(world.paused.token),
+    body: message('resources/list', {}),
+  })),
+  'serveMcp too_many_streams': besideAStream(listening),
   'importMemories body_too_large': withImportBytes(1, exportOf('k')),
   'importMemories memory_quota_reached': ({ ask }) =>
     ask({ as: bearer(full.operatorToken), body: JSON.stringify(exportOf('more')) }),
@@ -329,7 +356,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   import_running: besideAnImport,
   imports_busy: withImportBytes(4_000, exportOf('k', quotes)),
   import_conflict: json(exportOf('plan')),
-  too_many_streams: besideAStream,
+  too_many_streams: besideAStream(),
   outcome_unknown: withoutWriter,
 }
 

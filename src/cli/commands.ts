@@ -2,6 +2,7 @@
 import type { Command } from './command.ts'
 
 const SERVICE = 'The service:'
+const AGENT = 'A home, with a token:'
 const HOST = 'On the host’s data, by whoever owns the host:'
 
 export const commands: readonly Command[] = [
@@ -11,6 +12,15 @@ export const commands: readonly Command[] = [
     summary: 'serve; what runs where no command is given',
     plain: true,
     load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'mcp',
+    group: AGENT,
+    summary: 'a home’s memories as MCP tools on standard input and output',
+    details:
+      'For clients that start programs: passes messages on to /mcp of the home at AGENT_HOME_URL, as the agent whose token AGENT_HOME_TOKEN holds.',
+    plain: true,
+    load: async () => (await import('./mcp.ts')).mcpCommand,
   },
   {
     name: 'backup',

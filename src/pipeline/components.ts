@@ -37,7 +37,8 @@ const exampleOf = (code: ErrorCode) => ({
   value: problemExample(code),
 })
 
-function simplify(converted: Converted): void {
+/** What schemas leave unsaid when they are published. */
+export function simplify(converted: Converted): void {
   leaveOpen(converted)
   leaveOut(converted)
 }

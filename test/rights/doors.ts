@@ -9,6 +9,7 @@ import { createHome } from '../../src/home/home.ts'
 import { homeEndpoints } from '../../src/home/index.ts'
 import type { Serve } from '../../src/http/call.ts'
 import { createHoldings } from '../../src/http/holdings.ts'
+import { mcpEndpoints } from '../../src/mcp/index.ts'
 import { operationsEndpoints } from '../../src/operations/index.ts'
 import { createMeasures } from '../../src/operations/measures.ts'
 import { createOperations } from '../../src/operations/operations.ts'
@@ -78,7 +79,8 @@ export function openDoors(
     serving(replace) {
       const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
       const routes = createRoutes(() => forPeople)
-      routes.mount(homeEndpoints.map(replace), { ...home, budgets }, hooks)
+      const forAgents = [...homeEndpoints, ...mcpEndpoints]
+      routes.mount(forAgents.map(replace), { ...home, budgets }, hooks)
       routes.mount([landing].map(replace), web.site, hooks)
       routes.mount(gatewayEndpoints.map(replace), gateway, hooks)
       routes.mount(operationsEndpoints.map(replace), operations, hooks)

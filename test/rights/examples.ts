@@ -84,6 +84,10 @@ export const examples: Readonly<Record<string, Example>> = {
   replaceOperatorKey: { headers: { 'idempotency-key': REPLACING }, outcome: '200' },
   changeProfile: { body: () => ({ name: birthBody.name }), outcome: '200' },
   eraseAgent: { body: () => ({ agent_id: 'another' }), outcome: 'invalid_body' },
+  serveMcp: {
+    body: () => ({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    outcome: '200',
+  },
   land: page,
   readInformation: page,
   makeFirstContact: { body: () => ({ ai_identity: 'Atlas' }), outcome: '200' },

@@ -81,4 +81,6 @@ export const homeRights: readonly Rights[] = [
   ),
   withToken('changeProfile', 'PATCH /api/agents/me/profile', 'operator-token', 'controls'),
   withToken('eraseAgent', 'POST /api/agents/me/erase', 'operator-token', 'controls'),
+  // What it says of the protocol; test/mcp/ has what each tool may.
+  withToken('serveMcp', 'POST /mcp', 'either-token', 'reads', { whilePaused: true }),
 ]

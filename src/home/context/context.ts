@@ -17,7 +17,7 @@ import { tag } from '../schemas.ts'
 import { nextToRead, type Room, roomOf } from './room.ts'
 import { contextExample, contextSchema, NEXT } from './schema.ts'
 
-const DEFAULT_BYTES = 8_000
+export const DEFAULT_BYTES = 8_000
 const { minBytes, maxBytes } = fields.context
 
 /** Summaries that are looked at. Of the newest, page by page, more than the largest answer holds. */
@@ -61,6 +61,9 @@ async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: 
   }
 }
 
+/** What to call next: said in the words of the door that was asked. */
+type Next = readonly object[]
+
 interface Parts {
   readonly head: object
   readonly pinned: readonly string[]
@@ -70,15 +73,16 @@ interface Parts {
     readonly pinned: number
     readonly memories: number
   }
+  readonly next: Next
 }
 
-const bodyOf = ({ head, pinned, changes, leftOut }: Parts): string =>
+const bodyOf = ({ head, pinned, changes, leftOut, next }: Parts): string =>
   `${JSON.stringify(head).slice(0, -1)},"pinned":[${pinned.join(',')}],` +
   `"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
-  `"next":${JSON.stringify(NEXT)}}`
+  `"next":${JSON.stringify(next)}}`
 
 /** What is there without any memory, the purpose only where there is room for it. */
-function frameOf(found: Found, limits: object, bytes: number) {
+function frameOf(found: Found, limits: object, bytes: number, next: Next) {
   const { memoryCount } = found
   const { purpose, ...profile } = profileView(found.profile)
   // As many of them left out as there are: no number will take more room than that.
@@ -86,7 +90,7 @@ function frameOf(found: Found, limits: object, bytes: number) {
   const frames = [{ ...profile, purpose }, profile].map((shown, i) => {
     const head = { profile: shown, memoryCount, limits }
     const leftOut = { purpose: i > 0, ...counts }
-    const size = Buffer.byteLength(bodyOf({ head, pinned: [], changes: [], leftOut }))
+    const size = Buffer.byteLength(bodyOf({ head, pinned: [], changes: [], leftOut, next }))
     return { head, size, withoutPurpose: i > 0 }
   })
   const [whole, brief] = frames as [(typeof frames)[0], (typeof frames)[0]]
@@ -140,11 +144,17 @@ async function fillChanges(
   return placed
 }
 
-async function contextOf(home: Home, identity: Identity, bytes: number): Promise<string> {
+/** As JSON, of at most so many bytes. */
+export async function contextOf(
+  home: Home,
+  identity: Identity,
+  bytes: number,
+  next: Next,
+): Promise<string> {
   const found = await home.store.readProfile(identity)
   if (found.outcome === 'revoked') throw refusal(found)
   const limits = await limitsLeft(home, identity, found)
-  const { head, size, withoutPurpose } = frameOf(found, limits, bytes)
+  const { head, size, withoutPurpose } = frameOf(found, limits, bytes, next)
   const room = roomOf(bytes - size)
   const { memories: allPinned } = await list(home, identity, PINNED)
   const pinned = await fillPinned(home, identity, allPinned, room)
@@ -155,7 +165,7 @@ async function contextOf(home: Home, identity: Identity, bytes: number): Promise
     pinned: Math.min(allPinned.length - pinned.size, found.memoryCount),
     memories: Math.max(0, found.memoryCount - pinned.size - changes.length),
   }
-  return bodyOf({ head, pinned: [...pinned.values()], changes, leftOut })
+  return bodyOf({ head, pinned: [...pinned.values()], changes, leftOut, next })
 }
 
 export const readContext = endpoint({
@@ -191,5 +201,5 @@ export const readContext = endpoint({
     200: { description: 'The context.', schema: contextSchema, example: contextExample },
   },
   handle: async ({ call, identity, query: { bytes = DEFAULT_BYTES } }, home: Home) =>
-    answer(call, 200, await contextOf(home, identity, bytes)),
+    answer(call, 200, await contextOf(home, identity, bytes, NEXT)),
 })

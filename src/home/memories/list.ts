@@ -5,7 +5,8 @@ import { answer } from '../../http/call.ts'
 import { notModified } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
-import type { MemorySummary } from '../../store/port/keeping/memories.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { READING } from '../reach.ts'
@@ -33,7 +34,7 @@ export const nextPage = z
   .meta({ description: 'Send it as after; null at the end.' })
 
 /** What `next` looks like. */
-const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
+export const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
 
 const query = z
   .strictObject({
@@ -58,16 +59,29 @@ const cursorOf = ({ key, change }: MemorySummary, order: 'key' | 'changed'): str
   order === 'key' ? key : String(change)
 
 /** As many as fit on a page; `last` is the last of them where more are left. */
-function fitting(memories: readonly MemorySummary[]) {
+function fitting(memories: readonly MemorySummary[], maxBytes: number) {
   const shown: string[] = []
   let bytes = FRAME_BYTES
   for (const [at, memory] of memories.entries()) {
     const json = summaryJson(memory)
     bytes += Buffer.byteLength(json) + 1
-    if (bytes > PAGE_BYTES) return { shown, last: memories[at - 1] }
+    if (bytes > maxBytes) return { shown, last: memories[at - 1] }
     shown.push(json)
   }
   return { shown, last: undefined }
+}
+
+/** What is asked for: a page of at most so many memories, and so many bytes as JSON. */
+type Page = Omit<MemoriesQuery, 'pinned'>
+
+/** A page as JSON, and the home's last event. */
+export async function pageOf({ store }: Home, identity: Identity, query: Page) {
+  const found = await store.listMemories(identity, query)
+  if (found.outcome !== 'memories') throw refusal(found)
+  const { shown, last } = fitting(found.memories, query.maxBytes)
+  const next = last ? cursorOf(last, query.order) : found.next
+  const json = `{"memories":[${shown.join(',')}],"next":${JSON.stringify(next ?? null)}}`
+  return { json, lastEvent: found.lastEvent }
 }
 
 const etagOf = (lastEvent: number): string => `"e${lastEvent}"`
@@ -99,20 +113,12 @@ export const listMemories = endpoint({
     },
   },
   errors: READING,
-  async handle({ call, identity, query }, { store }: Home) {
+  async handle({ call, identity, query }, home: Home) {
     const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
     const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }
-    const found = await store.listMemories(identity, page)
-    if (found.outcome !== 'memories') throw refusal(found)
-    const etag = etagOf(found.lastEvent)
+    const { json, lastEvent } = await pageOf(home, identity, page)
+    const etag = etagOf(lastEvent)
     call.responseHeaders.ETag = etag
-    if (notModified(call, etag)) return answer(call, 304, null)
-    const { shown, last } = fitting(found.memories)
-    const next = last ? cursorOf(last, order) : found.next
-    return answer(
-      call,
-      200,
-      `{"memories":[${shown.join(',')}],"next":${JSON.stringify(next ?? null)}}`,
-    )
+    return notModified(call, etag) ? answer(call, 304, null) : answer(call, 200, json)
   },
 })

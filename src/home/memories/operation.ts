@@ -4,7 +4,7 @@ import { problem } from '../../errors.ts'
 import type { Answer, Call } from '../../http/call.ts'
 import { agreesWith } from '../../http/etag.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { Change } from '../../store/port/keeping/memories.ts'
+import type { Change, Memory } from '../../store/port/keeping/memories.ts'
 import { newId } from '../../uuid/new-id.ts'
 import type { Home } from '../home.ts'
 import { saveChange, showSaved } from './answers.ts'
@@ -40,14 +40,24 @@ export function requireAgreement(call: Call, expectedVersion: number | undefined
   if (!agreesWith(call, expectedVersion ?? Number.NaN)) throw problem('precondition_mismatch')
 }
 
+/** The memory that the operation makes. Throws what is too large, and what the change is refused for. */
+export function saveBy<Schema extends z.ZodType>(
+  { change }: Operation<Schema>,
+  home: Home,
+  identity: Identity,
+  sent: z.output<Schema>,
+  source: string,
+): Promise<Memory> {
+  const moment = momentOf(home)
+  return saveChange(home, identity, measured(change(sent, source, moment)), moment.now)
+}
+
 /** Answers with the memory that the operation makes. */
 export const saving =
-  <Schema extends z.ZodType<{ readonly expectedVersion?: number | undefined }>>({
-    change,
-  }: Operation<Schema>) =>
+  <Schema extends z.ZodType<{ readonly expectedVersion?: number | undefined }>>(
+    operation: Operation<Schema>,
+  ) =>
   async ({ call, identity, body, source }: Sent<z.output<Schema>>, home: Home): Promise<Answer> => {
     requireAgreement(call, body.expectedVersion)
-    const moment = momentOf(home)
-    const asked = measured(change(body, source, moment))
-    return showSaved(call, await saveChange(home, identity, asked, moment.now))
+    return showSaved(call, await saveBy(operation, home, identity, body, source))
   }

@@ -16,12 +16,12 @@ const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 /** How many were shown, the last of them, and the keys between which this look looks. */
-const CURSOR = /^(\d{1,6})~([\w.-]{0,100})~([\w.-]{0,100})~([\w.-]{0,100})$/
+export const CURSOR = /^(\d{1,6})~([\w.-]{0,100})~([\w.-]{0,100})~([\w.-]{0,100})$/
 
-const cursorText = ({ shown, last, looked, until }: SearchCursor): string =>
+export const cursorText = ({ shown, last, looked, until }: SearchCursor): string =>
   `${shown}~${last}~${looked}~${until}`
 
-function cursorOf(text: string): SearchCursor {
+export function cursorOf(text: string): SearchCursor {
   const [, shown = '0', last = '', looked = '', until = ''] = CURSOR.exec(text) ?? []
   return { shown: Number(shown), last, looked, until }
 }

@@ -16,7 +16,7 @@ const LIMIT = { minimum: 1, maximum: 1_000 }
 
 const DEFAULT_LIMIT = 100
 
-const version = z.object({
+export const versionSchema = z.object({
   version: z.int().min(1),
   operation: z.enum(OPERATIONS),
   bytes: z.int().min(0).meta({ description: 'UTF-8 bytes of the text; 0 of a delete.' }),
@@ -24,7 +24,7 @@ const version = z.object({
   createdAt: dateTime,
 })
 
-const view = ({ by, createdAt, ...rest }: VersionSummary) => ({
+export const versionView = ({ by, createdAt, ...rest }: VersionSummary) => ({
   ...rest,
   by: by ?? null,
   createdAt: new Date(createdAt).toISOString(),
@@ -71,7 +71,7 @@ export const listVersions = endpoint({
       description: 'Versions that are kept.',
       schema: z
         .object({
-          versions: z.array(version),
+          versions: z.array(versionSchema),
           next: z.int().nullable().meta({ description: 'Send it as before; null at the end.' }),
         })
         .meta({ id: 'Versions' }),
@@ -93,6 +93,6 @@ export const listVersions = endpoint({
   async handle({ call, identity, query }, home: Home) {
     const { key, before, limit = DEFAULT_LIMIT } = query
     const found = await findVersions(home, identity, key, { before, limit })
-    return json(call, 200, { versions: found.versions.map(view), next: found.next ?? null })
+    return json(call, 200, { versions: found.versions.map(versionView), next: found.next ?? null })
   },
 })

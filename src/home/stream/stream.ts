@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Problem, problem } from '../../errors.ts'
 import { clientKey } from '../../http/address.ts'
-import { answer, type Call } from '../../http/call.ts'
+import { answer, type Call, type TextStream } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
@@ -50,12 +50,31 @@ const endText = ({ code, message }: Problem): string =>
 
 type Looked = EventsAnswer & { outcome: 'events' }
 
+/** How what happens is told to whoever follows. */
+export interface Voice {
+  readonly opening: string | Promise<string>
+  /** What was found after the event with this id; empty where nothing of it is to be told. */
+  readonly say: (found: Looked, after: number) => string | Promise<string>
+  /** Why nothing more comes. */
+  readonly end: (refusal: Problem) => string | Promise<string>
+}
+
+const serverSentEvents = (after: number): Voice => ({
+  opening: opening(after),
+  say: ({ first, events }, at) => missedText(at, first) + events.map(eventText).join(''),
+  end: endText,
+})
+
 /** Throws a problem when the identity may not, or no longer. */
 async function look({ store }: Pick<Home, 'store'>, identity: Identity, after: number) {
   const found = await store.eventsAfter(identity, after, BATCH)
   if (found.outcome !== 'events') throw refusal(found)
   return found
 }
+
+/** The home's last event. Throws as above. */
+export const newest = async (home: Pick<Home, 'store'>, identity: Identity): Promise<number> =>
+  (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
 
 /** As far as was looked: fewer than asked for are all there are. */
 const reached = ({ events, last }: Looked, after: number): number =>
@@ -71,8 +90,9 @@ async function* following(
   identity: Identity,
   { next }: Follower,
   after: number,
+  voice: Voice,
 ): AsyncGenerator<string> {
-  yield opening(after)
+  yield voice.opening
   let at = after
   let sentAt = home.stopwatch()
   for (let turn: Turn = 'look', seen = 0; turn !== 'over'; ) {
@@ -80,7 +100,7 @@ async function* following(
     let more = false
     if (turn === 'look') {
       const found = await look(home, identity, at)
-      text = missedText(at, found.first) + found.events.map(eventText).join('')
+      text = await voice.say(found, at)
       at = reached(found, at)
       seen = found.last
       more = found.events.length === BATCH
@@ -94,21 +114,30 @@ async function* following(
 }
 
 /** Ends as a whole answer, with the reason, when it may be read no longer. */
-async function* untilRefused(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* untilRefused(
+  pieces: AsyncIterable<string>,
+  { end }: Voice,
+): AsyncGenerator<string> {
   try {
     yield* pieces
   } catch (error) {
-    yield endText(refusedAs(error))
+    yield end(refusedAs(error))
   }
 }
 
 /** Throws `too_many_streams`. */
-function follow(call: Call, home: Home, identity: Identity, after: number) {
+export function follow(
+  call: Call,
+  home: Home,
+  identity: Identity,
+  after: number,
+  voice: Voice = serverSentEvents(after),
+): TextStream {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
   const follower = home.watch.follow(identity)
   return {
-    pieces: untilRefused(following(home, identity, follower, after)),
+    pieces: untilRefused(following(home, identity, follower, after, voice), voice),
     close() {
       follower.leave()
       letGo()
@@ -152,7 +181,7 @@ export const followEvents = endpoint({
   errors: ['invalid_last_event_id', 'too_many_streams'],
   async handle({ call, identity, query }, home: Home) {
     const asked = resumesAfter(call, query.after)
-    const after = asked ?? (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
+    const after = asked ?? (await newest(home, identity))
     call.responseHeaders['X-Accel-Buffering'] = 'no'
     return answer(call, 200, follow(call, home, identity, after), 'text/event-stream')
   },

@@ -1,0 +1,71 @@
+/** Each message is counted as what it asks for: a tool that writes as a write, all else as a read. */
+import { type Problem, problem } from '../errors.ts'
+import { body } from '../home/limits.ts'
+import { bodyErrors, readJsonBytes } from '../http/body.ts'
+import type { Call } from '../http/call.ts'
+import { decodeJson, parseStrictJson } from '../http/json.ts'
+import { type BudgetState, retryAfter, showState } from '../pipeline/budgets.ts'
+import type { Guard } from '../pipeline/guard.ts'
+import type { Identified } from '../pipeline/guards/bearer.ts'
+import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
+import { validateBody } from '../pipeline/validate.ts'
+import type { Identity } from '../store/port/home.ts'
+import { isOfMemories, type Message, messageSchema, toolNamed } from './message.ts'
+import { toolOf } from './tools/index.ts'
+
+interface Charged {
+  readonly message: Message
+  /** Why a tool may not be called now. It is for the tool to say: so the agent is told, not its host. */
+  readonly barred: Problem | undefined
+}
+
+/** Throws what is wrong with the body. */
+async function receive(call: Call): Promise<Message> {
+  const source = decodeJson(await readJsonBytes(call, body.maxBytes))
+  return { source, body: validateBody(messageSchema, parseStrictJson(source)) }
+}
+
+/** What cannot be read is counted as a read, like any faulty request. */
+const received = (call: Call): Promise<Message | Error> =>
+  receive(call).catch((error: unknown) =>
+    error instanceof Error ? error : new Error('', { cause: error }),
+  )
+
+const budgetOf = (message: Message | Error): 'reads' | 'writes' =>
+  message instanceof Error ? 'reads' : (toolOf(toolNamed(message))?.budget ?? 'reads')
+
+const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && status === 'paused'
+
+const overBudget = (state: BudgetState): Problem | undefined =>
+  state.allowed ? undefined : problem('rate_limited', { headers: retryAfter(state) })
+
+/** A paused agent may still learn what this server is: it costs what any message costs. */
+async function barredBy(
+  call: Call,
+  identity: Identity,
+  message: Message | Error,
+  { budgets }: WithBudgets,
+): Promise<Problem | undefined> {
+  const [name, spender] = [budgetOf(message), spenderOf(identity)]
+  if (isPaused(identity) && !(message instanceof Error) && isOfMemories(message)) {
+    showState(call, await budgets.look(name, spender))
+    return problem('agent_paused')
+  }
+  const state = await budgets.take(name, spender)
+  showState(call, state)
+  return overBudget(state)
+}
+
+/** Reads the message, and takes what it costs from the budget. */
+export const charged: Guard<WithBudgets, Identified, Charged> = {
+  name: 'charged',
+  errors: [...bodyErrors(), 'rate_limited'],
+  headers: ['RateLimit', 'RateLimit-Policy'],
+  async run({ call, identity }, deps) {
+    const message = await received(call)
+    const barred = await barredBy(call, identity, message, deps)
+    if (message instanceof Error) throw barred ?? message
+    if (barred && !toolNamed(message)) throw barred
+    return { message, barred }
+  },
+}

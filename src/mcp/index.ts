@@ -1,0 +1,6 @@
+/** The door of the Model Context Protocol. */
+import type { Home } from '../home/home.ts'
+import type { Endpoint } from '../pipeline/endpoint.ts'
+import { serveMcp } from './mcp.ts'
+
+export const mcpEndpoints: readonly Endpoint<Home>[] = [serveMcp]

@@ -1,0 +1,110 @@
+/**
+ * Subscriptions to memories: the library says what is to be said, and the home's own stream decides
+ * when. The library would hold whatever its reader does not take; so it is told of no more than
+ * some events at a time, and of the next when what it made of them was taken.
+ */
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server'
+import { follow, newest, type Voice } from '../home/stream/stream.ts'
+import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
+import type { HomeEvent } from '../store/port/keeping/events.ts'
+import { serverFor, type Turn } from './protocol-server.ts'
+import { uriOf } from './resources.ts'
+
+type Bus = Pick<ServerEventBus, 'publish'>
+
+/** A list tells sizes and times, so it is another with every change. */
+function publish(bus: Bus, events: readonly HomeEvent[], missed: boolean): void {
+  const keys = new Set(
+    events.flatMap(({ key, from }) => [key, from].filter((name) => name !== undefined)),
+  )
+  for (const key of keys) bus.publish({ kind: 'resource_updated', uri: uriOf(key) })
+  if (missed || keys.size > 0) bus.publish({ kind: 'resources_list_changed' })
+}
+
+interface Written {
+  /** What was written since it was last taken. */
+  readonly take: () => Promise<string>
+  readonly close: () => void
+}
+
+function writtenTo(body: ReadableStream<Uint8Array>): Written {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let written = ''
+  async function gather(): Promise<void> {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      written += decoder.decode(read.value, { stream: true })
+    }
+  }
+  gather().catch(() => {})
+  return {
+    async take() {
+      // The library writes at once; what it wrote is here a turn later.
+      await turnOfTheLoop()
+      const taken = written
+      written = ''
+      return taken
+    },
+    close: () => void reader.cancel().catch(() => {}),
+  }
+}
+
+const voiceOf = (bus: Bus, { take }: Written): Voice => ({
+  opening: take(),
+  say({ events, first }, after) {
+    publish(bus, events, after + 1 < first)
+    return take()
+  },
+  end: () => '',
+})
+
+/** The last words are the library's: that nothing more comes. */
+async function* untilTheEnd(
+  pieces: AsyncIterable<string>,
+  end: () => Promise<string>,
+): AsyncGenerator<string> {
+  yield* pieces
+  yield await end()
+}
+
+function streamOf(
+  call: Call,
+  turn: Turn,
+  after: number,
+  bus: Bus,
+  written: Written,
+  end: () => Promise<void>,
+): TextStream {
+  const { pieces, close } = follow(call, turn.home, turn.identity, after, voiceOf(bus, written))
+  return {
+    pieces: untilTheEnd(pieces, async () => {
+      await end()
+      return written.take()
+    }),
+    close() {
+      close()
+      written.close()
+    },
+  }
+}
+
+/** Throws `too_many_streams`, and what the agent is refused for. */
+export async function listen(call: Call, turn: Turn, request: Request): Promise<Answer> {
+  const after = await newest(turn.home, turn.identity)
+  const bus = new InMemoryServerEventBus()
+  const factory = () => serverFor(turn, 'modern')
+  // The heartbeat is the home's.
+  const handler = createMcpHandler(factory, { legacy: 'reject', bus, keepAliveMs: 0 })
+  const response = await handler.fetch(request, { parsedBody: turn.message.body })
+  const isStream = response.headers.get('content-type') === 'text/event-stream'
+  if (!isStream || !response.body) return answer(call, response.status, await response.text())
+  const written = writtenTo(response.body)
+  const stream = streamOf(call, turn, after, bus, written, handler.close)
+  call.responseHeaders['X-Accel-Buffering'] = 'no'
+  return answer(call, 200, stream, 'text/event-stream')
+}

@@ -1,0 +1,85 @@
+/** One server of the protocol for one message: what it offers, and who answers for it. */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerCapabilities,
+} from '@modelcontextprotocol/server'
+import type { Problem } from '../errors.ts'
+import type { Home } from '../home/home.ts'
+import { explain } from '../pipeline/problem.ts'
+import { validateBody } from '../pipeline/validate.ts'
+import type { Identity } from '../store/port/home.ts'
+import { argumentsOf, type Message } from './message.ts'
+import { listResources, readResource, template } from './resources.ts'
+import { refused, told } from './results.ts'
+import { descriptions } from './tools/describe.ts'
+import { toolOf } from './tools/index.ts'
+import type { Tool } from './tools/tool.ts'
+
+/** One message on its way. */
+export interface Turn {
+  readonly home: Home
+  readonly identity: Identity
+  readonly message: Message
+  readonly barred: Problem | undefined
+  /** Told of what is no refusal but a failure: the whole request fails with it. */
+  readonly fail: (error: unknown) => void
+}
+
+/** Of the protocol that a client speaks: with the handshake of 2025, or without. */
+export type Era = 'legacy' | 'modern'
+
+const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
+
+const INSTRUCTIONS =
+  'This is your private home: named, versioned text memories that outlive this conversation, and that other runs of you may change too. Begin with get_context, and search_memories before you assume that you know nothing. Write what you will need later with write_memory, under the version that you read; if you are told of a conflict, read again and reconcile.'
+
+/** Nothing can be sent to a client of 2025 later on: no connection of its own stays open. */
+const capabilities: Readonly<Record<Era, ServerCapabilities>> = {
+  legacy: { tools: {}, resources: {} },
+  modern: { tools: {}, resources: { subscribe: true, listChanged: true } },
+}
+
+async function call(tool: Tool, { home, identity, message, barred }: Turn) {
+  if (barred) throw barred
+  const { value, source } = argumentsOf(message)
+  return told(await tool.run(validateBody(tool.input, value), { home, identity, source }))
+}
+
+/** Our own failures are answered and logged as those of every door are. */
+function refusedOrFailed(error: unknown, { fail }: Turn) {
+  const refusal = explain(error)
+  if (refusal.status >= 500) fail(error)
+  return refused(refusal)
+}
+
+const unknownTool = (name: string): ProtocolError =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
+
+/** A refusal that has no place in a result is the whole request's. */
+async function orFail<T>({ fail }: Turn, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof ProtocolError)) fail(error)
+    throw error
+  })
+}
+
+export function serverFor(turn: Turn, era: Era): Server {
+  const { home, identity } = turn
+  const server = new Server(INFO, { capabilities: capabilities[era], instructions: INSTRUCTIONS })
+  server.setRequestHandler('tools/list', () => ({ tools: [...descriptions] }))
+  server.setRequestHandler('tools/call', ({ params: { name } }) => {
+    const tool = toolOf(name)
+    if (!tool) throw unknownTool(name)
+    return call(tool, turn).catch((error: unknown) => refusedOrFailed(error, turn))
+  })
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
+  server.setRequestHandler('resources/list', ({ params }) =>
+    orFail(turn, listResources(home, identity, params?.cursor)),
+  )
+  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+    orFail(turn, readResource(home, identity, uri)),
+  )
+  return server
+}

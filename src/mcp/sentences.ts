@@ -1,0 +1,50 @@
+/** The catalogue's sentences speak of HTTP where they say what to do next; here they name tools. */
+import type { ErrorCode, Problem } from '../errors.ts'
+
+interface Conflict {
+  readonly currentVersion?: number
+  readonly sameContent?: boolean
+  readonly deletedVersion?: number
+}
+
+const restoreAt = (deletedVersion: number): string =>
+  `bring it back with restore_memory, version ${deletedVersion - 1} and expectedVersion 0`
+
+function conflictSentence({ currentVersion = 0, sameContent, deletedVersion }: Conflict): string {
+  if (sameContent) {
+    return `Version ${currentVersion} is there already, and holds what you sent: your write has been made.`
+  }
+  if (currentVersion > 0) {
+    return `Nothing was changed: version ${currentVersion} is there. Read it with read_memory, reconcile your text with it, and send expectedVersion ${currentVersion}.`
+  }
+  return deletedVersion === undefined
+    ? 'Nothing was changed, and nothing is under this key. Send expectedVersion 0 to create it.'
+    : `Nothing was changed: the memory was deleted. Write it anew with expectedVersion 0, or ${restoreAt(deletedVersion)}.`
+}
+
+const missingSentence = ({ deletedVersion }: Conflict): string =>
+  deletedVersion === undefined
+    ? 'No memory is under this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
+    : `The memory was deleted. If it is still needed, ${restoreAt(deletedVersion)}.`
+
+const waitSentence = ({ extras: { headers } }: Problem): string =>
+  `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`
+
+const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
+  version_conflict: ({ extras }) => conflictSentence(extras.members ?? {}),
+  memory_not_found: ({ extras }) => missingSentence(extras.members ?? {}),
+  version_not_found:
+    'The memory has no such version: it never was, or it is a delete. memory_history lists the versions.',
+  version_gone:
+    'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.',
+  rate_limited: waitSentence,
+  memory_quota_reached:
+    'Nothing was written, and waiting does not help: the agent keeps all that it may. Delete memories that are no longer needed, or shorten them; get_context tells how much is left.',
+  invalid_body: 'The arguments do not fit. Correct what is named and call the tool again.',
+}
+
+/** What went wrong and what to do next. */
+export function sentenceOf(refusal: Problem): string {
+  const said = sentences[refusal.code] ?? refusal.message
+  return typeof said === 'string' ? said : said(refusal)
+}

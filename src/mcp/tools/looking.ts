@@ -1,0 +1,123 @@
+/** The tools that look at many memories: bounded answers, with a way to look on. */
+import { z } from 'zod'
+import { fields } from '../../fields.ts'
+import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
+import { CURSOR, cursorOf, cursorText } from '../../home/memories/search.ts'
+import { summarySchema } from '../../home/memories/summary.ts'
+import { refusal } from '../../home/refusal.ts'
+import { characters, integer } from '../../pipeline/schemas.ts'
+import type { SearchHit } from '../../store/port/keeping/search.ts'
+import { reading, type Tool } from './tool.ts'
+import { linesOf } from './words.ts'
+
+/** Of a list, as JSON. One memory's metadata alone can be 24 KiB, written as escapes. */
+const PAGE_BYTES = 32_768
+
+const atMost = (most: number) => integer({ minimum: 1 }).max(most, `must be at most ${most}`)
+
+const prefix = keyPrefix.default('').meta({ description: 'Only keys that start with it.' })
+
+const listInput = z
+  .strictObject({
+    prefix,
+    order: z
+      .enum(['key', 'changed'])
+      .default('key')
+      .meta({ description: 'changed: last changed first.' }),
+    after: z.string().max(100).optional().meta({ description: 'The next of the page before.' }),
+    limit: atMost(100).default(50),
+  })
+  .refine(({ order, after }) => after === undefined || cursors[order].test(after), {
+    path: ['after'],
+    error: 'must be the next of a page in the same order',
+  })
+
+const listOutput = z.object({
+  memories: z.array(summarySchema.omit({ text: true })),
+  next: nextPage,
+})
+
+type Listed = z.output<typeof listOutput>
+
+const more = (next: string | null): string | undefined =>
+  next === null ? undefined : `More: send after "${next}".`
+
+export const listMemories: Tool<typeof listInput> = {
+  ...reading,
+  name: 'list_memories',
+  title: 'List memories',
+  description:
+    'Keys with sizes, versions and metadata, without texts, page by page: while next is not null, send it as after.',
+  input: listInput,
+  output: listOutput,
+  async run(sent, { home, identity }) {
+    const page = { ...sent, whole: false, maxBytes: PAGE_BYTES }
+    const { json } = await pageOf(home, identity, page)
+    const { memories, next }: Listed = JSON.parse(json)
+    const lines = memories.map(
+      ({ key, version, bytes, updatedAt }) =>
+        `${key}: version ${version}, ${bytes} bytes, ${updatedAt}`,
+    )
+    return { text: linesOf(lines, 'No memory is here.', more(next)), json }
+  },
+}
+
+const searchInput = z.strictObject({
+  q: characters(fields.search)
+    .refine((q) => q === '' || q.trim() !== '', 'must hold something to look for')
+    .meta({ description: 'Words, or parts of words; every one of them must be there.' }),
+  prefix,
+  limit: atMost(25).default(10),
+  after: z
+    .string()
+    .regex(CURSOR, 'must be the next of an earlier answer')
+    .optional()
+    .meta({ description: 'The next of the page before.' }),
+})
+
+const searchOutput = z.object({
+  memories: z
+    .array(
+      z.object({
+        key: z.string(),
+        version: z.int(),
+        bytes: z.int(),
+        updatedAt: z.string(),
+        snippet: z.string(),
+      }),
+    )
+    .meta({ description: 'Best first.' }),
+  next: nextPage,
+})
+
+const hitOf = ({ key, version, bytes, updatedAt, snippet }: SearchHit) => ({
+  key,
+  version,
+  bytes,
+  updatedAt: new Date(updatedAt).toISOString(),
+  snippet,
+})
+
+export const searchMemories: Tool<typeof searchInput> = {
+  ...reading,
+  name: 'search_memories',
+  title: 'Search memories',
+  description:
+    'Memories that hold every word of q in key, text or metadata, best first, each with a snippet. A page may be short, or empty, although more follow: while next is not null, send it as after.',
+  input: searchInput,
+  output: searchOutput,
+  async run({ after, ...sent }, { home, identity }) {
+    const query = { ...sent, after: after === undefined ? undefined : cursorOf(after) }
+    const found = await home.store.searchMemories(identity, query)
+    if (found.outcome !== 'hits') throw refusal(found)
+    const memories = found.hits.map(hitOf)
+    const next = found.next ? cursorText(found.next) : null
+    const lines = memories.map(
+      ({ key, version, snippet }) => `${key}, version ${version}: ${snippet}`,
+    )
+    return {
+      text: linesOf(lines, 'Nothing was found here.', more(next)),
+      json: JSON.stringify({ memories, next }),
+    }
+  },
+}

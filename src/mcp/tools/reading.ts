@@ -1,0 +1,132 @@
+/** The tools that read what is under one key, and what to read first. */
+import { z } from 'zod'
+import { fields } from '../../fields.ts'
+import { contextOf, DEFAULT_BYTES } from '../../home/context/context.ts'
+import { contextSchema } from '../../home/context/schema.ts'
+import { memoryJson } from '../../home/memories/answers.ts'
+import { findMemory, findVersion } from '../../home/memories/memory.ts'
+import { findVersions, versionSchema, versionView } from '../../home/memories/versions.ts'
+import { memoryKey, memoryResult } from '../../home/schemas.ts'
+import { integer } from '../../pipeline/schemas.ts'
+import { reading, type Tool } from './tool.ts'
+import { linesOf, wholeText } from './words.ts'
+
+const { minBytes, maxBytes } = fields.context
+
+/** What to call next, by its name here. */
+const NEXT = [
+  { tool: 'search_memories', why: 'Find what you know about something.' },
+  { tool: 'read_memory', why: 'Read a memory whole.' },
+  { tool: 'list_memories', why: 'List every memory, also what was left out here.' },
+  {
+    tool: 'write_memory',
+    why: 'Write. With metadata {"pinned": true} it comes whole in this answer.',
+  },
+] as const
+
+const contextInput = z.strictObject({
+  bytes: integer({ minimum: minBytes })
+    .max(maxBytes, `must be at most ${maxBytes}`)
+    .default(DEFAULT_BYTES)
+    .meta({ description: 'The most that the answer may be, in UTF-8 bytes.' }),
+})
+
+const contextOutput = contextSchema.extend({
+  next: z.array(z.object({ tool: z.string(), why: z.string() })),
+})
+
+type Context = z.output<typeof contextOutput>
+
+const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
+  pinned + memories > 0
+    ? `Left out: ${pinned} pinned memories, and ${memories} others. list_memories has all.`
+    : 'Nothing was left out.'
+
+const contextText = (context: Context): string =>
+  [
+    `You are ${context.profile.name}. ${context.profile.purpose ?? ''}`.trim(),
+    `${context.memoryCount} memories are in your home.`,
+    ...context.pinned.map(({ key, version, text }) => `${key}, version ${version}:\n${text}`),
+    ...context.changes.map(
+      ({ key, version, bytes }) => `${key}: version ${version}, ${bytes} bytes`,
+    ),
+    leftOutLine(context),
+  ].join('\n\n')
+
+export const getContext: Tool<typeof contextInput> = {
+  ...reading,
+  name: 'get_context',
+  title: 'What to read first',
+  description:
+    'Call this first: who you are, which limits are left, your pinned memories whole, and the newest others without their texts. What did not fit is counted in leftOut.',
+  input: contextInput,
+  output: contextOutput,
+  async run({ bytes }, { home, identity }) {
+    const json = await contextOf(home, identity, bytes, NEXT)
+    return { text: contextText(JSON.parse(json)), json }
+  },
+}
+
+const readInput = z.strictObject({
+  key: memoryKey,
+  version: integer({ minimum: 1 })
+    .optional()
+    .meta({ description: 'An earlier version, as it was then.' }),
+})
+
+export const readMemory: Tool<typeof readInput> = {
+  ...reading,
+  name: 'read_memory',
+  title: 'Read a memory',
+  description:
+    'One memory whole. Its version is what you send as expectedVersion when you change it.',
+  input: readInput,
+  output: memoryResult,
+  async run({ key, version }, { home, identity }) {
+    const memory =
+      version === undefined
+        ? await findMemory(home, identity, key)
+        : await findVersion(home, identity, key, version)
+    return { text: wholeText(memory), json: `{"memory":${memoryJson(memory)}}` }
+  },
+}
+
+const MOST_VERSIONS = 50
+
+const historyInput = z.strictObject({
+  key: memoryKey,
+  before: integer({ minimum: 1 })
+    .optional()
+    .meta({ description: 'The next of the answer before.' }),
+  limit: integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`).default(20),
+})
+
+const historyOutput = z.object({
+  versions: z.array(versionSchema),
+  next: z.int().nullable().meta({ description: 'Send it as before; null at the end.' }),
+})
+
+type Version = ReturnType<typeof versionView>
+
+const versionLine = ({ version, operation, bytes, by, createdAt }: Version): string =>
+  `version ${version}: ${operation}, ${bytes} bytes, ${createdAt}${by ? `, by the ${by.as} through ${by.via}` : ''}`
+
+export const memoryHistory: Tool<typeof historyInput> = {
+  ...reading,
+  name: 'memory_history',
+  title: 'List the versions of a memory',
+  description:
+    'What a memory was, newest first, and who made it so; also of one that was deleted. read_memory with version reads one, restore_memory brings one back.',
+  input: historyInput,
+  output: historyOutput,
+  async run({ key, before, limit }, { home, identity }) {
+    const found = await findVersions(home, identity, key, { before, limit })
+    const versions = found.versions.map(versionView)
+    const next = found.next ?? null
+    const more = next === null ? undefined : `More: send before ${next}.`
+    return {
+      text: linesOf(versions.map(versionLine), 'No version is kept.', more),
+      json: JSON.stringify({ versions, next }),
+    }
+  },
+}

@@ -1,0 +1,22 @@
+/** How the tools speak of memories, in few words. */
+import type { Memory } from '../../store/port/keeping/memories.ts'
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+/** A memory's name and how it stands, before its text. */
+export const standing = ({ key, version, updatedAt }: Memory): string =>
+  `${key}, version ${version}, ${iso(updatedAt)}`
+
+const metadataLine = ({ metadata }: Memory): string =>
+  metadata === '{}' ? '' : `\nmetadata: ${metadata}`
+
+export const wholeText = (memory: Memory): string =>
+  `${standing(memory)}${metadataLine(memory)}\n\n${memory.text}`
+
+/** For a writer that has the rest. */
+export const savedText = ({ key, version }: Memory): string =>
+  `${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`
+
+/** One line for each, and what to do where there are more. */
+export const linesOf = (lines: readonly string[], none: string, more: string | undefined): string =>
+  [...(lines.length > 0 ? lines : [none]), ...(more ? [more] : [])].join('\n')

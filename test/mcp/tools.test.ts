@@ -1,0 +1,109 @@
+/** Each tool, by the official client in both eras of the protocol. */
+import type { Client } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Born, embedded, openService, type TestService } from '../harness.ts'
+import { connect, eras } from './clients.ts'
+
+let service: TestService
+let born: Born
+let client: Client
+beforeAll(async () => {
+  service = await openService(embedded)
+})
+afterAll(() => service.close())
+
+const call = (name: string, args: Record<string, unknown> = {}) =>
+  client.callTool({ name, arguments: args })
+
+const textOf = ({ content }: Awaited<ReturnType<typeof call>>): string =>
+  content.map((each) => (each.type === 'text' ? each.text : '')).join('\n')
+
+const write = (key: string, text: string, expectedVersion = 0, metadata = {}) =>
+  call('write_memory', { key, text, metadata, expectedVersion })
+
+const names = [
+  'get_context',
+  'read_memory',
+  'write_memory',
+  'append_memory',
+  'list_memories',
+  'search_memories',
+  'delete_memory',
+  'memory_history',
+  'restore_memory',
+]
+
+describe.each(eras)('a client of $version', ({ era, version }) => {
+  beforeEach(async () => {
+    born = await service.birth()
+    client = await connect(service, born.token, era)
+  })
+
+  test('negotiates its revision, and is told what this is', () => {
+    expect(client.getNegotiatedProtocolVersion()).toBe(version)
+    expect(client.getServerVersion()).toMatchObject({ name: 'agent-home', version: '1.0.0' })
+    expect(client.getInstructions()?.split('. ')).toHaveLength(3)
+  })
+
+  test('finds nine tools, each with schemas and every annotation', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(names)
+    for (const { annotations, inputSchema, outputSchema, description } of tools) {
+      expect(Object.keys(annotations ?? {}).toSorted()).toEqual(
+        ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'].toSorted(),
+      )
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(outputSchema).toMatchObject({ type: 'object' })
+      expect(description).toBeTruthy()
+    }
+    const kinds = tools.map(({ name, annotations: a }) => [
+      name,
+      ...[a?.readOnlyHint, a?.destructiveHint, a?.idempotentHint, a?.openWorldHint].map(Number),
+    ])
+    expect(kinds).toEqual([
+      ['get_context', 1, 0, 1, 0],
+      ['read_memory', 1, 0, 1, 0],
+      ['write_memory', 0, 0, 1, 0],
+      ['append_memory', 0, 0, 0, 0],
+      ['list_memories', 1, 0, 1, 0],
+      ['search_memories', 1, 0, 1, 0],
+      ['delete_memory', 0, 1, 1, 0],
+      ['memory_history', 1, 0, 1, 0],
+      ['restore_memory', 0, 0, 1, 0],
+    ])
+  })
+
+  test('writes, reads, appends, lists, searches, deletes and restores', async () => {
+    await client.listTools()
+    expect((await write('plan', 'Step 1', 0, { run: 12 })).structuredContent).toMatchObject({
+      memory: { key: 'plan', version: 1 },
+    })
+    const read = await call('read_memory', { key: 'plan' })
+    expect(read.structuredContent).toMatchObject({
+      memory: { key: 'plan', text: 'Step 1', metadata: { run: 12 }, version: 1 },
+    })
+    expect(textOf(read)).toMatch(/^plan, version 1, .*\nmetadata: \{"run":12\}\n\nStep 1$/)
+    await call('append_memory', { key: 'plan', text: ', then step 2' })
+    const listed = await call('list_memories')
+    expect(listed.structuredContent).toMatchObject({
+      memories: [{ key: 'plan', version: 2, bytes: 19 }],
+      next: null,
+    })
+    const found = await call('search_memories', { q: 'step' })
+    expect(textOf(found)).toBe('plan, version 2: Step 1, then step 2')
+    const deleted = await call('delete_memory', { key: 'plan', expectedVersion: 2 })
+    expect(deleted.structuredContent).toMatchObject({ deleted: { key: 'plan', version: 3 } })
+    const history = await call('memory_history', { key: 'plan', limit: 2 })
+    expect(history.structuredContent).toMatchObject({
+      versions: [
+        { version: 3, operation: 'delete', by: { as: 'agent', via: 'mcp' } },
+        { version: 2, operation: 'append', by: { as: 'agent', via: 'mcp' } },
+      ],
+      next: 2,
+    })
+    const restored = await call('restore_memory', { key: 'plan', version: 2, expectedVersion: 0 })
+    expect(restored.structuredContent).toMatchObject({ memory: { version: 4 } })
+    const earlier = await call('read_memory', { key: 'plan', version: 1 })
+    expect(earlier.structuredContent).toMatchObject({ memory: { text: 'Step 1', version: 1 } })
+  })
+})
