@@ -1,4 +1,4 @@
-/** The examples of the client: in its doc comments and in its README. */
+/** The examples of the client: in its doc comments, in its README and in the service's. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -26,7 +26,9 @@ const commentsOf = (source: string): string =>
 const sources = globSync('src/*.ts', { cwd: root }).toSorted()
 
 export const examples: readonly Example[] = [
-  ...blocksIn('README.md', readFileSync(join(root, 'README.md'), 'utf8')),
+  ...['../README.md', 'README.md'].flatMap((file) =>
+    blocksIn(file, readFileSync(join(root, file), 'utf8')),
+  ),
   ...sources.flatMap((file) => blocksIn(file, commentsOf(readFileSync(join(root, file), 'utf8')))),
 ]
 
