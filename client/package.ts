@@ -8,7 +8,7 @@ import manifest from './package.json' with { type: 'json' }
 const built = (source: string, ending: string): string =>
   source.replace('./src/', './').replace(/\.ts$/, ending)
 
-const { private: _private, devDependencies: _development, exports, ...rest } = manifest
+const { private: _private, scripts: _scripts, devDependencies: _tools, exports, ...rest } = manifest
 
 const entries = Object.entries(exports).map(([name, source]) => [
   name,
