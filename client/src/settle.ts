@@ -36,12 +36,7 @@ async function versionAt(
 }
 
 /** Of a memory that was created meanwhile: the first version since nothing was there. */
-async function firstVersion(
-  kept: Kept,
-  { key, options }: LostChange,
-  { sameContent, currentVersion }: VersionConflict,
-): Promise<number | undefined> {
-  if (sameContent) return currentVersion
+async function firstVersion(kept: Kept, { key, options }: LostChange): Promise<number | undefined> {
   let first: number | undefined
   for await (const { version, operation } of kept.versions(key, options)) {
     if (operation === 'delete') break
@@ -58,7 +53,7 @@ export async function settleSave(
 ): Promise<Settled<{ readonly memory: Memory }>> {
   if (!(refusal instanceof VersionConflict)) return 'unknown'
   const { key, expectedVersion, options, isOurs } = lost
-  const next = expectedVersion > 0 ? expectedVersion + 1 : await firstVersion(kept, lost, refusal)
+  const next = expectedVersion > 0 ? expectedVersion + 1 : await firstVersion(kept, lost)
   const made = next === undefined ? undefined : await versionAt(kept, lost, next)
   if (made === 'gone') return 'unknown'
   if (!made || made.operation === 'delete') return 'not made'

@@ -59,7 +59,7 @@ const RETRIES = 4
 const MAX_WAIT_MS = 60_000
 const BACKOFF = { first: 200, most: 5_000 }
 
-/** Codes under which no connection was made, in Node, Deno and Bun. */
+/** Codes under which no connection was made, in Node.js and Bun; elsewhere it is not told apart. */
 const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
 
 const codeIn = (value: unknown): unknown =>

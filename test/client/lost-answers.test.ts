@@ -66,6 +66,12 @@ describe('an answer that is lost', () => {
       version: 1,
     })
     expect((await other.read('new'))?.text).toBe('ours, theirs')
+    await other.delete('new', { expectedVersion: 2 })
+    way.loseAnswers(1, () => other.append('new', ', theirs'))
+    expect(await home.write('new', 'again ours', { expectedVersion: 0 })).toMatchObject({
+      text: 'again ours',
+      version: 4,
+    })
   })
 
   test('a counter counts each update once, whatever is overtaken', async () => {

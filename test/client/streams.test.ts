@@ -145,10 +145,12 @@ describe('a stream', () => {
     const watched = home.watch({ after: 0 })[Symbol.asyncIterator]()
     expect((await watched.next()).value).toMatchObject({ type: 'append' })
     await operator.pause()
+    const types: unknown[] = []
     const rest = (async () => {
-      for (;;) await watched.next()
+      for (;;) types.push((await watched.next()).value?.type)
     })()
     expect(await caught(rest)).toMatchObject({ code: 'agent_paused', status: 403 })
+    expect(types.filter((type) => type !== 'pause')).toEqual([])
     await operator.activate()
 
     const reason = new Error('the user left')
