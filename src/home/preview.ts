@@ -1,6 +1,7 @@
 /** GET /api/agents/preview: what a birth offers and asks, before anything is created. */
 import { z } from 'zod'
 import { json } from '../http/call.ts'
+import { mayCompress } from '../http/compress.ts'
 import { showState } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { symbolSchema } from '../pipeline/schemas.ts'
@@ -64,6 +65,7 @@ export const preview = endpoint({
         interface: INTERFACE,
       },
       headers: {
+        'Content-Encoding': 'gzip, where the client takes it.',
         RateLimit: 'The births left to this address.',
         'RateLimit-Policy': 'The budget of births for each address.',
       },
@@ -71,6 +73,7 @@ export const preview = endpoint({
   },
   errors: ['storage_unavailable'],
   async handle({ call }, home: Home) {
+    mayCompress(call)
     const state = await allowanceOf(home, birthplaceOf(call, home))
     showState(call, state)
     const status = await statusOf(home, state.allowed)

@@ -19,6 +19,6 @@ export const prefersHtml = (call: Call): boolean =>
 
 /** Says in Vary that the answer depends on one more header of the request. */
 export function varyBy({ responseHeaders }: Pick<Call, 'responseHeaders'>, header: string): void {
-  const { Vary: known } = responseHeaders
-  responseHeaders.Vary = known ? `${known}, ${header}` : header
+  const known = responseHeaders.Vary?.split(', ') ?? []
+  responseHeaders.Vary = [...new Set([...known, header])].join(', ')
 }

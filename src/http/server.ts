@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
+import { type Compressed, createCompressor } from './compress.ts'
 import { boundConnections, type ConnectionBound } from './connections.ts'
 import { inTurn } from './in-turn.ts'
 import type { Patience as Pace } from './pace/pace.ts'
@@ -105,13 +106,16 @@ function pairs(headers: Answer['headers']): string[] {
   return flat
 }
 
+/** `inPlace`: the body as bytes, and its headers, where it was compressed. */
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
   patience: Pace,
+  inPlace?: Compressed,
 ): Promise<void> {
-  outgoing.writeHead(status, pairs(headers))
-  if (body === null) outgoing.end()
+  outgoing.writeHead(status, pairs(inPlace?.headers ?? headers))
+  if (inPlace) await sendWhole(outgoing, inPlace.bytes, patience)
+  else if (body === null) outgoing.end()
   else if (typeof body === 'string') await sendWhole(outgoing, body, patience)
   else await sendText(outgoing, body, patience)
 }
@@ -145,13 +149,18 @@ export async function listen(
   connections?: ConnectionBound,
 ): Promise<RunningServer> {
   const limits = { ...PATIENCE, ...patience }
+  const compressor = createCompressor()
+  // Nobody gets a body that nobody sees.
+  const compress = (given: Answer, { method, headers }: IncomingMessage) =>
+    method === 'HEAD' ? undefined : compressor(given, headers['accept-encoding'])
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (!server.listening) outgoing.shouldKeepAlive = false
     senders.expect(message)
     const incoming = incomingOf(message, senders)
     const given = incoming ? await site.serve(incoming) : malformed()
     senders.answered(message)
-    await send(outgoing, given, limits)
+    const compressing = compress(given, message)
+    await send(outgoing, given, limits, compressing && (await compressing))
   }
   const senders = watchSenders(limits, (socket) => refuseLate(socket, site))
   // A request line or Host that makes no address never reaches the app.

@@ -3,6 +3,7 @@ export const responseHeaders = {
   'Access-Control-Allow-Origin': 'Whose pages may read this.',
   'Access-Control-Expose-Headers': 'The headers that they may read.',
   'Cache-Control': 'Who may keep this, and for how long.',
+  'Content-Encoding': 'gzip, where the client takes it and the answer is longer than 4 KB.',
   RateLimit: 'What is left of the budget, and the seconds until it is whole again.',
   'RateLimit-Policy': 'The budget: its quota, and its window in seconds.',
   'Retry-After': 'Seconds to wait.',

@@ -36,7 +36,10 @@ describe('the guide', () => {
     ['*/*', 'text/plain; charset=utf-8'],
   ])('to who accepts %s it is %s', async (accept, type) => {
     const { headers } = await service.call('GET', '/llms.txt', { headers: { accept } })
-    expect([headers.get('content-type'), headers.get('vary')]).toEqual([type, 'Accept'])
+    expect([headers.get('content-type'), headers.get('vary')]).toEqual([
+      type,
+      'Accept-Encoding, Accept',
+    ])
   })
 
   test.each([
@@ -49,7 +52,7 @@ describe('the guide', () => {
   ])('is what / says to who accepts %s', async (_, accept) => {
     const { text, headers } = await service.call('GET', '/', { headers: { accept } })
     expect(text).toBe(await guide())
-    expect(headers.get('vary')).toBe('Accept')
+    expect(headers.get('vary')).toBe('Accept, Accept-Encoding')
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 

@@ -62,7 +62,7 @@ describe('what the gateway says of itself', () => {
   ])('at / %s gets the information object', async (_, accept) => {
     const { body, headers } = await service.call('GET', '/', { headers: { accept } })
     expect(body.version).toBe('2.0')
-    expect(headers.get('vary')).toBe('Accept')
+    expect(headers.get('vary')).toBe('Accept, Accept-Encoding')
   })
 
   test('its invitation is the guide', async () => {

@@ -57,15 +57,15 @@ export async function sendText(
 /** What one write may hold; more is written as it is taken. */
 const PIECE_BYTES = 65_536
 
-function* slices(text: string): Generator<Uint8Array> {
-  const bytes = Buffer.from(text)
+function* slices(text: string | Uint8Array): Generator<Uint8Array> {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
 /** A whole text. Most are taken at once, and cost no promise; else as `sendText`. */
 export function sendWhole(
   outgoing: ServerResponse,
-  text: string,
+  text: string | Uint8Array,
   patience: Patience,
 ): Promise<void> | undefined {
   if (text.length > PIECE_BYTES) return sendPieces(outgoing, slices(text), patience)

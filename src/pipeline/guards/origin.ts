@@ -1,6 +1,7 @@
 /** Whose pages may ask: of the home, of the gateway, and by a form. */
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
+import { mayCompress } from '../../http/compress.ts'
 import { varyBy } from '../../http/negotiate.ts'
 import type { Guard } from '../guard.ts'
 import type { OriginPolicy } from '../origins.ts'
@@ -49,13 +50,19 @@ export function letAllRead({ responseHeaders }: Call): void {
   responseHeaders['Access-Control-Expose-Headers'] = 'ETag, Retry-After, X-Request-Id'
 }
 
-/** CORS for what is open to every origin, without credentials. */
+/** CORS for what is open to every origin, without credentials; so it may be compressed too. */
 export const openToAll: Guard<unknown, object, void> = {
   name: 'open-to-all',
   errors: [],
-  headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'],
+  headers: [
+    'Access-Control-Allow-Origin',
+    'Access-Control-Expose-Headers',
+    'Content-Encoding',
+    'Vary',
+  ],
   run({ call }) {
     letAllRead(call)
+    mayCompress(call)
   },
   onRefusal: letAllRead,
   preflight(call, _, allow) {

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { showGuide } from '../../gateway/guide.ts'
 import { inform, informationAnswers, informationDocs } from '../../gateway/information.ts'
 import type { Answer, Call } from '../../http/call.ts'
+import { mayCompress } from '../../http/compress.ts'
 import { preferred, varyBy } from '../../http/negotiate.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { admission } from '../../pipeline/guards/admission.ts'
@@ -91,9 +92,9 @@ const wanted = (call: Call) =>
 const openToPrograms: typeof openToAll = {
   ...openToAll,
   name: 'open-to-programs',
-  headers: [...(openToAll.headers ?? []), 'Vary'],
   run({ call }) {
     varyBy(call, 'Accept')
+    mayCompress(call)
     if (wanted(call) !== 'text/html') letAllRead(call)
   },
 }

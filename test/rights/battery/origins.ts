@@ -55,7 +55,8 @@ export async function* browsers(subject: Subject): Faults {
   if (subject.row.cors !== 'programs') return
   const { headers } = await subject.ask({ headers: { accept: 'text/html' } })
   if (headers.has('access-control-allow-origin')) yield 'the page may be read by other pages'
-  if (headers.get('vary') !== 'Accept') yield 'a cache may take the page for what programs get'
+  const depends = headers.get('vary')?.split(', ')
+  if (!depends?.includes('Accept')) yield 'a cache may take the page for what programs get'
 }
 
 const forged: readonly Readonly<Record<string, string>>[] = [
