@@ -28,7 +28,8 @@ interface Compose {
       readonly image?: string
       readonly build?: { readonly args: Record<string, string> }
       readonly environment?: Record<string, string>
-      readonly depends_on?: object
+      readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+      readonly healthcheck?: { readonly test: readonly string[] }
     }
   >
 }
@@ -39,9 +40,27 @@ test('the nodes of the compose file set settings that exist, and wait for servic
   expect(node1).toEqual(node2)
   expect(Object.keys(node1?.environment ?? {}).filter((name) => !known.includes(name))).toEqual([])
   for (const { depends_on: needed = {} } of Object.values(services)) {
-    const names: unknown[] = Array.isArray(needed) ? needed : Object.keys(needed)
-    expect(Object.keys(services)).toEqual(expect.arrayContaining(names))
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(needed)))
   }
+})
+
+test('each service of the compose file says how it is, and is waited for until it is well', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose
+  for (const [name, { healthcheck, depends_on: needed = {} }] of Object.entries(services)) {
+    expect(healthcheck?.test[0], name).toBe('CMD')
+    for (const { condition } of Object.values(needed)) expect(condition).toBe('service_healthy')
+  }
+})
+
+const urlsIn = (text: string): URL[] =>
+  [...text.matchAll(/http:\/\/127\.0\.0\.1:\d+\/\w+/g)].map(([url]) => new URL(url))
+
+test('the health checks ask what is served, where it listens', () => {
+  const image = read('deploy/Dockerfile')
+  const [, port] = /^EXPOSE (\d+)$/m.exec(image) ?? []
+  const asked = [...urlsIn(image), ...urlsIn(read('deploy/compose.yaml'))]
+  expect(asked.map((url) => url.pathname)).toEqual(['/healthz', '/readyz', '/config'])
+  expect(asked.map((url) => url.port)).toEqual([port, port, '2019'])
 })
 
 test('each image can be pinned by its digest, and is named by a tag where it is not', () => {

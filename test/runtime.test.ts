@@ -14,6 +14,8 @@ interface Manifest {
 
 interface Locked {
   readonly version: string
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
   readonly integrity?: string
   readonly hasInstallScript?: boolean
   readonly link?: boolean
@@ -65,4 +67,26 @@ test('nothing is installed that is not locked by its digest', () => {
     .filter(([path, { integrity, link }]) => path.includes('node_modules/') && !integrity && !link)
     .map(([path]) => path)
   expect(unlocked).toEqual([])
+})
+
+/** Packages that are one program for each platform, by what they are a part of. */
+const families = Map.groupBy(
+  Object.entries(packages).filter(
+    ([path, { os, cpu }]) => os && cpu && !path.includes('litestream'),
+  ),
+  ([path]) => /^(@[\w-]+|[a-z]+)/.exec(path.split('node_modules/').at(-1) ?? '')?.[1],
+)
+
+const servesOf = (members: readonly (readonly [string, Locked])[]): string[] =>
+  members.flatMap(([, { os = [], cpu = [] }]) => os.flatMap((o) => cpu.map((c) => `${o} ${c}`)))
+
+test('whatever is made for each platform is locked for all that the runtime is made for', () => {
+  const runtimes = servesOf(families.get('node') ?? [])
+  expect(runtimes.toSorted()).toEqual(
+    ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64', 'win32 x64'].toSorted(),
+  )
+  expect(families.size).toBeGreaterThan(4)
+  for (const [family, members] of families) {
+    expect(servesOf(members), family).toEqual(expect.arrayContaining(runtimes))
+  }
 })
