@@ -40,6 +40,8 @@ export type Effect =
       readonly effect: 'keep'
       readonly operation: Exclude<Operation, 'delete'>
       readonly memory: Memory
+      /** UTF-8 bytes of its text and metadata. */
+      readonly size: number
       /** Of a rename: the old name, and what is left there. */
       readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
     }
@@ -83,6 +85,7 @@ function keep(
     effect: 'keep',
     operation,
     memory: { id, key, text, metadata, version, createdAt, updatedAt },
+    size: sizeOf(sent),
   }
 }
 

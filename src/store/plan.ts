@@ -10,7 +10,6 @@ import {
   isLiving,
   keyOf,
   type Past,
-  sizeOf,
 } from './change.ts'
 import type { Change, Fault, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
@@ -36,11 +35,11 @@ export interface Stored {
   readonly past: (key: string, version: number) => Past | null | undefined
 }
 
-export interface Plan {
+export interface Plan<L extends Ledger = Ledger> {
   readonly effects: readonly Effect[]
   /** One for each change. */
   readonly results: readonly Result[]
-  readonly ledger: Ledger
+  readonly ledger: L
 }
 
 type Faulty = { readonly at: number; readonly fault: Fault }
@@ -52,7 +51,8 @@ interface State {
   readonly origin: string
   /** Undefined: as stored. */
   readonly content?: Content
-  readonly made: ReadonlyMap<number, Past | null>
+  /** Versions of it that the changes have made so far. */
+  readonly made: Map<number, Past | null>
 }
 
 /** No key is empty: what was renamed away has left nothing under its old name. */
@@ -66,17 +66,21 @@ const untouched = (head: Head | undefined, origin: string): State => ({
 
 function overlay(stored: Stored, floor: number) {
   const states = new Map<string, State>()
-  const stateOf = (key: string): State => states.get(key) ?? untouched(stored.head(key), key)
+  function stateOf(key: string): State {
+    const state = states.get(key) ?? untouched(stored.head(key), key)
+    states.set(key, state)
+    return state
+  }
   const contentOf = (key: string): Content => {
     const { content, origin } = stateOf(key)
     return content ?? stored.content(origin)
   }
 
-  function keep({ memory, left }: Effect & { effect: 'keep' }): void {
-    const { key, version } = memory
+  function keep({ memory, size, left }: Effect & { effect: 'keep' }): void {
+    const { key, id, version, createdAt, updatedAt } = memory
     const before = stateOf(left?.key ?? key)
-    const head = { ...memory, deleted: false, size: sizeOf(memory), kept: true }
-    const made = new Map(before.made).set(version, memory)
+    const head = { id, version, createdAt, updatedAt, deleted: false, size, kept: true }
+    const made = before.made.set(version, memory)
     states.set(key, { head, origin: before.origin, content: memory, made })
     if (left && before.head) states.set(left.key, untouched(remainsOf(before.head, left), NOWHERE))
   }
@@ -101,7 +105,7 @@ function overlay(stored: Stored, floor: number) {
       }
       const before = stateOf(effect.key)
       if (!before.head) return
-      const made = new Map(before.made).set(effect.deleted.version, null)
+      const made = before.made.set(effect.deleted.version, null)
       const head = { ...remainsOf(before.head, effect), kept: true }
       states.set(effect.key, { head, origin: before.origin, made })
     },
@@ -126,21 +130,24 @@ const keysOf = (effect: Effect): readonly string[] => {
 }
 
 /** What is counted once the effect is there, of what lay under each of its keys before. */
-function counted(ledger: Ledger, effect: Effect, headOf: Stored['head']): Ledger {
-  const before = keysOf(effect).map(headOf)
-  const living = before.filter(isLiving)
-  const was = living.reduce((sum, { size }) => sum + size, 0)
-  const isKept = effect.effect === 'keep'
-  return {
-    ...ledger,
-    memories: ledger.memories + (isKept ? 1 : 0) - living.length,
-    bytes: ledger.bytes - was + (isKept ? sizeOf(effect.memory) : 0),
-    history: ledger.history + was,
-    deleted: ledger.deleted + (before.length - (isKept ? 1 : 0)) - before.filter(isDeleted).length,
+function counted<L extends Ledger>(ledger: L, effect: Effect, headOf: Stored['head']): L {
+  let { memories, bytes, history, deleted } = ledger
+  for (const key of keysOf(effect)) {
+    const before = headOf(key)
+    if (isLiving(before)) {
+      memories -= 1
+      bytes -= before.size
+      history += before.size
+    }
+    if (!before?.deleted) deleted += 1
   }
+  if (effect.effect === 'keep') {
+    memories += 1
+    bytes += effect.size
+    deleted -= 1
+  }
+  return { ...ledger, memories, bytes, history, deleted }
 }
-
-const isDeleted = (head: Head | undefined): boolean => head?.deleted === true
 
 export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
   (bounds.memories > 0 && after.memories > before.memories && after.memories > bounds.memories) ||
@@ -152,13 +159,13 @@ const resultOf = (effect: Effect): Result =>
     : { outcome: 'deleted', key: effect.key, deleted: effect.deleted }
 
 /** All of the changes, or what stands in the way of each that cannot be made. */
-export function plan(
+export function plan<L extends Ledger>(
   changes: readonly Change[],
   stored: Stored,
-  ledger: Ledger,
+  ledger: L,
   bounds: HomeBounds,
   now: number,
-): Plan | { readonly faults: readonly Faulty[] } {
+): Plan<L> | { readonly faults: readonly Faulty[] } {
   const midst = overlay(stored, ledger.floor)
   const effects: Effect[] = []
   const results: Result[] = []

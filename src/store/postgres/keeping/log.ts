@@ -9,10 +9,13 @@
  */
 import { statement } from '../engine/connections.ts'
 
-/** The version that the memory `m` is now. Planned as one with the memories it may read all of them. */
+/**
+ * The version that the memory `m` is now. Planned as one with the memories it may read all of them:
+ * OFFSET keeps it apart, and costs no step of its own as LIMIT does.
+ */
 export const CURRENT = `
   LEFT JOIN LATERAL (
-    SELECT * FROM log WHERE agent_id = m.agent_id AND n = m.n LIMIT 1
+    SELECT * FROM log WHERE agent_id = m.agent_id AND n = m.n OFFSET 0
   ) AS v ON true`
 
 /** Beyond the versions of any import. */

@@ -1,7 +1,7 @@
 /** What the writer does to memories: each change is a new version, and what is now points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
-import { type Content, type Effect, isPinned, sizeOf } from '../../change.ts'
+import { type Content, type Effect, isPinned } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type {
@@ -76,7 +76,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     return appended.n
   }
 
-  function keep(desk: Desk, { memory, operation, left }: Effect & { effect: 'keep' }): void {
+  function keep(desk: Desk, { memory, operation, size, left }: Effect & { effect: 'keep' }): void {
     const { key, id, version, createdAt, updatedAt } = memory
     const before = standAt(desk, left?.key ?? key)
     const isNew = standAt(desk, key) === undefined
@@ -85,9 +85,9 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const n = log(desk, before, entry)
     const change = desk.home.lastEvent
     const count = (before?.count ?? 0) + 1
-    const facts = { id, version, createdAt, updatedAt, deleted: false, size: sizeOf(memory) }
     const pinned = isPinned(memory.metadata)
-    save(desk, key, { ...facts, pinned, change, count, n }, isNew)
+    const times = { version, createdAt, updatedAt, change }
+    save(desk, key, { ...times, id, size, pinned, deleted: false, count, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, change }
     save(desk, left.key, remains, false)
@@ -108,8 +108,8 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
   return {
     storedFor,
     /** The effects of the plan, and what is counted then. */
-    carryOut(desk: Desk, { effects, ledger }: Plan): Home {
-      desk.home = { ...desk.home, ...ledger }
+    carryOut(desk: Desk, { effects, ledger }: Plan<Home>): Home {
+      desk.home = ledger
       for (const effect of effects) {
         if (effect.effect === 'keep') keep(desk, effect)
         else remove(desk, effect)
@@ -156,7 +156,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
   return {
     changeMemories,
     writeMemory(identity: Identity, write: MemoryWrite, now: number): WriteResult {
-      const answer = writeAnswerOf(changeMemories(identity, [{ verb: 'write', ...write }], now))
+      const answer = writeAnswerOf(changeMemories(identity, [{ ...write, verb: 'write' }], now))
       if (answer.outcome !== 'saved') return answer
       const { id, version, createdAt, updatedAt } = answer.memory
       return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }

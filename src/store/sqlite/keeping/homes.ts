@@ -51,12 +51,10 @@ export function prepareHomes(db: DatabaseSync) {
     read(agentId: string): Home {
       const row = select.get(agentId)
       if (!row) return NEW_HOME
-      const [memories, bytes, history, deleted, floor, ...log] = row
-      const [lastEvent, firstEvent, tail, oldest, day, writes] = log
-      return {
-        ...{ memories, bytes, history, deleted, floor },
-        ...{ lastEvent, firstEvent, tail, oldest, day, writes },
-      }
+      const [memories, bytes, history, deleted, floor] = row
+      const ledger = { memories, bytes, history, deleted, floor }
+      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes] = row
+      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes }
     },
     save(agentId: string, home: Home): void {
       const { memories, bytes, history, deleted, floor } = home
