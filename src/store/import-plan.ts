@@ -72,12 +72,21 @@ function counted(
   }
 }
 
+/** Deletes that a home remembers beyond its bound, before it forgets some of them together. */
+const LATE = 64
+
+/** More names than a home has, and remembers as deleted; 0: no bound. */
+export const mostKeys = ({ memories, events }: HomeBounds): number =>
+  memories > 0 && events > 0 ? memories + events + LATE : 0
+
 /** Follows an import key by key. */
 export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBounds, now: number) {
   const conflicts: string[] = []
   let ledger = before
   let imported = 0
   let skipped = 0
+  const most = mostKeys(bounds)
+  const isTooMany = () => most > 0 && imported + skipped > most
 
   return {
     /** `head`: what lies under the key; `bytes`: of all its versions in the source. */
@@ -92,12 +101,12 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
     },
     ledger: () => ledger,
     /** Nothing of it may be kept. */
-    fails: () => order.onConflict === 'fail' && conflicts.length > 0,
+    fails: () => isTooMany() || (order.onConflict === 'fail' && conflicts.length > 0),
     answer(): Exclude<ImportAnswer, Refused> {
       if (order.onConflict === 'fail' && conflicts.length > 0) {
         return { outcome: 'conflict', conflicts }
       }
-      if (isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
+      if (isTooMany() || isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
       return { outcome: 'imported', imported, skipped, conflicts }
     },
   }

@@ -15,12 +15,15 @@ import { type Line, openLine } from './line.ts'
 import {
   type Change,
   isChange,
+  isRename,
   type Operation,
   type Read,
+  type Told,
   versionMade,
   versionSeen,
 } from './operations.ts'
 import { madeBy } from './register.ts'
+import { faultsTogether } from './together.ts'
 
 /** Where so much is open that this does not suffice, the history says too little. */
 const MAX_TRIES = 1_000_000
@@ -126,9 +129,30 @@ function checkKey(operations: readonly Operation[]): string[] {
   return faults.length > 0 ? faults : explain(known)
 }
 
-/** What makes a history impossible for one register per key, in words; empty when it is linearizable. */
-export function faultsOf(history: readonly Operation[]): string[] {
-  return [...Map.groupBy(history, (operation) => operation.key)].flatMap(([key, operations]) =>
-    checkKey(operations).map((fault) => `${key}: ${fault}`),
-  )
+/** Keys that renames join, each group under one of them. */
+function joined(history: readonly Told[]): (key: string) => string {
+  const heads = new Map<string, string>()
+  const headOf = (key: string): string => {
+    const head = heads.get(key)
+    return head === undefined ? key : headOf(head)
+  }
+  for (const { key, to } of history.filter(isRename)) {
+    const [one, other] = [headOf(key), headOf(to)]
+    if (one !== other) heads.set(one, other)
+  }
+  return headOf
+}
+
+const isOther = (told: Told): told is Operation => !isRename(told)
+
+/**
+ * What makes a history impossible for one register per key, in words; empty when it is linearizable.
+ * Keys that were renamed to each other are looked at together.
+ */
+export function faultsOf(history: readonly Told[]): string[] {
+  const headOf = joined(history)
+  return [...Map.groupBy(history, ({ key }) => headOf(key))].flatMap(([key, told]) => {
+    const faults = told.some(isRename) ? faultsTogether(told) : checkKey(told.filter(isOther))
+    return faults.map((fault) => `${key}: ${fault}`)
+  })
 }

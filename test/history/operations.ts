@@ -63,6 +63,18 @@ export interface Read extends Span {
 
 export type Operation = Change | Read
 
+/** Of two keys: what is under `key` goes to `to`. What is saved is the version there. */
+export interface Rename extends Span {
+  readonly kind: 'rename'
+  readonly to: string
+  readonly expectedVersion: number
+  readonly outcome: Outcome | { readonly is: 'taken' }
+}
+
+export type Told = Operation | Rename
+
+export const isRename = (told: Told): told is Rename => told.kind === 'rename'
+
 export const isChange = (operation: Operation): operation is Change => operation.kind !== 'read'
 
 /** The version that was answered to whoever made it. */

@@ -6,6 +6,7 @@ import type {
   Operation,
   Outcome,
   Read,
+  Rename,
   Restore,
   Write,
 } from './operations.ts'
@@ -16,6 +17,7 @@ export type Asked = Without<Write> | Without<Append> | Without<Delete> | Without
 
 export interface Recorder {
   readonly history: readonly Operation[]
+  readonly renames: readonly Rename[]
   readonly change: (asked: Asked) => Promise<Change>
   /** All of them or none, in one request. */
   readonly batch: (asked: readonly Asked[]) => Promise<readonly Change[]>
@@ -25,6 +27,7 @@ export interface Recorder {
    */
   readonly erase: (operatorToken: string, key: string, currentVersion: number) => Promise<Change>
   readonly write: (key: string, expectedVersion: number, payload: string) => Promise<Change>
+  readonly rename: (from: string, to: string, expectedVersion: number) => Promise<Rename>
   /** Undefined where no answer came: a read without one says nothing. */
   readonly read: (key: string) => Promise<Read | undefined>
 }
@@ -104,6 +107,7 @@ function requestOf(asked: Asked): readonly [method: string, path: string, body?:
 /** `address` gives the service's base address of the moment: it moves when the process restarts. */
 export function recorder(address: () => string, token: string): Recorder {
   const history: Operation[] = []
+  const renames: Rename[] = []
 
   async function call(method: string, path: string, body?: object, by = token): Promise<Timed> {
     const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
@@ -131,6 +135,7 @@ export function recorder(address: () => string, token: string): Recorder {
 
   return {
     history,
+    renames,
     change,
     async batch(asked) {
       const invokedAt = performance.now()
@@ -147,6 +152,19 @@ export function recorder(address: () => string, token: string): Recorder {
     },
     write: (key, expectedVersion, payload) =>
       change({ kind: 'write', key, expectedVersion, payload }),
+    async rename(key, to, expectedVersion) {
+      const invokedAt = performance.now()
+      const operations = [{ rename: { from: key, to, expectedVersion } }]
+      const { status, body } = await call('POST', '/batch', { operations })
+      const result = body.conflicts?.[0] ?? body.results?.[0] ?? body
+      const isTaken = result.code === 'key_taken'
+      const outcome = isTaken ? ({ is: 'taken' } as const) : outcomeOf(status, result)
+      const completedAt = outcome.is === 'unknown' ? Infinity : performance.now()
+      const span = { key, invokedAt, completedAt }
+      const rename: Rename = { kind: 'rename', ...span, to, expectedVersion, outcome }
+      renames.push(rename)
+      return rename
+    },
     async read(key) {
       const invokedAt = performance.now()
       const answer = await call('GET', `/memory?key=${key}`)

@@ -7,9 +7,9 @@ export type Payload = string | undefined
 /** What each version holds. Version 0 is the nothing before the first. */
 export type Versions = readonly Payload[]
 
-const latest = (versions: Versions): number => versions.length - 1
+export const latest = (versions: Versions): number => versions.length - 1
 
-const current = (versions: Versions): number =>
+export const current = (versions: Versions): number =>
   versions.at(-1) === undefined ? 0 : latest(versions)
 
 /** What the next version holds if the change is made now; undefined where it cannot be. */
@@ -39,7 +39,7 @@ function wasMade(versions: Versions, change: Change): boolean {
   )
 }
 
-const sees = (versions: Versions, currentVersion: number, deletedVersion = 0): boolean =>
+export const sees = (versions: Versions, currentVersion: number, deletedVersion = 0): boolean =>
   currentVersion === current(versions) &&
   (currentVersion > 0 || deletedVersion === latest(versions))
 

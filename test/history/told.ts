@@ -1,5 +1,5 @@
 /** What was asked and answered, in few words: each lasts five milliseconds. */
-import type { Append, Delete, Operation, Read, Restore, Write } from './operations.ts'
+import type { Append, Delete, Operation, Read, Rename, Restore, Write } from './operations.ts'
 
 export const saved = (at: number, expectedVersion: number, payload: string): Write => ({
   kind: 'write',
@@ -86,4 +86,19 @@ export const conflictAfter = (
 ): Write => ({
   ...conflict(at, expectedVersion, 0),
   outcome: { is: 'conflict', currentVersion: 0, deletedVersion },
+})
+
+/** From k. */
+export const renamed = (
+  at: number,
+  to: string,
+  expectedVersion: number,
+  version: number,
+  payload: string,
+): Rename => ({
+  ...span(at),
+  kind: 'rename',
+  to,
+  expectedVersion,
+  outcome: { is: 'saved', version, payload },
 })

@@ -51,6 +51,7 @@ const ERASED = [
   'DELETE FROM memories WHERE agent_id = ?',
   'DELETE FROM log WHERE n IN (SELECT n FROM log_index WHERE agent_id = ?)',
   'DELETE FROM log_index WHERE agent_id = ?',
+  'DELETE FROM staged_imports WHERE agent_id = ?',
   'DELETE FROM homes WHERE agent_id = ?',
   'DELETE FROM daily_writes WHERE agent_id = ?',
   'DELETE FROM operator_replacements WHERE agent_id = ?',

@@ -7,10 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
+import type { KeptVersion } from '../../../src/store/port/transfer.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
+import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
+import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
 import { times } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
@@ -102,18 +105,28 @@ function changeAt(verbs: Writes['verbs'], identity: Identity, key: string, text:
   transact(db, () => verbs.changeMemories(identity, [change], NOON))
 }
 
+/** Asks the verbs as the writer's thread does. */
+const importing = (verbs: Writes['verbs']) => {
+  const submit: Writer['submit'] = async (verb, ...args) => {
+    const asked = verbs[verb] as (...given: typeof args) => ReturnType<(typeof verbs)[typeof verb]>
+    return transact(db, () => asked(...args))
+  }
+  return importVerb({ submit })
+}
+
+async function* inOnePiece(versions: readonly KeptVersion[]) {
+  yield versions
+}
+
 /** Answers how many memories were imported. */
-function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): number {
+async function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): Promise<number> {
   if ('text' in turn) changeAt(verbs, identity, turn.key, turn.text)
   if ('erasure' in turn) {
     transact(db, () => verbs.eraseMemory(identity, turn.key, turn.erasure, NOON))
   }
   if (!('source' in turn)) return 0
   const { source, order } = turn
-  const staged = { place: 'here', staged: source.length }
-  verbs.stageImport('here', source)
-  const answer = transact(db, () => verbs.finishImport(identity, staged, order, NOON))
-  verbs.dropImport('here')
+  const answer = await importing(verbs)(identity, inOnePiece(source), order, NOON)
   return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
 }
 
@@ -121,24 +134,25 @@ test('what is not all there any more is not imported', () => {
   const { verbs } = prepareWrites(db, unbounded)
   const identity = newHome(verbs)
   const order = { onConflict: 'fail', dryRun: false } as const
-  const finish = (staged: number) =>
-    transact(db, () => verbs.finishImport(identity, { place: 'lost', staged }, order, NOON))
+  const none = { id: 0, isDry: false, skipped: false, n: null, count: 0, bytes: 0 }
+  const finish = (keys: number) =>
+    transact(db, () => verbs.finishImport(identity, { ...none, keys }, order, NOON))
   expect(finish(1)).toEqual({ outcome: 'lost' })
   expect(finish(0)).toMatchObject({ outcome: 'imported', imported: 0 })
 })
 
-test('they agree whatever was imported, and whatever it met', () => {
+test('they agree whatever was imported, and whatever it met', async () => {
   const tables = tablesOf(db)
   let imported = 0
-  const property = fc.property(bounds, turns, (limits, history) => {
+  const property = fc.asyncProperty(bounds, turns, async (limits, history) => {
     const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
     const identity = newHome(verbs)
     for (const each of history) {
-      imported += bring(verbs, identity, each)
+      imported += await bring(verbs, identity, each)
       checkHome(tables(identity.agentId), limits)
     }
   })
-  fc.assert(property, { numRuns: HOMES })
+  await fc.assert(property, { numRuns: HOMES })
   expect(imported).toBeGreaterThan(HOMES)
 })
 

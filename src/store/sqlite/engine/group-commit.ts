@@ -8,9 +8,6 @@ export type Verb = keyof Writes['verbs']
 /** A verb and its arguments, as they cross to the writer's thread. */
 export type Job = readonly [verb: Verb, ...args: unknown[]]
 
-/** What they write is nothing that must be durable. */
-const ASIDE: ReadonlySet<Verb> = new Set(['stageImport', 'dropImport'])
-
 export type Outcome =
   | { readonly value: unknown }
   /** Without `fault` the write itself is wrong; with it the storage failed. */
@@ -79,10 +76,7 @@ export function prepareGroupCommit(
   const changes = watchChanges(db)
   const run: Run = ([verb, ...args]) => {
     const write = verbs[verb] as (...args: readonly unknown[]) => unknown
-    const before = ASIDE.has(verb) ? changes.now() : undefined
-    const value = write(...args)
-    if (before !== undefined) changes.undo(before)
-    return { value }
+    return { value: write(...args) }
   }
   const runApart = apart(db, changes, run)
 

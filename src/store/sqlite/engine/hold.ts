@@ -4,8 +4,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { migrate } from '../schema/migrations.ts'
+import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
-import { openWriter } from './connection.ts'
+import { openWriter, transact } from './connection.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
 
 /** What SQLite says of a file that it cannot use, for the person who named the file. */
@@ -35,6 +36,7 @@ function prepareFile(db: DatabaseSync, path: string, file: number, progress: Pro
   const upkeep = prepareUpkeep(db, path, file)
   try {
     migrate(db, path, progress)
+    transact(db, () => giveUpAhead(db))
     return upkeep.clean() === 'done'
   } finally {
     upkeep.close()

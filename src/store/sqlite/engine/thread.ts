@@ -24,7 +24,7 @@ export function keepThread<Message, Answer>(
   let closed = false
 
   function start(): Worker {
-    const worker = new Worker(fileOf(name), { workerData: workplace })
+    const worker = new Worker(fileOf(name), { name, workerData: workplace })
     let cause: unknown
     worker.on('message', answered)
     worker.on('error', (error) => {

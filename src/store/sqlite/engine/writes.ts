@@ -11,8 +11,9 @@ import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
 import { prepareSessionWrites } from '../sessions.ts'
-import { prepareImport } from '../transfer/import.ts'
+import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
+import { prepareSteps } from '../transfer/steps.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 import { prepareTotals } from './totals.ts'
@@ -38,7 +39,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
   const happen = prepareHappenings(db, home.events)
-  const staging = prepareStaging(db)
+  const steps = prepareSteps(db)
   const verbs = {
     bear: prepareBirth(db, totals.tally),
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
@@ -47,9 +48,9 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
-    stageImport: staging.stageImport,
-    finishImport: prepareImport(db, refuse, totals.tally, home, staging),
-    dropImport: staging.dropImport,
+    ...prepareStaging(db, refuse, home, steps),
+    finishImport: prepareFinish(db, refuse, totals.tally, home, steps),
+    pruneHome: preparePruneHome(db, refuse, home),
     recordEvent: prepareRecord(refuse, happen),
     ...prepareSessionWrites(db, refuse, happen),
     leaveEntry,

@@ -14,9 +14,9 @@ import type {
 import type { HomeBounds } from '../../port/store.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
-import { type Home, prepareCountWrites, prepareHomes, replacing } from './homes.ts'
+import { type Home, prepareCountWrites, prepareHomes, prepareReplacing } from './homes.ts'
 import { type Entry, prepareAppend } from './log.ts'
-import { preparePrune } from './prune.ts'
+import { bytesOf, preparePrune } from './prune.ts'
 import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
@@ -67,6 +67,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
   const append = prepareAppend(db, bounds.events)
   const prune = preparePrune(db, bounds)
   const save = prepareSettle(db, prune)
+  const replacing = prepareReplacing(db)
 
   /** Answers where the row lies. */
   function log(desk: Desk, before: Stand | undefined, entry: Omit<Entry, 'author'>): number {
@@ -109,12 +110,13 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     storedFor,
     /** The effects of the plan, and what is counted then. */
     carryOut(desk: Desk, { effects, ledger }: Plan<Home>): Home {
+      const was = bytesOf(desk.home)
       desk.home = ledger
       for (const effect of effects) {
         if (effect.effect === 'keep') keep(desk, effect)
         else remove(desk, effect)
       }
-      return prune.home(desk.agentId, desk.home)
+      return prune.home(desk.agentId, desk.home, was)
     },
   }
 }

@@ -15,11 +15,13 @@ export interface Home extends Ledger {
   /** The day of its last write, and how many were made on it. */
   readonly day: number
   readonly writes: number
+  /** Imports that it took: what they brought lies below zero in its log. */
+  readonly imports: number
 }
 
 const NEW_HOME: Home = {
   ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
-  ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0 },
+  ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0, imports: 0 },
 }
 
 type HomeTuple = [
@@ -34,18 +36,20 @@ type HomeTuple = [
   oldest: number,
   day: number,
   writes: number,
+  imports: number,
 ]
 
 export function prepareHomes(db: DatabaseSync) {
   const select = prepareTuples<HomeTuple>(
     db,
     `SELECT memories, bytes, history, deleted, floor, last_event, first_event, tail, oldest,
-       day, writes FROM homes WHERE agent_id = ?`,
+       day, writes, imports FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
     `UPDATE homes SET memories = ?, bytes = ?, history = ?, deleted = ?, floor = ?,
-       last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, writes = ? WHERE agent_id = ?`,
+       last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, writes = ?, imports = ?
+     WHERE agent_id = ?`,
   )
   return {
     read(agentId: string): Home {
@@ -53,15 +57,15 @@ export function prepareHomes(db: DatabaseSync) {
       if (!row) return NEW_HOME
       const [memories, bytes, history, deleted, floor] = row
       const ledger = { memories, bytes, history, deleted, floor }
-      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes] = row
-      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes }
+      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports] = row
+      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes, imports }
     },
     save(agentId: string, home: Home): void {
       const { memories, bytes, history, deleted, floor } = home
-      const { lastEvent, firstEvent, tail, oldest, day, writes } = home
+      const { lastEvent, firstEvent, tail, oldest, day, writes, imports } = home
       update.run(
         ...[memories, bytes, history, deleted, floor],
-        ...[lastEvent, firstEvent, tail, oldest, day, writes, agentId],
+        ...[lastEvent, firstEvent, tail, oldest, day, writes, imports, agentId],
       )
     },
   }
@@ -82,6 +86,22 @@ export function prepareCountWrites(db: DatabaseSync) {
   }
 }
 
+/** What lies under a key, before it changes. */
+interface Before {
+  /** The event that changed it last. */
+  readonly change: number
+  /** Where its newest version lies. */
+  readonly n: number | null
+}
+
 /** A version may give way from the moment on at which another one replaces it. */
-export const replacing = (home: Home, before: { readonly change: number } | undefined): Home =>
-  before && before.change < home.oldest ? { ...home, oldest: before.change } : home
+export function prepareReplacing(db: DatabaseSync) {
+  const idAt = prepareTuples<[id: number]>(db, 'SELECT id FROM log WHERE n = ?')
+  return (home: Home, before: Before | undefined): Home => {
+    if (!before) return home
+    const { change, n } = before
+    // What an import brought lies elsewhere than the event that tells of it.
+    const at = home.imports > 0 && n !== null ? (idAt.get(n)?.[0] ?? change) : change
+    return at < home.oldest ? { ...home, oldest: at } : home
+  }
+}

@@ -27,6 +27,15 @@ export interface Entry {
   readonly made?: Made | undefined
 }
 
+/** Beyond the versions of any import. */
+const BLOCK = 1_000_000_000
+
+/**
+ * Below which id the next import into a home writes its versions, before there is anything to be
+ * seen of them; all that came with those before it lies from here on.
+ */
+export const beneath = ({ imports }: Pick<Home, 'imports'>): number => -imports * BLOCK
+
 /** Of what happened in a home so many are filed, and given up, together. */
 const TOGETHER = 64
 

@@ -15,6 +15,13 @@ const surplusOf = (versions: number): number => Math.max(8, Math.ceil(versions /
 /** Given up beyond what had to be, for the same reason. */
 const AHEAD = 64
 
+/**
+ * What is given up beyond a change's own share of a home that is far over its bounds, as an import
+ * may leave it: in bytes, and in versions of what is forgotten. The rest waits for the next.
+ */
+const SHARE_BYTES = 262_144
+const SHARE_VERSIONS = 1_024
+
 type AgedRow = Kept & { readonly size: number }
 
 interface ForgottenRow {
@@ -50,15 +57,24 @@ function prepareForget(db: DatabaseSync, most: number) {
   const forget = prepare(db, 'DELETE FROM memories WHERE agent_id = ? AND key = ?')
   return (agentId: string, home: Home): Home => {
     if (most === 0 || home.deleted < most + AHEAD) return home
-    let { history, floor } = home
-    for (const { key, version, n } of oldest.all(agentId, home.deleted - most)) {
-      history -= free(agentId, home, [...chain(n, 0)])
+    let { deleted, history, floor } = home
+    let freed = 0
+    const rows = oldest.all(agentId, Math.min(deleted - most, SHARE_VERSIONS))
+    for (const { key, version, n } of rows) {
+      const versions = [...chain(n, 0)]
+      history -= free(agentId, home, versions)
       forget.run(agentId, key)
       floor = Math.max(floor, version)
+      deleted--
+      freed += versions.length
+      if (freed > SHARE_VERSIONS) break
     }
-    return { ...home, history, floor, deleted: most }
+    return { ...home, history, floor, deleted }
   }
 }
+
+/** Of all its versions. */
+export const bytesOf = ({ bytes, history }: Home): number => bytes + history
 
 export function preparePrune(db: DatabaseSync, { versions, bytes, events }: HomeBounds) {
   const chain = prepareChain(db)
@@ -82,6 +98,9 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
   }
 
   return {
+    /** So many versions from the newest on. */
+    chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
+      free(agentId, home, [...chain(newest, most)]),
     /** How many are behind it then, and the bytes that were freed. */
     memory(
       agentId: string,
@@ -93,10 +112,12 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
       const freed = free(agentId, home, rows.slice(versions))
       return { count: Math.min(rows.length, versions), freed }
     },
-    /** A current text never gives way. */
-    home(agentId: string, before: Home): Home {
+    /** Of what is over the bounds all that came since it held `was` bytes, and a share of the rest. */
+    home(agentId: string, before: Home, was: number): Home {
+      const goal = Math.max(bytes, was - SHARE_BYTES)
       let home = forget(agentId, before)
-      while (bytes > 0 && home.bytes + home.history > bytes) {
+      // A current text never gives way.
+      while (bytes > 0 && bytesOf(home) > goal) {
         const { rows, home: filed } = oldest(agentId, home)
         const last = rows.at(-1)
         if (!last) return { ...filed, oldest: filed.lastEvent + 1 }

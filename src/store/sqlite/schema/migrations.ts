@@ -5,6 +5,7 @@ import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
 import { beginHistory } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
+import { writeImportsAhead } from './written-ahead.ts'
 
 const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void))[] = [
   `CREATE TABLE accounts (
@@ -154,6 +155,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
 
   beginHistory,
   addNamedKeys,
+  writeImportsAhead,
 ]
 
 /** The version of the schema that this program has. */

@@ -1,0 +1,86 @@
+/**
+ * What an import has written that is not over yet. Its versions lie in the log where they will stay,
+ * below all that there is to see of the home; nothing names them, and no count knows of them.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import type { KeptVersion } from '../../port/transfer.ts'
+import { prepare } from '../engine/connection.ts'
+import { prepareHomes } from '../keeping/homes.ts'
+import { beneath } from '../keeping/log.ts'
+
+/** Given up together: more would keep others waiting. */
+const AT_ONCE = 128
+
+/** A version, and what it is in the log. */
+export interface Placed {
+  readonly agentId: string
+  /** Below zero. */
+  readonly id: number
+  readonly version: Omit<KeptVersion, 'by'>
+  /** As JSON. */
+  readonly author: string | null
+  /** Where the version before it lies. */
+  readonly previous: number | null
+}
+
+export const sizesOf = ({ content }: Pick<KeptVersion, 'content'>) => {
+  const bytes = Buffer.byteLength(content?.text ?? '')
+  return { bytes, size: bytes + Buffer.byteLength(content?.metadata ?? '') }
+}
+
+/** Answers where the row lies. */
+export function prepareWriteAhead(db: DatabaseSync) {
+  const insert = prepare(
+    db,
+    `INSERT INTO log (agent_id, id, key, version, author, at, operation, previous, memory_id,
+       created_at, bytes, size, metadata, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const file = prepare(db, 'INSERT INTO log_index (agent_id, id, n) VALUES (?, ?, ?)')
+  return ({ agentId, id, version, author, previous }: Placed): number => {
+    const { key, operation, createdAt, updatedAt, content } = version
+    const { bytes, size } = sizesOf(version)
+    const { lastInsertRowid: n } = insert.run(
+      ...[agentId, id, key, version.version, author, updatedAt, operation, previous, version.id],
+      ...[createdAt, bytes, size, content?.metadata ?? null, content?.text ?? null],
+    )
+    file.run(agentId, id, n)
+    return Number(n)
+  }
+}
+
+/** That a home may have such rows is said before the first of them, and durable with it. */
+export function prepareMark(db: DatabaseSync) {
+  const mark = prepare(db, 'INSERT OR IGNORE INTO staged_imports VALUES (?)')
+  const unmark = prepare(db, 'DELETE FROM staged_imports WHERE agent_id = ?')
+  return {
+    mark: (agentId: string): void => void mark.run(agentId),
+    unmark: (agentId: string): void => void unmark.run(agentId),
+  }
+}
+
+/** Gives up some of what was written ahead; false once nothing of it is left. */
+export function prepareGiveUpAhead(db: DatabaseSync) {
+  const homes = prepareHomes(db)
+  const { unmark } = prepareMark(db)
+  const lowest = `FROM log_index WHERE agent_id = ?1 AND id < ?2 ORDER BY id LIMIT ${AT_ONCE}`
+  const remove = prepare(db, `DELETE FROM log WHERE n IN (SELECT n ${lowest})`)
+  const unfile = prepare(
+    db,
+    `DELETE FROM log_index WHERE agent_id = ?1 AND id IN (SELECT id ${lowest})`,
+  )
+  return (agentId: string): boolean => {
+    const below = beneath(homes.read(agentId))
+    const { changes } = remove.run(agentId, below)
+    if (changes > 0) unfile.run(agentId, below)
+    else unmark(agentId)
+    return changes > 0
+  }
+}
+
+/** What imports have left that never ended, before anybody is served. */
+export function giveUpAhead(db: DatabaseSync): void {
+  const giveUp = prepareGiveUpAhead(db)
+  const marked = prepare<{ agent_id: string }>(db, 'SELECT agent_id FROM staged_imports').all()
+  for (const { agent_id: agentId } of marked) while (giveUp(agentId));
+}

@@ -1,0 +1,122 @@
+/** On the embedded engine: an import goes to the writer in slices, with others' writes between them. */
+import { expect, test } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { KeptVersion } from '../../src/store/port/transfer.ts'
+import { transact } from '../../src/store/sqlite/engine/connection.ts'
+import { giveUpAhead } from '../../src/store/sqlite/transfer/ahead.ts'
+import { least, threadMs } from '../http/longest-wait.ts'
+import { unbounded } from '../unbounded.ts'
+import { NOON } from './fixture.ts'
+import { db, kept, newHome, openWork, REPLACE, sourceOf, stateOf } from './import-work.ts'
+
+const LONGEST_MS = 25
+const TEXT_BYTES = 16_380
+
+function* file(keys: number, versions: number): Generator<KeptVersion> {
+  const text = 'x'.repeat(TEXT_BYTES)
+  for (let n = 0; n < keys; n++) {
+    for (let at = 1; at <= versions; at++) yield kept(`k${String(n).padStart(5, '0')}`, at, text)
+  }
+}
+
+const count = (sql: string, agentId: string): unknown =>
+  Object.values(db.prepare(sql).get(agentId) ?? {})[0]
+
+/** What there is of an import that is not over. */
+const aheadOf = ({ agentId }: Identity) => [
+  count('SELECT count(*) FROM log_index WHERE agent_id = ? AND id < 0', agentId),
+  count('SELECT count(*) FROM log WHERE agent_id = ? AND id < 0', agentId),
+  count('SELECT count(*) FROM staged_imports WHERE agent_id = ?', agentId),
+]
+
+test('of 64 MiB no write keeps others waiting for more than 25 ms', async () => {
+  let startedAt = 0
+  let longest = 0
+  const look = () => {
+    longest = Math.max(longest, threadMs() - startedAt)
+    // Between two commits the thread does this as well.
+    db.exec('PRAGMA wal_checkpoint')
+    startedAt = threadMs()
+  }
+  const work = openWork(look)
+  const bring = (identity: Identity) => async () => {
+    startedAt = threadMs()
+    longest = 0
+    const source = sourceOf(() => file(1_000, 4))
+    const answer = await work.importMemories(identity, source, REPLACE, NOON)
+    look()
+    expect(answer).toMatchObject({ outcome: 'imported', imported: 1_000 })
+    return longest
+  }
+  const identity = newHome(work)
+  expect(await least(LONGEST_MS, () => bring(newHome(work))())).toBeLessThan(LONGEST_MS)
+  await bring(identity)()
+  expect(await least(LONGEST_MS, bring(identity))).toBeLessThan(LONGEST_MS)
+})
+
+test('what is written ahead is nothing to anybody, and gone where it ends in nothing', async () => {
+  const seen: unknown[] = []
+  const work = openWork((verb) => {
+    if (verb === 'finishImport') seen.push(aheadOf(identity), stateOf(identity))
+  })
+  const identity = newHome(work)
+  const empty = stateOf(identity)
+  const three = () => ['a', 'b', 'c'].map((key) => kept(key, 1, 'x'))
+  async function* breaking() {
+    yield three()
+    throw new RangeError('broken')
+  }
+  const broken = { [Symbol.asyncIterator]: breaking }
+  await expect(work.importMemories(identity, broken, REPLACE, NOON)).rejects.toThrow('broken')
+  expect([aheadOf(identity), stateOf(identity)]).toEqual([[0, 0, 0], empty])
+  const over = openWork(() => {}, { ...unbounded.home, memories: 2 })
+  const answer = await over.importMemories(identity, sourceOf(three, 1), REPLACE, NOON)
+  expect([answer, aheadOf(identity)]).toEqual([{ outcome: 'over_quota' }, [0, 0, 0]])
+  await work.importMemories(identity, sourceOf(three, 1), REPLACE, NOON)
+  expect(seen).toEqual([[3, 3, 1], empty])
+  expect(aheadOf(identity)).toEqual([3, 3, 0])
+})
+
+test('an agent that is erased meanwhile takes along what was written ahead', async () => {
+  const work = openWork((verb) => {
+    if (verb === 'finishImport') transact(db, () => work.verbs.eraseAgent(identity))
+  })
+  const identity = newHome(work)
+  const source = sourceOf(() => [kept('a', 1, 'x'), kept('b', 1, 'x')], 1)
+  const answer = await work.importMemories(identity, source, REPLACE, NOON)
+  expect([answer, aheadOf(identity)]).toEqual([{ outcome: 'revoked' }, [0, 0, 0]])
+})
+
+test('what a process has left that ended in the midst is gone when the next one starts', () => {
+  const work = openWork()
+  const [left, stayed] = [newHome(work), newHome(work)]
+  for (const identity of [stayed, left]) {
+    const arriving = Array.from({ length: 300 }, (_, n) => ({
+      ...kept(`k${1_000 + n}`, 1, 'left'),
+      isNewest: true,
+    }))
+    const staged = transact(db, () =>
+      work.verbs.stageImport(identity, arriving, undefined, REPLACE, NOON),
+    )
+    if (staged.outcome !== 'staged') throw new Error(staged.outcome)
+    if (identity === left) continue
+    transact(db, () => work.verbs.finishImport(identity, staged.cursor, REPLACE, NOON))
+  }
+  expect(aheadOf(left)).toEqual([300, 300, 1])
+  transact(db, () => giveUpAhead(db))
+  expect([aheadOf(left), aheadOf(stayed)]).toEqual([
+    [0, 0, 0],
+    [300, 300, 0],
+  ])
+})
+
+test('more names than a home has and remembers are no import', async () => {
+  const bounds = { ...unbounded.home, memories: 2, events: 3 }
+  const work = openWork(() => {}, bounds)
+  const names = (length: number) => () =>
+    Array.from({ length }, (_, n) => kept(`k${100 + n}`, 1, undefined))
+  const bring = (length: number) =>
+    work.importMemories(newHome(work), sourceOf(names(length), 0), REPLACE, NOON)
+  expect(await bring(70)).toEqual({ outcome: 'over_quota' })
+  expect(await bring(69)).toMatchObject({ imported: 69 })
+})
