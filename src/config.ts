@@ -115,6 +115,8 @@ export type Config = Readonly<z.output<typeof schema>>
 /** The environment variables' names. */
 export const settings: readonly string[] = Object.keys(schema.shape)
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -122,14 +124,34 @@ export class ConfigError extends Error {
 const complain = (error: z.ZodError): string =>
   error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
 
-/** Throws ConfigError, naming each variable that is wrong and what it must be. */
-export function loadConfig(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Config {
-  const given = settings.filter((name) => env[name] !== undefined && env[name] !== '')
+/** Throws ConfigError. What is empty is as if it were not set. */
+function load<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: Environment,
+): Readonly<z.output<Schema>> {
+  const names = Object.keys(schema.shape)
+  const given = names.filter((name) => env[name] !== undefined && env[name] !== '')
   const parsed = schema.safeParse(Object.fromEntries(given.map((name) => [name, env[name]])))
-  if (!parsed.success) {
-    throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)
-  }
-  return Object.freeze(parsed.data)
+  if (parsed.success) return Object.freeze(parsed.data)
+  throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)
 }
+
+/** Throws ConfigError, naming each variable that is wrong and what it must be. */
+export const loadConfig = (env: Environment = process.env): Config => load(schema, env)
+
+/** For commands that ask a service, wherever it runs. */
+const remote = z.object({
+  AGENT_HOME_URL: z
+    .string()
+    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home')
+    .transform((v) => v.replace(/\/+$/, ''))
+    .default('http://127.0.0.1:8787'),
+  AGENT_HOME_TOKEN: z
+    .string('must be set to the agent token, or to a named key')
+    .regex(/^\S+$/, 'must be the token alone'),
+})
+
+export type Remote = Readonly<z.output<typeof remote>>
+
+/** Throws ConfigError, as above. */
+export const loadRemote = (env: Environment = process.env): Remote => load(remote, env)

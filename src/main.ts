@@ -47,6 +47,7 @@ type Command = (args: readonly string[]) => Promise<void>
 /** Loaded when they are given: they need little of what the service is made of. */
 const commands = new Map<string, Command>([
   ['serve', start],
+  ['mcp', async () => (await import('./cli/mcp.ts')).mcp()],
   ['operator-key', async (args) => (await import('./cli/operator-key.ts')).operatorKey(args)],
 ])
 

@@ -1,0 +1,126 @@
+/** `agent-home mcp`: by the official client in both eras, and by scripts that make mistakes. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tokenFrom } from '../../src/pipeline/tokens.ts'
+import { connecting, eras } from '../mcp/clients.ts'
+import { birth } from './calls.ts'
+import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+import { calling, initialize, scripted, starting } from './stdio.ts'
+
+let server: Server
+let token: string
+beforeAll(async () => {
+  server = await serve({ directory: freshDirectory() })
+  token = (await birth(server.url)).token
+})
+afterAll(cleanUp)
+
+const remote = () => ({ AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: token })
+
+const never = tokenFrom('agent', Buffer.alloc(32, 7))
+
+test.each(eras)('a client of $version has the same tools over stdio', async ({ era, version }) => {
+  const client = connecting(era)
+  const transport = starting(remote())
+  let said = ''
+  transport.stderr?.on('data', (text) => {
+    said += text
+  })
+  await client.connect(transport)
+  expect(client.getNegotiatedProtocolVersion()).toBe(version)
+  expect((await client.listTools()).tools).toHaveLength(9)
+  const args = { key: `plan.${era}`, text: 'Step 1', expectedVersion: 0 }
+  await client.callTool({ name: 'write_memory', arguments: args })
+  const read = await client.callTool({ name: 'read_memory', arguments: { key: args.key } })
+  expect(read.structuredContent).toMatchObject({ memory: { text: 'Step 1', version: 1 } })
+  const again = await client.callTool({ name: 'write_memory', arguments: args })
+  expect(again.isError).toBe(true)
+  const uri = `memory:///${args.key}`
+  expect((await client.readResource({ uri })).contents).toMatchObject([{ uri, text: 'Step 1' }])
+  await expect(client.readResource({ uri: 'memory:///nothing' })).rejects.toThrow()
+  await client.close()
+  expect(said).toBe('')
+})
+
+test('a client of today is told of changes over stdio', async () => {
+  const client = connecting('modern')
+  await client.connect(starting(remote()))
+  const { promise: told, resolve } = Promise.withResolvers<string>()
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
+    resolve(params.uri),
+  )
+  const uri = 'memory:///watched'
+  const subscription = await client.listen({ resourceSubscriptions: [uri] })
+  const args = { key: 'watched', text: 'x', expectedVersion: 0 }
+  await client.callTool({ name: 'write_memory', arguments: args })
+  expect(await told).toBe(uri)
+  await subscription.close()
+  await client.close()
+})
+
+test('a script that ends its input gets its answers first, and nothing else', async () => {
+  const write = { key: 'script', text: 'x', expectedVersion: 0 }
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
+  const messages = [initialize, initialized, calling(2, 'write_memory', write)]
+  const { code, stderr, answers } = await scripted(remote(), messages)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2])
+  expect(answers.every(({ result }) => result && !result.isError)).toBe(true)
+})
+
+describe('who set it up wrongly is told', () => {
+  /** Listens, and is no agent home. */
+  const other = createServer((_, response) => response.writeHead(404).end('<h1>nothing</h1>'))
+  let address: string
+  beforeAll(async () => {
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  })
+  afterAll(() => void other.close())
+
+  test.each([
+    [
+      'a token that was never given',
+      () => ({ AGENT_HOME_TOKEN: never }),
+      /^invalid_token: .*\. Check AGENT_HOME_TOKEN\.$/,
+    ],
+    [
+      'an address of nobody',
+      () => ({ AGENT_HOME_URL: 'http://127.0.0.1:2' }),
+      /^The agent home at \S+ does not answer \(.+\)\. Check AGENT_HOME_URL, and that the service runs\.$/,
+    ],
+    [
+      'an address of another',
+      () => ({ AGENT_HOME_URL: address }),
+      /answered 404: it is no agent home\. Check AGENT_HOME_URL/,
+    ],
+  ])('%s', async (_, env, sentence) => {
+    const { code, stderr, answers } = await scripted({ ...remote(), ...env() }, [initialize])
+    expect(code).toBe(0)
+    expect(answers).toEqual([
+      { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: expect.stringMatching(sentence) } },
+    ])
+    expect(stderr.trim().split('\n')).toEqual([answers[0].error.message])
+  })
+
+  test.each([
+    [{ AGENT_HOME_TOKEN: '' }, 'AGENT_HOME_TOKEN: must be set to the agent token'],
+    [{ AGENT_HOME_TOKEN: 'aha_short' }, 'AGENT_HOME_TOKEN is no token of an agent home'],
+    [{ AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
+  ])('%o', async (env, sentence) => {
+    const { code, stderr, answers } = await scripted({ ...remote(), ...env }, [initialize])
+    expect({ code, answers }).toEqual({ code: 1, answers: [] })
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toContain('aha_short')
+    expect(stderr).not.toContain('    at ')
+  })
+
+  test('what is no message', async () => {
+    const { code, stderr } = await scripted(remote(), [{ hello: 'there' }])
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^What came in is no message of the protocol/)
+  })
+})

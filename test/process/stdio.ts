@@ -1,0 +1,55 @@
+/** `agent-home mcp` as clients of MCP start it, and as a line of a script does. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { pinnedNode, root } from './program.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+const environment = (env: Environment): Record<string, string> => {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, NODE_COMPILE_CACHE, ...env }
+}
+
+const main = resolve(root, 'src/main.ts')
+
+/** `entry`: the program, from the root of the file system. */
+export const starting = (env: Environment, entry = main): StdioClientTransport =>
+  new StdioClientTransport({
+    command: pinnedNode,
+    args: [entry, 'mcp'],
+    env: environment(env),
+    stderr: 'pipe',
+  })
+
+/** Sends the messages, ends, and gives what came of it. */
+export async function scripted(env: Environment, messages: readonly object[]) {
+  const child = spawn(pinnedNode, [main, 'mcp'], { env: environment(env) })
+  const texts = Promise.all(
+    [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join('')),
+  )
+  child.stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
+  const [code] = await once(child, 'close')
+  const [stdout = '', stderr = ''] = await texts
+  const lines = stdout.trim().split('\n').filter(Boolean)
+  return { code, stderr, answers: lines.map((line) => JSON.parse(line)) }
+}
+
+export const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'script', version: '1' },
+  },
+}
+
+export const calling = (id: number, name: string, args: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
