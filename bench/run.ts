@@ -19,6 +19,7 @@ import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
 import { type Generator, startGenerator } from './load/handle.ts'
 import { describeMachine, onDisk } from './machine.ts'
+import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
 import { type Finding, goalsTable, publish } from './result.ts'
 import { startup } from './startup.ts'
@@ -149,8 +150,10 @@ async function others(quick: boolean): Promise<Finding[]> {
   const isolated = await (quick ? isolation(3, 1) : isolation(10, 3))
   say('finding')
   const found = await finding(findPlan(quick))
+  say('calling tools')
+  const called = await mcpFinding(mcpPlan(quick))
   say('growing')
-  return [started, exported, isolated, found, await growth(growthPlan(quick))]
+  return [started, exported, isolated, found, called, await growth(growthPlan(quick))]
 }
 
 pinSelf()

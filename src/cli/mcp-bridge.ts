@@ -7,6 +7,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import { rpcErrorIn, sentenceOf } from './mcp-failures.ts'
+import { createRunning } from './mcp-running.ts'
 
 interface Ends {
   /** Where a client is. */
@@ -38,27 +39,15 @@ function settled(message: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
-interface Running {
-  readonly abort: AbortController
-  readonly answered: PromiseWithResolvers<void>
-  /** It has no end of its own. */
-  readonly listens: boolean
-}
-
 export async function bridge({ here, there, address, say }: Ends): Promise<Bridge> {
-  const running = new Map<RequestId, Running>()
+  const running = createRunning()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-
-  function over(id: RequestId): void {
-    running.get(id)?.answered.resolve()
-    running.delete(id)
-  }
 
   async function answer(message: JSONRPCMessage): Promise<void> {
     const version = settled(message)
     if (version !== undefined) there.setProtocolVersion(version)
     await here.send(message)
-    if (!('method' in message) && message.id !== undefined) over(message.id)
+    if (!('method' in message) && message.id !== undefined) running.end(message.id)
   }
 
   function fail(id: RequestId | undefined, error: unknown): void {
@@ -71,28 +60,18 @@ export async function bridge({ here, there, address, say }: Ends): Promise<Bridg
   }
 
   function ask(request: JSONRPCRequest): void {
-    const { id, method } = request
-    const abort = new AbortController()
-    const answered = Promise.withResolvers<void>()
-    running.set(id, { abort, answered, listens: method === 'subscriptions/listen' })
+    const { id } = request
+    const requestSignal = running.begin(request)
     const onRequestStreamEnd = () => fail(id, new Error('the stream ended'))
     there
-      .send(request, { requestSignal: abort.signal, onRequestStreamEnd })
+      .send(request, { requestSignal, onRequestStreamEnd })
       .catch((error: unknown) => fail(id, error))
-  }
-
-  /** Over HTTP a request is cancelled by letting go of it. */
-  function cancel(id: unknown): void {
-    if (typeof id !== 'string' && typeof id !== 'number') return
-    const { abort } = running.get(id) ?? {}
-    over(id)
-    abort?.abort()
   }
 
   here.onmessage = (message) => {
     if (isRequest(message)) return ask(message)
     if ('method' in message && message.method === 'notifications/cancelled') {
-      return cancel(message.params?.requestId)
+      return running.cancel(message.params?.requestId)
     }
     there.send(message).catch((error: unknown) => fail(undefined, error))
   }
@@ -101,11 +80,5 @@ export async function bridge({ here, there, address, say }: Ends): Promise<Bridg
   there.onmessage = (message) => void answer(message).catch(() => end())
   await there.start()
   await here.start()
-  return {
-    ended,
-    async finish() {
-      for (const [id, { listens }] of running) if (listens) cancel(id)
-      await Promise.all(Array.from(running.values(), ({ answered }) => answered.promise))
-    },
-  }
+  return { ended, finish: running.finish }
 }

@@ -52,8 +52,11 @@ const handlerFor = (turn: Turn) =>
 
 async function whole(call: Call, response: Response): Promise<Answer> {
   const text = await response.text()
-  const type = response.headers.get('content-type') ?? undefined
-  return answer(call, response.status, text === '' ? null : text, type)
+  if (text === '') {
+    call.responseHeaders['Content-Length'] = '0'
+    return answer(call, response.status, null)
+  }
+  return answer(call, response.status, text, response.headers.get('content-type') ?? undefined)
 }
 
 async function serve(call: Call, turn: Turn): Promise<Answer> {

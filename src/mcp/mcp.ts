@@ -13,6 +13,14 @@ const answerSchema = z
   .looseObject({ jsonrpc: z.literal('2.0') })
   .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 response of the protocol.' })
 
+let exchanging: Promise<typeof import('./exchange.ts')> | undefined
+
+/** Many megabytes that only those load who are asked for it; asking again costs a look at files. */
+function loaded() {
+  exchanging ??= import('./exchange.ts')
+  return exchanging
+}
+
 export const serveMcp = endpoint({
   operationId: 'serveMcp',
   method: 'POST',
@@ -50,8 +58,7 @@ export const serveMcp = endpoint({
   },
   errors: [...WRITE_ERRORS, 'agent_paused', 'too_many_streams'],
   async handle({ call, identity, message, barred }, home: Home) {
-    // Many megabytes that only those load who are asked for it.
-    const { exchange } = await import('./exchange.ts')
+    const { exchange } = await loaded()
     return exchange(call, { home, identity: { ...identity, via: 'mcp' }, message, barred })
   },
 })

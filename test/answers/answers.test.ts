@@ -12,6 +12,7 @@ import { console } from './areas/console.ts'
 import { gateway } from './areas/gateway.ts'
 import { keeping } from './areas/keeping.ts'
 import { limits } from './areas/limits.ts'
+import { mcp } from './areas/mcp.ts'
 import { operations } from './areas/operations.ts'
 import { rooms } from './areas/rooms.ts'
 import { switchedOff } from './areas/switched-off.ts'
@@ -23,6 +24,7 @@ const areas: Readonly<Record<string, Scene | readonly Scene[]>> = {
   'agent-home': agentHome,
   birth,
   keeping,
+  mcp,
   gateway,
   rooms,
   operations,

@@ -36,6 +36,9 @@ export const fetchOf =
     })
     const given = await app.serve(incoming)
     const { body } = given
+    if (body !== null && typeof body !== 'string') {
+      init.signal?.addEventListener('abort', body.close)
+    }
     const sent = body === null || typeof body === 'string' ? body : bodyOf(body)
     return new Response(sent, { status: given.status, headers: given.headers })
   }

@@ -1,10 +1,24 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { afterEach, expect, test } from 'vitest'
+import { connecting } from '../mcp/clients.ts'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
+import { starting } from './stdio.ts'
 
 afterEach(cleanUp)
+
+async function asksByMcp(client: Client, transport: Transport): Promise<void> {
+  await client.connect(transport)
+  const read = await client.callTool({ name: 'read_memory', arguments: { key: 'plan' } })
+  expect(read.structuredContent).toMatchObject({ memory: { text: 'Step 1' } })
+  await client.close()
+}
 
 test('npm run build gives a program that needs nothing else, serves and keeps memories', async () => {
   const build = await launch({ directory: root, command: ['npm', 'run', 'build'] }).ended
@@ -20,6 +34,14 @@ test('npm run build gives a program that needs nothing else, serves and keeps me
   await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
   expect((await readMemory(server.url, token, 'plan')).memory.text).toBe('Step 1')
   expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
+  await asksByMcp(
+    connecting('legacy'),
+    new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  )
+  const remote = { AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: token }
+  await asksByMcp(connecting('modern'), starting(remote, join(alone, 'dist/main.js')))
   const page = await (await fetch(server.url, { headers: { accept: 'text/html' } })).text()
   const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => server.url + path)
   expect(assets.length).toBeGreaterThan(2)

@@ -1,0 +1,74 @@
+/** What docs/mcp.md has to copy is tried as it stands, with a real address and a real key. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadRemote } from '../../src/config.ts'
+import { tools } from '../../src/mcp/tools/index.ts'
+import { connecting } from '../mcp/clients.ts'
+import { birth } from './calls.ts'
+import { cleanUp, freshDirectory, root, type Server, serve } from './program.ts'
+import { starting } from './stdio.ts'
+
+const guide = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
+
+interface Configured {
+  readonly command?: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const blocks = [...guide.matchAll(/^\*\*([^*]+)\*\*[^\n]*\n\n```json\n([^`]+)```/gm)]
+
+let server: Server
+let token: string
+beforeAll(async () => {
+  server = await serve({ directory: freshDirectory() })
+  token = (await birth(server.url)).token
+})
+afterAll(cleanUp)
+
+function configured(source: string): Configured {
+  const here = source
+    .replaceAll('aha_YOUR_KEY', token)
+    .replaceAll('http://127.0.0.1:8787', server.url)
+  const { mcpServers, servers } = JSON.parse(here)
+  return (mcpServers ?? servers)['agent-home']
+}
+
+function transportOf({ command, args, env = {}, url = '', headers = {} }: Configured): Transport {
+  if (command === undefined) {
+    return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
+  }
+  expect([command, ...(args ?? [])]).toEqual(['agent-home', 'mcp'])
+  expect(Object.keys(env)).toEqual(Object.keys(loadRemote(env)))
+  return starting(env)
+}
+
+test('it has configuration for the usual clients', () => {
+  expect(blocks.map(([, name]) => name)).toEqual([
+    'Claude Code',
+    'Claude Desktop',
+    'Cursor',
+    'VS Code',
+  ])
+})
+
+test.each(blocks.map(([, name = '', source = '']) => ({ name, source })))(
+  'what it says for $name connects',
+  async ({ source }) => {
+    const client = connecting('legacy')
+    await client.connect(transportOf(configured(source)))
+    expect((await client.callTool({ name: 'get_context' })).isError).toBeFalsy()
+    await client.close()
+  },
+)
+
+test('its table has every tool, in order, with what it costs', () => {
+  const rows = [...guide.matchAll(/^\| `(\w+)` \|.*\| a (read|write) \|$/gm)]
+  expect(rows.map(([, name, cost]) => [name, `${cost}s`])).toEqual(
+    tools.map(({ name, budget }) => [name, budget]),
+  )
+})
