@@ -32,6 +32,22 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./host/verify.ts')).verifyCommand,
   },
   {
+    name: 'account recover',
+    group: HOST,
+    summary: 'a link by which an operator sets a new password',
+    details:
+      'Prints a link, once, on standard output: whoever opens it within half an hour sets another password for the operator account, once, and the account is signed out everywhere. A link that was made before is void. It works while the service runs and while it does not.',
+    parameters: [{ name: 'EMAIL' }],
+    options: [
+      {
+        name: 'url',
+        value: 'URL',
+        summary: 'where the service is reached (PUBLIC_URL, or HOST and PORT)',
+      },
+    ],
+    load: async () => (await import('./host/account.ts')).accountRecover,
+  },
+  {
     name: 'gateway list',
     group: HOST,
     summary: 'what strangers left in the gateway, newest first',
