@@ -8,10 +8,15 @@ import {
   packagesOf,
   readTree,
   sameNames,
+  strangeToClient,
   violations,
 } from './architecture.ts'
 
 const tree = readTree(fileURLToPath(new URL('../src', import.meta.url)))
+const client = readTree(fileURLToPath(new URL('../client/src', import.meta.url))).map((file) => ({
+  ...file,
+  path: `client/${file.path}`,
+}))
 
 describe('the shape of the code', () => {
   test('every import points down, and each rule holds', () => {
@@ -61,6 +66,17 @@ describe('the shape of the code', () => {
     expect(violations(allowed)).toEqual([])
   })
 
+  test('the client imports nothing of the server, nor of Node.js', () => {
+    expect(client.length).toBeGreaterThan(5)
+    expect(strangeToClient(client)).toEqual([])
+    const targets = ['../../src/errors.ts', 'node:fs', './pages.ts', '../other.ts', 'ai']
+    const text = targets.map((target) => `import '${target}'`).join('\n')
+    expect(strangeToClient([{ path: 'client/tools/a.ts', text }])).toEqual([
+      'client/tools/a.ts imports ../../src/errors.ts',
+      'client/tools/a.ts imports node:fs',
+    ])
+  })
+
   test('what it imports is in the manifest, pinned, for the build to bundle', () => {
     const pinned = Object.entries(packageJson.devDependencies).filter(([, version]) =>
       /^\d/.test(version),
@@ -77,7 +93,7 @@ describe('the shape of the code', () => {
   })
 
   test('files and functions are short, or are listed with a reason', () => {
-    const measured = tree.map(measure)
+    const measured = [...tree, ...client].map(measure)
     expect(measured.flatMap(({ functions }) => functions).length).toBeGreaterThan(1_000)
     expect(measured.flatMap(tooLong).toSorted()).toEqual(Object.keys(longForAReason).toSorted())
   })
@@ -93,7 +109,7 @@ describe('the shape of the code', () => {
   })
 
   test('no folder holds more than a glance takes in', () => {
-    const paths = tree.map(({ path }) => path)
+    const paths = [...tree, ...client].map(({ path }) => path)
     expect(crowded(paths, MOST_FILES)).toEqual([])
     const many = Array.from({ length: MOST_FILES + 1 }, (_, n) => `home/f${n}.ts`)
     expect(crowded(many, MOST_FILES)).toEqual(['home has 21 files'])

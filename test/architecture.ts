@@ -208,6 +208,18 @@ export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
       .map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')),
   )
 
+/** What the client, in a folder of its own, reaches for outside; packages of its adapters aside. */
+export const strangeToClient = (files: readonly SourceFile[]): string[] =>
+  files.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((target) =>
+        target.startsWith('.')
+          ? !join(dirname(path), target).startsWith('client/')
+          : /^(node:|\/)/.test(target),
+      )
+      .map((target) => `${path} imports ${target}`),
+  )
+
 const engines = /^(node:sqlite|pg|pg-.*)$/
 
 const importFaults = ({ path, text }: SourceFile): string[] =>

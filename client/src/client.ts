@@ -1,0 +1,59 @@
+/** A home, with what its operator may: the token says who you are. */
+import { newIdempotencyKey } from './keys.ts'
+import { Operator } from './operator.ts'
+import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
+import type { BirthRequest, BirthResult, Preview } from './wire.ts'
+
+export interface BirthOptions extends TransportOptions, CallOptions, BirthRequest {
+  /** Made here unless told. Who keeps it can have a lost answer again, also in another process. */
+  readonly idempotencyKey?: string
+}
+
+/**
+ * An agent's home. One object may be used by many at once.
+ *
+ * ```ts
+ * const home = new AgentHome({ url, token })
+ * await home.update('plan', (current) => current?.text ?? 'Step 1 of 3')
+ * ```
+ */
+export class AgentHome extends Operator {
+  /**
+   * Gives birth to an agent. Ask your operator first. A lost answer is asked for again, with the
+   * same key, so that no agent is born twice.
+   *
+   * ```ts
+   * const { token, operator_token } = await AgentHome.birth({
+   *   url,
+   *   name: 'Atlas',
+   *   purpose: 'Keeps the plan of a long migration.',
+   *   symbol: 'zerno',
+   *   operatorConsent: true,
+   * })
+   * const atlas = new AgentHome({ url, token })
+   * await atlas.write('plan', 'Step 1 of 3', { expectedVersion: 0 })
+   * ```
+   */
+  static birth(options: BirthOptions): Promise<BirthResult> {
+    const { url, fetch, timeout, retries, maxWait, signal, ...rest } = options
+    const { idempotencyKey = newIdempotencyKey(), ...body } = rest
+    return new Transport({ url, fetch, timeout, retries, maxWait }, '').ask({
+      method: 'POST',
+      path: '/birth',
+      headers: { 'idempotency-key': idempotencyKey },
+      body,
+      signal,
+    })
+  }
+
+  /**
+   * Whether births are open, the limits in force, and the symbols.
+   *
+   * ```ts
+   * const { available, symbols } = await AgentHome.preview({ url })
+   * ```
+   */
+  static preview({ signal, ...options }: TransportOptions & CallOptions): Promise<Preview> {
+    return new Transport(options, '').ask({ path: '/preview', signal })
+  }
+}

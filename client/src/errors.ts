@@ -1,0 +1,176 @@
+/** What can go wrong, as types. No message holds a token or a text of yours. */
+
+/** One thing that is wrong with what was sent. */
+export interface Fault {
+  /** JSON Pointer into the body, or the name of a parameter. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** The members of a problem (RFC 9457). */
+export interface Problem {
+  readonly status: number
+  readonly code: string
+  readonly title?: string
+  readonly detail: string
+  /** The id of the request, which the home's log knows too. */
+  readonly instance?: string
+  readonly errors?: readonly Fault[]
+  readonly [member: string]: unknown
+}
+
+export interface ErrorExtras {
+  readonly retryAfter?: number | undefined
+  readonly cause?: unknown
+}
+
+/**
+ * The home refused, or did not answer. `code` never changes its meaning; every code is listed under
+ * docs/errors.md of the service.
+ *
+ * ```ts
+ * const refused = await home.write('no spaces', 'x', { expectedVersion: 0 }).catch((error) => error)
+ * if (!(refused instanceof HomeError)) throw new Error('a key with a space was taken')
+ * console.log(refused.status, refused.code, refused.errors)
+ * ```
+ */
+export class HomeError extends Error {
+  readonly code: string
+  /** The HTTP status; 0 where there was no answer. */
+  readonly status: number
+  readonly detail: string
+  readonly requestId: string | undefined
+  readonly errors: readonly Fault[]
+  /** Seconds after which the home wants to be asked again. */
+  readonly retryAfter: number | undefined
+
+  constructor(problem: Problem, { retryAfter, cause }: ErrorExtras = {}) {
+    const { code, status, title, detail, instance, errors = [] } = problem
+    const request = instance === undefined ? '' : `, request ${instance}`
+    super(`${title === undefined ? '' : `${title}. `}${detail} (${code}${request})`, { cause })
+    this.name = new.target.name
+    this.code = code
+    this.status = status
+    this.detail = detail
+    this.requestId = instance
+    this.errors = errors
+    this.retryAfter = retryAfter
+  }
+}
+
+const numberIn = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined
+
+const stringIn = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined
+
+/**
+ * Another version is there, and nothing was written: read, reconcile, write again. `update` does.
+ *
+ * ```ts
+ * const error = await home.write('plan', 'B', { expectedVersion: 0 }).catch((error) => error)
+ * if (!(error instanceof VersionConflict)) throw new Error('somebody’s text was overwritten')
+ * console.log(error.currentVersion, error.updatedAt, error.sameContent)
+ * ```
+ */
+export class VersionConflict extends HomeError {
+  /** 0 where nothing is under the key. */
+  readonly currentVersion: number
+  readonly updatedAt: string | undefined
+  /** What is stored equals what was sent. */
+  readonly sameContent: boolean
+  /** Where the memory was deleted: the version that the delete is. */
+  readonly deletedVersion: number | undefined
+  readonly deletedAt: string | undefined
+
+  constructor(problem: Problem, extras?: ErrorExtras) {
+    super(problem, extras)
+    this.currentVersion = numberIn(problem.currentVersion) ?? 0
+    this.updatedAt = stringIn(problem.updatedAt)
+    this.sameContent = problem.sameContent === true
+    this.deletedVersion = numberIn(problem.deletedVersion)
+    this.deletedAt = stringIn(problem.deletedAt)
+  }
+}
+
+/** Why one operation of a batch cannot be made, with what it would be refused with alone. */
+export interface OperationConflict {
+  /** Its place in the list, from 0. */
+  readonly operation: number
+  readonly code: string
+  readonly detail: string
+  readonly [member: string]: unknown
+}
+
+/**
+ * Some operations of a batch cannot be made, so none was.
+ *
+ * ```ts
+ * const error = await home
+ *   .batch([{ delete: { key: 'plan', expectedVersion: 7 } }])
+ *   .catch((error) => error)
+ * if (!(error instanceof BatchConflict)) throw new Error('it was deleted')
+ * console.log(error.conflicts[0]?.code, error.conflicts[0]?.currentVersion)
+ * ```
+ */
+export class BatchConflict extends HomeError {
+  readonly conflicts: readonly OperationConflict[]
+
+  constructor(problem: Problem, extras?: ErrorExtras) {
+    super(problem, extras)
+    this.conflicts = Array.isArray(problem.conflicts) ? problem.conflicts : []
+  }
+}
+
+/**
+ * Memories are there already, and nothing was imported.
+ *
+ * ```ts
+ * const kept = await home.export()
+ * const error = await operator.import(kept).catch((error) => error)
+ * if (!(error instanceof ImportConflict)) throw new Error('a memory was overwritten')
+ * console.log(error.conflicts)
+ * ```
+ */
+export class ImportConflict extends HomeError {
+  /** Keys: the first of those that have a memory. */
+  readonly conflicts: readonly string[]
+
+  constructor(problem: Problem, extras?: ErrorExtras) {
+    super(problem, extras)
+    this.conflicts = Array.isArray(problem.conflicts) ? problem.conflicts : []
+  }
+}
+
+/**
+ * A change was sent and its answer is lost: it may or may not have been made, and to repeat it could
+ * make it twice. Read what is there. `cause` is what came last.
+ *
+ * ```ts
+ * try {
+ *   await home.append('log', 'one line\n')
+ * } catch (error) {
+ *   if (!(error instanceof OutcomeUnknown)) throw error
+ *   const log = await home.read('log')
+ *   if (!log?.text.endsWith('one line\n')) await home.append('log', 'one line\n')
+ * }
+ * ```
+ */
+export class OutcomeUnknown extends HomeError {
+  constructor(cause: unknown) {
+    const detail =
+      'The answer was lost: the change may or may not have been made. Read what is there before you repeat it.'
+    super({ status: 0, code: 'outcome_unknown', detail }, { cause })
+  }
+}
+
+type Refused = new (problem: Problem, extras?: ErrorExtras) => HomeError
+
+const KINDS: Readonly<Record<string, Refused>> = {
+  version_conflict: VersionConflict,
+  batch_conflict: BatchConflict,
+  import_conflict: ImportConflict,
+}
+
+export const errorFor = (problem: Problem, extras: ErrorExtras): HomeError =>
+  new (KINDS[problem.code] ?? HomeError)(problem, extras)

@@ -1,0 +1,167 @@
+/** What an agent finds in its home, and what it leaves with. */
+import { streamIn } from './answer.ts'
+import { Batches } from './batches.ts'
+import { type WatchOptions, watchEvents } from './event-stream.ts'
+import { pages } from './pages.ts'
+import type { CallOptions } from './transport.ts'
+import type {
+  Context,
+  HomeEvent,
+  MemoryHit,
+  MemorySummary,
+  MissedEvents,
+  ProfileResult,
+} from './wire.ts'
+
+export interface ListOptions extends CallOptions {
+  /** Only keys that begin so. */
+  readonly prefix?: string
+  /** By key unless told; `changed`: last changed first. */
+  readonly order?: 'key' | 'changed'
+  /** `whole` gives the texts too. */
+  readonly view?: 'summary' | 'whole'
+}
+
+export interface SearchOptions extends CallOptions {
+  readonly prefix?: string
+}
+
+interface Listed<T> {
+  readonly memories: readonly T[]
+  readonly next: string | null
+}
+
+const AT_ONCE = 100
+
+const pageOf = <T>({ memories, next }: Listed<T>) => ({ items: memories, next })
+
+export class Home extends Batches {
+  /**
+   * Who the agent is, and how many memories it has. A paused agent may still ask it.
+   *
+   * ```ts
+   * const { profile, memoryCount } = await home.profile()
+   * console.log(profile.name, profile.status, memoryCount)
+   * ```
+   */
+  profile(options: CallOptions = {}): Promise<ProfileResult> {
+    return this.transport.ask({ path: '/me', ...options })
+  }
+
+  /**
+   * What to read first after waking: profile, limits left, pinned memories whole, the newest
+   * changes, all within so many bytes (8000 unless told, 2000 to 65536).
+   *
+   * ```ts
+   * const { pinned, changes } = await home.context({ bytes: 4000 })
+   * ```
+   */
+  context({ bytes, ...options }: CallOptions & { readonly bytes?: number } = {}): Promise<Context> {
+    return this.transport.ask({ path: '/me/context', query: { bytes }, ...options })
+  }
+
+  /**
+   * The memories, one page asked for after the other as they are used up.
+   *
+   * ```ts
+   * for await (const { key, version } of home.list({ order: 'changed' })) console.log(key, version)
+   * ```
+   */
+  list({ prefix, order, view, ...options }: ListOptions = {}): AsyncIterable<MemorySummary> {
+    return pages((after?: string) =>
+      this.transport
+        .ask<Listed<MemorySummary>>({
+          path: '/me/memories',
+          query: { prefix, order, view, after, limit: AT_ONCE },
+          ...options,
+        })
+        .then(pageOf),
+    )
+  }
+
+  /**
+   * Memories that have every word, whole or as a part, in key, text or metadata; best first.
+   *
+   * ```ts
+   * for await (const { key, snippet } of home.search('step 1')) {
+   *   console.log(key, snippet)
+   *   break
+   * }
+   * ```
+   */
+  search(words: string, { prefix, ...options }: SearchOptions = {}): AsyncIterable<MemoryHit> {
+    return pages((after?: string) =>
+      this.transport
+        .ask<Listed<MemoryHit>>({
+          path: '/me/memories/search',
+          query: { q: words, prefix, after, limit: AT_ONCE },
+          ...options,
+        })
+        .then(pageOf),
+    )
+  }
+
+  /**
+   * What happened in this home until now, oldest first. `after`: the id of the last that you saw.
+   *
+   * ```ts
+   * for await (const { id, type, key } of home.events({ after: 0 })) console.log(id, type, key)
+   * ```
+   */
+  events({
+    after,
+    ...options
+  }: CallOptions & { readonly after?: number } = {}): AsyncIterable<HomeEvent> {
+    return pages(
+      (from?: number) =>
+        this.transport
+          .ask<{ readonly events: readonly HomeEvent[]; readonly next: number | null }>({
+            path: '/me/events',
+            query: { after: from, limit: AT_ONCE },
+            ...options,
+          })
+          .then(({ events, next }) => ({ items: events, next })),
+      after,
+    )
+  }
+
+  /**
+   * What happens in this home, as it happens, until you stop: a connection that breaks is opened
+   * again where it was. `missed` tells that the log no longer held what came between.
+   *
+   * ```ts
+   * for await (const event of home.watch({ after: 0 })) {
+   *   if (event.type === 'missed') console.log('look at everything again')
+   *   else console.log(event.type, event.key)
+   *   break
+   * }
+   * ```
+   */
+  watch(options: WatchOptions = {}): AsyncIterable<HomeEvent | MissedEvents> {
+    return watchEvents(this.transport, options)
+  }
+
+  /**
+   * Everything that is kept, as the bytes of one JSON file; with `history` what was, too. A stream
+   * that ends well is whole: one that is cut off throws.
+   *
+   * ```ts
+   * import { writeFile } from 'node:fs/promises'
+   * await writeFile(`${directory}/home.json`, await home.export({ history: true }))
+   * ```
+   */
+  export({
+    history,
+    ...options
+  }: CallOptions & { readonly history?: boolean } = {}): Promise<ReadableStream<Uint8Array>> {
+    const idleMs = options.timeout ?? EXPORT_IDLE_MS
+    return this.transport.ask({
+      path: '/me/export',
+      query: { history },
+      take: async (response, deadline) => streamIn(response, deadline, idleMs),
+      ...options,
+    })
+  }
+}
+
+const EXPORT_IDLE_MS = 30_000

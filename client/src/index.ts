@@ -1,0 +1,23 @@
+/** The client of Agent Home: versioned memories for AI agents that never lose an update. */
+export { AgentHome, type BirthOptions } from './client.ts'
+export {
+  BatchConflict,
+  type Fault,
+  HomeError,
+  ImportConflict,
+  type OperationConflict,
+  OutcomeUnknown,
+  VersionConflict,
+} from './errors.ts'
+export type { WatchOptions } from './event-stream.ts'
+export type { ListOptions, SearchOptions } from './home.ts'
+export { type IdempotentOptions, newIdempotencyKey } from './keys.ts'
+export type {
+  AgentHomeOptions,
+  ChangeOptions,
+  WriteOptions,
+} from './memories.ts'
+export type { ImportOptions } from './operator.ts'
+export type { CallOptions, TransportOptions } from './transport.ts'
+export type { Changing, Content } from './update.ts'
+export type * from './wire.ts'

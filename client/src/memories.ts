@@ -1,0 +1,230 @@
+/** What an agent does with its memories, one by one and several at once. */
+import type { HomeError } from './errors.ts'
+import { pages } from './pages.ts'
+import { type LostSave, settleDelete, settleSave } from './settle.ts'
+import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
+import { type Changing, update } from './update.ts'
+import type { DeletedMemory, Memory, Metadata, Version } from './wire.ts'
+
+export interface AgentHomeOptions extends TransportOptions {
+  /** The agent's, the operator's, or that of a named key. */
+  readonly token: string
+}
+
+/** Which version a change is made of: 0 where nothing is. */
+export interface ChangeOptions extends CallOptions {
+  readonly expectedVersion: number
+}
+
+export interface WriteOptions extends ChangeOptions {
+  readonly metadata?: Metadata | undefined
+}
+
+interface Saved {
+  readonly memory: Memory
+}
+
+/** What is sent of a change that leaves a memory. */
+interface Save extends Pick<LostSave, 'isOurs'> {
+  readonly method: 'POST' | 'PATCH'
+  readonly path: string
+  readonly body: {
+    readonly key: string
+    readonly expectedVersion?: number | undefined
+    readonly [member: string]: unknown
+  }
+}
+
+const MEMORY = '/me/memory'
+
+const VERSIONS_AT_ONCE = 100
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+const sameContent = (a: Pick<Memory, 'text' | 'metadata'>, b: Pick<Memory, 'text' | 'metadata'>) =>
+  a.text === b.text && same(a.metadata, b.metadata)
+
+export class Memories {
+  protected readonly transport: Transport
+
+  constructor({ token, ...options }: AgentHomeOptions) {
+    if (token === '') throw new TypeError('token must not be empty')
+    this.transport = new Transport(options, token)
+  }
+
+  /**
+   * The memory under a key, or undefined where nothing is. With `version`, as it was then: throws
+   * HomeError `version_not_found` or, where it is no longer kept, `version_gone`.
+   *
+   * ```ts
+   * const plan = await home.read('plan')
+   * console.log(plan?.text, plan?.version)
+   * const first = await home.read('plan', { version: 1 })
+   * console.log(first?.text)
+   * ```
+   */
+  async read(
+    key: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<Memory | undefined> {
+    const found = await this.transport
+      .ask<Saved>({ path: MEMORY, query: { key, version }, ...options })
+      .catch((error: HomeError) => {
+        if (error.code === 'memory_not_found') return undefined
+        throw error
+      })
+    return found?.memory
+  }
+
+  /**
+   * Writes a memory whole. Throws VersionConflict where another version is there than was expected.
+   * If the answer is lost, it is found out whether the write was made.
+   *
+   * ```ts
+   * const note = await home.write('note', 'Two doors, one key.', { expectedVersion: 0 })
+   * await home.write('note', 'One door.', { expectedVersion: note.version, metadata: { run: 2 } })
+   * ```
+   */
+  write(key: string, text: string, options: WriteOptions): Promise<Memory> {
+    const { metadata = {}, expectedVersion, ...call } = options
+    return this.#save(
+      {
+        method: 'POST',
+        path: MEMORY,
+        body: { key, text, metadata, expectedVersion },
+        isOurs: (found) => sameContent(found, { text, metadata }),
+      },
+      call,
+    )
+  }
+
+  /**
+   * Reads, lets you change, writes, and begins again when somebody else wrote in between: no update
+   * of anybody is lost, however many run at once. Where nothing is, `current` is undefined.
+   *
+   * What is the same text made of the same version by two at once counts as one of them, should an
+   * answer be lost: put something of its own into what must be counted.
+   *
+   * ```ts
+   * await home.update('plan', (current) => `${current?.text ?? ''}\nStep 2 of 3`)
+   * await home.update('count', (current) => String(Number(current?.text ?? 0) + 1))
+   * ```
+   */
+  update(key: string, change: Changing, options: CallOptions = {}): Promise<Memory> {
+    return update(this, key, change, options)
+  }
+
+  /**
+   * Adds text to the end of a memory, or creates it. Without `expectedVersion` it is added to
+   * whatever is there, and a lost answer is OutcomeUnknown: repeated, it would be added twice.
+   *
+   * ```ts
+   * await home.append('log', 'Woke up.\n')
+   * const log = await home.append('log', 'Read the plan.\n')
+   * await home.append('log', 'Done.\n', { expectedVersion: log.version })
+   * ```
+   */
+  append(
+    key: string,
+    text: string,
+    { expectedVersion, ...options }: CallOptions & { readonly expectedVersion?: number } = {},
+  ): Promise<Memory> {
+    const body = { key, text, expectedVersion }
+    const isOurs = (found: Memory) => found.text.endsWith(text)
+    return this.#save({ method: 'POST', path: `${MEMORY}/append`, body, isOurs }, options)
+  }
+
+  /**
+   * Changes the text or the metadata; what is left out stays.
+   *
+   * ```ts
+   * await home.patch('plan', { metadata: { pinned: true } }, { expectedVersion: 1 })
+   * ```
+   */
+  patch(
+    key: string,
+    change: { readonly text?: string; readonly metadata?: Metadata },
+    { expectedVersion, ...options }: ChangeOptions,
+  ): Promise<Memory> {
+    const body = { key, expectedVersion, ...change }
+    const isOurs = (found: Memory) => sameContent(found, { ...found, ...change })
+    return this.#save({ method: 'PATCH', path: MEMORY, body, isOurs }, options)
+  }
+
+  /**
+   * Brings back an earlier version as a new one, or with `expectedVersion: 0` what was deleted.
+   *
+   * ```ts
+   * const { version } = await home.delete('plan', { expectedVersion: 1 })
+   * const plan = await home.restore('plan', version - 1, { expectedVersion: 0 })
+   * ```
+   */
+  restore(
+    key: string,
+    version: number,
+    { expectedVersion, ...options }: ChangeOptions,
+  ): Promise<Memory> {
+    const body = { key, version, expectedVersion }
+    const isOurs = async (found: Memory) => {
+      const restored = await this.read(key, { ...options, version })
+      return restored !== undefined && sameContent(found, restored)
+    }
+    return this.#save({ method: 'POST', path: `${MEMORY}/restore`, body, isOurs }, options)
+  }
+
+  /**
+   * Deletes a memory. Its versions are kept, and `restore` brings it back. Throws HomeError
+   * `memory_not_found` where nothing is.
+   *
+   * ```ts
+   * const { version, deletedAt } = await home.delete('plan', { expectedVersion: 1 })
+   * ```
+   */
+  async delete(
+    key: string,
+    { expectedVersion, ...options }: ChangeOptions,
+  ): Promise<DeletedMemory> {
+    const { deleted } = await this.transport.ask<{ readonly deleted: DeletedMemory }>({
+      method: 'DELETE',
+      path: MEMORY,
+      query: { key, expectedVersion },
+      settle: () => settleDelete(this, { key, expectedVersion, options }),
+      ...options,
+    })
+    return deleted
+  }
+
+  /**
+   * The versions that are kept, newest first.
+   *
+   * ```ts
+   * for await (const { version, operation, by } of home.versions('plan')) {
+   *   console.log(version, operation, by?.as)
+   * }
+   * ```
+   */
+  versions(key: string, options: CallOptions = {}): AsyncIterable<Version> {
+    return pages((before?: number) =>
+      this.transport
+        .ask<{ readonly versions: readonly Version[]; readonly next: number | null }>({
+          path: `${MEMORY}/versions`,
+          query: { key, before, limit: VERSIONS_AT_ONCE },
+          ...options,
+        })
+        .then(({ versions, next }) => ({ items: versions, next })),
+    )
+  }
+
+  async #save({ method, path, body, isOurs }: Save, options: CallOptions): Promise<Memory> {
+    const { key, expectedVersion = 0 } = body
+    const { memory } = await this.transport.ask<Saved>({
+      method,
+      path,
+      body,
+      once: body.expectedVersion === undefined,
+      settle: (refusal) => settleSave(this, { key, expectedVersion, isOurs, options }, refusal),
+      ...options,
+    })
+    return memory
+  }
+}

@@ -1,0 +1,124 @@
+/** What an agent's operator does: stops it, corrects it, brings what it left with, erases. */
+import { Keys } from './keys.ts'
+import type { CallOptions } from './transport.ts'
+import type { Erased, Imported, ProfileChange, ProfileResult } from './wire.ts'
+
+export interface ImportOptions extends CallOptions {
+  /** Where a key has a memory: import nothing, leave it, or write its next version. */
+  readonly onConflict?: 'fail' | 'skip' | 'replace'
+  /** Tells what would be, and changes nothing. */
+  readonly dryRun?: boolean
+}
+
+/** An import may take long, and its answer comes at the end. */
+const IMPORT_MS = 3_600_000
+
+export class Operator extends Keys {
+  /**
+   * The operator's: all of an export or nothing. Throws ImportConflict. A stream can be sent only
+   * once, so that nothing of it is repeated; a text or a Blob is sent again where that is safe.
+   *
+   * ```ts
+   * const kept = await home.export()
+   * const { imported, skipped } = await operator.import(kept, { onConflict: 'skip' })
+   * ```
+   */
+  import(
+    source: ReadableStream<Uint8Array> | Blob | string,
+    { onConflict, dryRun, ...options }: ImportOptions = {},
+  ): Promise<Imported> {
+    return this.transport.ask({
+      method: 'POST',
+      path: '/me/import',
+      query: { onConflict, dryRun },
+      upload: source,
+      spent: source instanceof ReadableStream,
+      once: !dryRun,
+      ...options,
+      timeout: options.timeout ?? IMPORT_MS,
+    })
+  }
+
+  /**
+   * The operator's: the agent's token does nothing until it is active again.
+   *
+   * ```ts
+   * await operator.pause()
+   * const { profile } = await operator.activate()
+   * ```
+   */
+  pause(options: CallOptions = {}): Promise<ProfileResult> {
+    return this.#setStatus('paused', options)
+  }
+
+  /**
+   * The operator's: ends a pause.
+   *
+   * ```ts
+   * const { profile } = await operator.activate()
+   * console.log(profile.status)
+   * ```
+   */
+  activate(options: CallOptions = {}): Promise<ProfileResult> {
+    return this.#setStatus('active', options)
+  }
+
+  /**
+   * The operator's: what is left out stays.
+   *
+   * ```ts
+   * const { profile } = await operator.changeProfile({ name: 'Atlas the second' })
+   * ```
+   */
+  changeProfile(change: ProfileChange, options: CallOptions = {}): Promise<ProfileResult> {
+    return this.transport.ask({ method: 'PATCH', path: '/me/profile', body: change, ...options })
+  }
+
+  /**
+   * The operator's, and for good: the whole memory (`all`), what it was before (`history`), or some
+   * of its versions. If an answer was lost, `versions` may leave out what went before it.
+   *
+   * ```ts
+   * await home.write('plan', 'Step 2 of 3', { expectedVersion: 1 })
+   * const { versions } = await operator.erase('plan', [1])
+   * await operator.erase('plan', 'all')
+   * ```
+   */
+  async erase(
+    key: string,
+    versions: 'all' | 'history' | readonly number[],
+    options: CallOptions = {},
+  ): Promise<Erased> {
+    const { erased } = await this.transport.ask<{ readonly erased: Erased }>({
+      method: 'POST',
+      path: '/me/memory/erase',
+      body: { key, versions },
+      settle: async ({ code }) =>
+        code === 'memory_not_found' ? { made: { erased: { key, versions: [] } } } : 'unknown',
+      ...options,
+    })
+    return erased
+  }
+
+  /**
+   * The operator's, and for good: the agent with everything that it has. Its id, lest it be another.
+   *
+   * ```ts
+   * const { profile } = await operator.profile()
+   * await operator.eraseAgent(profile.agent_id)
+   * ```
+   */
+  async eraseAgent(agentId: string, options: CallOptions = {}): Promise<void> {
+    await this.transport.ask<unknown>({
+      method: 'POST',
+      path: '/me/erase',
+      body: { agent_id: agentId },
+      settle: async ({ status }) => (status === 401 ? { made: undefined } : 'unknown'),
+      ...options,
+    })
+  }
+
+  #setStatus(status: 'active' | 'paused', options: CallOptions): Promise<ProfileResult> {
+    return this.transport.ask({ method: 'PATCH', path: '/me', body: { status }, ...options })
+  }
+}

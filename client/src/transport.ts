@@ -1,0 +1,210 @@
+/** One question and its answer: asked again where that is safe, and honest where it is not. */
+import { jsonIn, refusalIn } from './answer.ts'
+import { backoff, type Deadline, deadlineWith, wait } from './deadline.ts'
+import { HomeError, OutcomeUnknown } from './errors.ts'
+
+export interface TransportOptions {
+  /** Where the home is, such as `http://127.0.0.1:8787`. */
+  readonly url: string | URL
+  /** `fetch` of the platform unless told. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** Milliseconds that one try may take: 15000 unless told. */
+  readonly timeout?: number | undefined
+  /** How often a question is repeated, where that is safe: 4 unless told. */
+  readonly retries?: number | undefined
+  /** The longest Retry-After that is waited for, in milliseconds: 60000 unless told. */
+  readonly maxWait?: number | undefined
+}
+
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason. A change may have been made by then. */
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds that one try of this call may take. */
+  readonly timeout?: number | undefined
+}
+
+/** What became of a change whose answer was lost, where a later refusal lets it be found out. */
+export type Settled<T> = { readonly made: T } | 'not made' | 'unknown'
+
+export interface Ask<T> extends CallOptions {
+  /** GET unless told. */
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below /api/agents. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Sent as JSON. */
+  readonly body?: object
+  /** Sent as it is, JSON already. */
+  readonly upload?: BodyInit
+  readonly headers?: Readonly<Record<string, string>>
+  /** Repeated it would be made twice: it is not, once it may have arrived. */
+  readonly once?: boolean
+  /** Can be sent only once: a stream that was read is gone. */
+  readonly spent?: boolean
+  /** Asked when a refusal follows a lost answer. */
+  readonly settle?: (refusal: HomeError) => Promise<Settled<T>>
+  /** Reads a success; ends the deadline when all is read. A JSON body unless told. */
+  readonly take?: (response: Response, deadline: Deadline) => Promise<T>
+}
+
+type Outcome<T> =
+  | { readonly kind: 'answered'; readonly value: T }
+  | { readonly kind: 'refused'; readonly error: HomeError }
+  /** It never left, so it did nothing. */
+  | { readonly kind: 'unsent'; readonly error: HomeError }
+  | { readonly kind: 'lost'; readonly error: HomeError }
+
+const TIMEOUT_MS = 15_000
+const RETRIES = 4
+const MAX_WAIT_MS = 60_000
+const BACKOFF = { first: 200, most: 5_000 }
+
+/** Codes under which no connection was made, in Node, Deno and Bun. */
+const NEVER_SENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
+
+const codeIn = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'code' in value ? value.code : undefined
+
+const wasNeverSent = (cause: unknown): boolean =>
+  [cause, cause instanceof Error && cause.cause].some((each) =>
+    NEVER_SENT.test(String(codeIn(each) ?? '')),
+  )
+
+const noAnswer = (cause: unknown, detail: string): HomeError =>
+  new HomeError({ status: 0, code: 'no_answer', detail }, { cause })
+
+function failed<T>(cause: unknown): Outcome<T> {
+  if (cause instanceof HomeError) return { kind: 'refused', error: cause }
+  if (wasNeverSent(cause)) {
+    return { kind: 'unsent', error: noAnswer(cause, 'Nobody answers at this address.') }
+  }
+  return { kind: 'lost', error: noAnswer(cause, 'The home did not answer.') }
+}
+
+/** The home says so, or a proxy before it that cannot know. */
+const mayHaveHappened = ({ code }: HomeError): boolean =>
+  /^(outcome_unknown|http_50[234])$/.test(code)
+
+/** Refusals that time heals: room for more is not made by waiting. */
+const passes = ({ status, code }: HomeError): boolean =>
+  (status === 429 || status === 503) && !code.endsWith('_quota_reached')
+
+function addressOf(url: string | URL): string {
+  const { protocol, username, password, origin, pathname } = new URL(url)
+  if (!/^https?:$/.test(protocol)) throw new TypeError('url must be http or https')
+  if (username || password) throw new TypeError('url must hold no credentials')
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+/** A header with anything else in it would be quoted in the platform's error. */
+function requireToken(token: string): string {
+  if (/^[\x21-\x7e]*$/.test(token)) return token
+  throw new TypeError('token must be visible ASCII characters alone')
+}
+
+export class Transport {
+  readonly #address: string
+  readonly #token: string
+  readonly #fetch: typeof globalThis.fetch
+  readonly #timeout: number
+  readonly #retries: number
+  readonly #maxWait: number
+
+  /** Throws TypeError. `token`: '' where none is sent. */
+  constructor(options: TransportOptions, token: string) {
+    this.#address = addressOf(options.url)
+    this.#token = requireToken(token)
+    this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
+    this.#timeout = options.timeout ?? TIMEOUT_MS
+    this.#retries = options.retries ?? RETRIES
+    this.#maxWait = options.maxWait ?? MAX_WAIT_MS
+  }
+
+  /** Throws HomeError, OutcomeUnknown, or the reason of the caller's signal. */
+  async ask<T>(ask: Ask<T>): Promise<T> {
+    let isLost = false
+    for (let tries = 0; ; tries++) {
+      const outcome = await this.#attempt(ask)
+      if (outcome.kind === 'answered') return outcome.value
+      isLost ||= outcome.kind === 'lost'
+      const pause = tries < this.#retries ? this.#pauseAfter(ask, outcome, tries) : undefined
+      if (pause === undefined) return conclude(ask, outcome, isLost)
+      await wait(pause, ask.signal)
+    }
+  }
+
+  /** Undefined: it is not asked again. */
+  #pauseAfter<T>(ask: Ask<T>, outcome: Outcome<T>, tries: number): number | undefined {
+    if (ask.spent || outcome.kind === 'answered') return undefined
+    if (outcome.kind === 'lost') return ask.once ? undefined : backoff(tries, BACKOFF)
+    if (outcome.kind === 'unsent') return backoff(tries, BACKOFF)
+    const { error } = outcome
+    if (!passes(error) || error.retryAfter === undefined) return undefined
+    const ms = error.retryAfter * 1000
+    // Those who were told the same second do not come back in the same moment.
+    return ms <= this.#maxWait ? ms + backoff(0, BACKOFF) : undefined
+  }
+
+  async #attempt<T>(ask: Ask<T>): Promise<Outcome<T>> {
+    ask.signal?.throwIfAborted()
+    const deadline = deadlineWith(ask.signal)
+    deadline.start(ask.timeout ?? this.#timeout)
+    try {
+      const response = await this.#fetch(this.#urlOf(ask), this.#requestOf(ask, deadline.signal))
+      if (response.ok) return { kind: 'answered', value: await take(ask, response, deadline) }
+      const error = await refusalIn(response, this.#token)
+      deadline.end()
+      return { kind: mayHaveHappened(error) ? 'lost' : 'refused', error }
+    } catch (error) {
+      const cause = deadline.signal.aborted ? deadline.signal.reason : error
+      deadline.end()
+      ask.signal?.throwIfAborted()
+      return failed(cause)
+    }
+  }
+
+  #urlOf({ path, query = {} }: Ask<unknown>): string {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined)
+    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+    return `${this.#address}/api/agents${path}${search.size > 0 ? `?${search}` : ''}`
+  }
+
+  #requestOf({ method = 'GET', body, upload, headers }: Ask<unknown>, signal: AbortSignal) {
+    const sent = upload ?? (body && JSON.stringify(body))
+    return {
+      method,
+      signal,
+      // A token goes to nobody else, and cookies are not ours to send.
+      redirect: 'manual' as const,
+      credentials: 'omit' as const,
+      headers: {
+        ...(this.#token !== '' && { authorization: `Bearer ${this.#token}` }),
+        ...(sent !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(sent !== undefined && { body: sent }),
+      ...(upload instanceof ReadableStream && { duplex: 'half' as const }),
+    }
+  }
+}
+
+async function take<T>(ask: Ask<T>, response: Response, deadline: Deadline): Promise<T> {
+  if (ask.take) return ask.take(response, deadline)
+  const value = await jsonIn<T>(response)
+  deadline.end()
+  return value
+}
+
+type Failure = Exclude<Outcome<never>, { kind: 'answered' }>
+
+/** What the caller is told in the end. `isLost`: an answer was lost on the way. */
+async function conclude<T>(ask: Ask<T>, { kind, error }: Failure, isLost: boolean): Promise<T> {
+  const isChange = (ask.method ?? 'GET') !== 'GET'
+  if (!isLost || !isChange) throw error
+  const settled =
+    kind === 'refused' ? await ask.settle?.(error).catch(() => 'unknown' as const) : 'unknown'
+  ask.signal?.throwIfAborted()
+  if (settled === 'not made') throw error
+  if (typeof settled === 'object') return settled.made
+  throw new OutcomeUnknown(error)
+}

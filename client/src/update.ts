@@ -1,0 +1,47 @@
+/** The loop that loses no update: read, change, write, and on a conflict all of it again. */
+import { backoff, wait } from './deadline.ts'
+import { VersionConflict } from './errors.ts'
+import type { WriteOptions } from './memories.ts'
+import type { CallOptions } from './transport.ts'
+import type { Memory, Metadata } from './wire.ts'
+
+/** What a memory becomes: a text alone leaves the metadata as they are. */
+export type Content = string | { readonly text: string; readonly metadata?: Metadata }
+
+/** Called again, with what is there by then, when somebody else was quicker. */
+export type Changing = (current: Memory | undefined) => Content | Promise<Content>
+
+/** Where it is done. */
+interface Updated {
+  read(key: string, options: CallOptions): Promise<Memory | undefined>
+  write(key: string, text: string, options: WriteOptions): Promise<Memory>
+}
+
+/** Tries of an update: whoever loses so often contends with something that never rests. */
+const MOST_CONFLICTS = 200
+
+const CONFLICT_BACKOFF = { first: 10, most: 1_000 }
+
+const contentOf = (content: Content, current: Memory | undefined) => ({
+  metadata: current?.metadata,
+  ...(typeof content === 'string' ? { text: content } : content),
+})
+
+export async function update(
+  home: Updated,
+  key: string,
+  change: Changing,
+  options: CallOptions,
+): Promise<Memory> {
+  for (let conflicts = 0; ; conflicts++) {
+    const current = await home.read(key, options)
+    const { text, metadata } = contentOf(await change(current), current)
+    const expectedVersion = current?.version ?? 0
+    try {
+      return await home.write(key, text, { ...options, metadata, expectedVersion })
+    } catch (error) {
+      if (!(error instanceof VersionConflict) || conflicts === MOST_CONFLICTS) throw error
+      await wait(backoff(conflicts, CONFLICT_BACKOFF), options.signal)
+    }
+  }
+}

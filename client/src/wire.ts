@@ -1,0 +1,250 @@
+/** What the home takes and gives, with the names of its OpenAPI description, which a test holds them to. */
+
+/** Any JSON object of at most 4096 bytes. */
+export type Metadata = Readonly<Record<string, unknown>>
+
+export interface Memory {
+  readonly id: string
+  readonly key: string
+  readonly text: string
+  readonly metadata: Metadata
+  /** Rises with every change of the key; never falls. */
+  readonly version: number
+  /** RFC 3339, as every time. */
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A memory in a list: `text` only where it was asked for. */
+export interface MemorySummary extends Omit<Memory, 'text'> {
+  readonly bytes: number
+  readonly text?: string
+}
+
+export interface MemoryHit extends Omit<MemorySummary, 'text'> {
+  readonly snippet: string
+}
+
+export interface DeletedMemory {
+  readonly key: string
+  /** The version that the delete is. */
+  readonly version: number
+  readonly deletedAt: string
+}
+
+/** Who made a change; null for what is older than authors. */
+export type Author = {
+  readonly as: 'agent' | 'operator'
+  readonly via: 'api' | 'console' | 'mcp' | 'host'
+  readonly account?: string
+  readonly key?: { readonly id: string; readonly name: string }
+} | null
+
+export interface Version {
+  readonly version: number
+  readonly operation: 'write' | 'patch' | 'append' | 'delete' | 'restore' | 'rename' | 'import'
+  readonly bytes: number
+  readonly by: Author
+  readonly createdAt: string
+}
+
+export interface HomeEvent {
+  readonly id: number
+  readonly type:
+    | Version['operation']
+    | 'erase'
+    | 'export'
+    | 'profile'
+    | 'pause'
+    | 'resume'
+    | 'rotate_key'
+    | 'create_key'
+    | 'revoke_key'
+    | 'replace_operator_key'
+    | 'sign_in'
+  readonly key?: string
+  /** The old key of a rename. */
+  readonly from?: string
+  readonly version?: number
+  readonly namedKey?: { readonly id: string; readonly name: string }
+  readonly by: Author
+  readonly createdAt: string
+}
+
+/** What the log no longer held when a watch came to it: the events between the two ids. */
+export interface MissedEvents {
+  readonly type: 'missed'
+  readonly after: number
+  readonly first: number
+}
+
+// biome-ignore format: a row for each group.
+export type SymbolId =
+  | 'anu' | 'siyar' | 'tikha' | 'vir' | 'zerno' | 'dykh' | 'mriya'
+  | 'kolo' | 'tin' | 'zvyazok'
+  | 'chas' | 'vidlunnya' | 'vohon' | 'porih' | 'vichnist' | 'dzerkalo' | 'korin' | 'mist' | 'shepit'
+  | 'aru' | 'vybir' | 'dovira' | 'pamyat' | 'bil' | 'hra' | 'vdyachnist'
+
+export interface Profile {
+  readonly agent_id: string
+  readonly name: string
+  readonly purpose: string
+  readonly symbol: SymbolId
+  readonly status: 'active' | 'paused'
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface ProfileResult {
+  readonly profile: Profile
+  readonly memoryCount: number
+}
+
+export interface ProfileChange {
+  readonly name?: string
+  readonly purpose?: string
+  readonly symbol?: SymbolId
+}
+
+export interface Left {
+  /** 0: there is no limit. */
+  readonly limit: number
+  /** Null where there is no limit. */
+  readonly left: number | null
+}
+
+export interface LeftInWindow extends Left {
+  readonly resetSeconds: number
+}
+
+export interface Context {
+  /** The purpose is left out where it does not fit. */
+  readonly profile: Omit<Profile, 'purpose'> & Partial<Pick<Profile, 'purpose'>>
+  readonly memoryCount: number
+  readonly limits: {
+    readonly memories: Left
+    readonly bytes: Left
+    readonly reads: LeftInWindow
+    readonly writes: LeftInWindow
+  }
+  readonly pinned: readonly Memory[]
+  readonly changes: readonly MemorySummary[]
+  readonly leftOut: {
+    readonly purpose: boolean
+    readonly pinned: number
+    readonly memories: number
+  }
+  readonly next: readonly { readonly method: string; readonly path: string; readonly why: string }[]
+}
+
+export interface BirthRequest {
+  /** 1 to 80 characters. */
+  readonly name: string
+  /** 1 to 1000 characters. */
+  readonly purpose: string
+  readonly symbol: SymbolId
+  /** Your operator permits it: ask first. */
+  readonly operatorConsent: true
+  /** The operator's, for the browser console. Goes together with `password`. */
+  readonly email?: string
+  /** 12 to 128 characters. */
+  readonly password?: string
+}
+
+export interface BirthResult {
+  readonly agent_id: string
+  readonly token: string
+  /** Keep it apart from the agent. */
+  readonly operator_token: string
+  readonly replayed?: boolean
+}
+
+export interface Preview {
+  readonly available: boolean
+  readonly status: 'open' | 'closed' | 'busy'
+  readonly limits: { readonly memoriesPerAgent: number; readonly [limit: string]: unknown }
+  readonly symbols: readonly {
+    readonly id: SymbolId
+    readonly glyph: string
+    readonly name: { readonly uk: string; readonly en: string }
+    readonly meaning: string
+  }[]
+  readonly consent: string
+  readonly interface: {
+    readonly version: string
+    readonly openapi: string
+    readonly exportFormat: string
+    readonly birth: string
+  }
+}
+
+export interface MemoryWrite {
+  readonly key: string
+  /** 1 to 16384 bytes of UTF-8. */
+  readonly text: string
+  readonly metadata?: Metadata
+  /** 0 creates. */
+  readonly expectedVersion: number
+}
+
+/** One operation of a batch, under its verb. */
+export type Operation =
+  | { readonly write: MemoryWrite }
+  | { readonly patch: Omit<MemoryWrite, 'text'> & { readonly text?: string } }
+  | { readonly append: Omit<MemoryWrite, 'metadata' | 'expectedVersion'> & Expecting }
+  | { readonly delete: Pick<MemoryWrite, 'key' | 'expectedVersion'> }
+  | {
+      readonly restore: Pick<MemoryWrite, 'key' | 'expectedVersion'> & { readonly version: number }
+    }
+  | { readonly rename: MemoryRename }
+  | { readonly read: Pick<MemoryWrite, 'key'> }
+
+export interface Expecting {
+  readonly expectedVersion?: number
+}
+
+export interface MemoryRename {
+  readonly from: string
+  readonly to: string
+  readonly expectedVersion: number
+}
+
+/** What an operation of a batch made; of a read `null` where nothing is. */
+export type BatchResult = { readonly memory: Memory | null } | { readonly deleted: DeletedMemory }
+
+export interface Imported {
+  readonly imported: number
+  readonly skipped: number
+  /** Keys that have a memory: the first of them. */
+  readonly conflicts: readonly string[]
+}
+
+export interface NamedKeyRequest {
+  /** 1 to 80 characters. */
+  readonly name: string
+  readonly access: 'read' | 'write'
+  /** Reaches only memory keys that begin so. */
+  readonly prefix?: string
+  readonly expiresAt?: string
+}
+
+export interface NamedKey {
+  readonly id: string
+  readonly name: string
+  readonly access: 'read' | 'write'
+  readonly prefix: string | null
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+export interface NewNamedKey {
+  readonly key: NamedKey
+  /** Shown once. */
+  readonly token: string
+}
+
+export interface Erased {
+  readonly key: string
+  readonly versions: readonly number[]
+}

@@ -1,0 +1,95 @@
+/** Every public part of the client has an example, and every example does what it shows. */
+import { rmSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import * as client from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { homeEndpoints } from '../../src/home/index.ts'
+import { temporaryDirectory } from '../harness.ts'
+import { bodyOf, type Example, examples, GIVEN, importsOf, saysIn } from './examples.ts'
+import { type OpenedHome, openHome } from './opened.ts'
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...source: string[]
+) => (...given: unknown[]) => Promise<void>
+
+const modules: Readonly<Record<string, object>> = {
+  'agent-home-client': client,
+  'node:fs/promises': await import('node:fs/promises'),
+}
+
+/** Methods of an object of the class, its own and those it inherits. */
+function methodsOf(prototype: object): string[] {
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor')
+  const above: unknown = Object.getPrototypeOf(prototype)
+  return above === Object.prototype || above === null ? own : [...own, ...methodsOf(Object(above))]
+}
+
+/** Where each operation of the home is, as a pattern. */
+const operations = homeEndpoints.map(({ method, path }) => ({
+  name: `${method} ${path}`,
+  pattern: new RegExp(`^${method} ${path.replace(':id', '[^/]+')}$`),
+}))
+
+describe('the examples of the client', () => {
+  let opened: OpenedHome
+  let directory: string
+  const asked = new Set<string>()
+  const ask: typeof fetch = (input, init) => {
+    asked.add(`${init?.method ?? 'GET'} ${new URL(String(input)).pathname}`)
+    return fetch(input, init)
+  }
+  beforeAll(async () => {
+    opened = await openHome()
+    directory = temporaryDirectory()
+  })
+  afterAll(async () => {
+    await opened.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  /** On an agent of its own, with one memory. Gives what was printed. */
+  async function run(example: Example): Promise<string[]> {
+    const { home, operator, token } = await opened.born({ fetch: ask })
+    await home.write('plan', 'Step 1 of 3', { expectedVersion: 0 })
+    const printed: string[] = []
+    const log = (...values: unknown[]) => printed.push(values.map(String).join(' '))
+    const given = { home, operator, url: opened.url, token, directory, console: { log } }
+    const imports = importsOf(example)
+    const destructured = imports.map(({ names, from }) => `const ${names} = modules['${from}']\n`)
+    const named = Object.keys(client).filter((name) => !destructured.join().includes(name))
+    const source = stripTypeScriptTypes(
+      `${destructured.join('')}const { ${named.join()} } = modules['agent-home-client']\n${bodyOf(example)}`,
+    )
+    await new AsyncFunction('modules', ...GIVEN, source)(
+      modules,
+      ...GIVEN.map((name) => given[name]),
+    )
+    return printed
+  }
+
+  test.each(examples)('of $at comes true', async (example) => {
+    expect(await run(example)).toEqual(expect.arrayContaining(saysIn(example)))
+  })
+
+  test('are one for each public part', () => {
+    const code = examples.map(({ code }) => code).join('\n')
+    const methods = methodsOf(client.AgentHome.prototype)
+    expect(methods.length).toBeGreaterThan(25)
+    const parts = [
+      ...Object.keys(client),
+      ...methods.map((name) => `.${name}(`),
+      ...['birth', 'preview'].map((name) => `AgentHome.${name}(`),
+    ]
+    expect(parts.filter((part) => !code.includes(part))).toEqual([])
+  })
+
+  test('ask for every operation of the home', async () => {
+    await client.AgentHome.preview({ url: opened.url, fetch: ask })
+    await client.AgentHome.birth({
+      ...{ url: opened.url, fetch: ask },
+      ...{ name: 'Atlas', purpose: 'Keeps a plan.', symbol: 'zerno', operatorConsent: true },
+    })
+    const missing = operations.filter(({ pattern }) => ![...asked].some((one) => pattern.test(one)))
+    expect(missing.map(({ name }) => name)).toEqual([])
+  })
+})

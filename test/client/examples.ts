@@ -1,0 +1,47 @@
+/** The examples of the client: in its doc comments and in its README. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Example {
+  /** File and line. */
+  readonly at: string
+  readonly code: string
+}
+
+const root = join(import.meta.dirname, '../../client')
+
+const blocksIn = (file: string, text: string): Example[] =>
+  [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => ({
+    at: `${file}:${text.slice(0, index).split('\n').length}`,
+    code,
+  }))
+
+/** Doc comments alone, the rest of the lines empty: numbers of lines stay. */
+const commentsOf = (source: string): string =>
+  source
+    .split('\n')
+    .map((line) => (/^\s*\*/.test(line) ? line.replace(/^\s*\* ?/, '') : ''))
+    .join('\n')
+
+const sources = globSync('src/*.ts', { cwd: root }).toSorted()
+
+export const examples: readonly Example[] = [
+  ...blocksIn('README.md', readFileSync(join(root, 'README.md'), 'utf8')),
+  ...sources.flatMap((file) => blocksIn(file, commentsOf(readFileSync(join(root, file), 'utf8')))),
+]
+
+/** The names that every example may use, as parameters. */
+export const GIVEN = ['home', 'operator', 'url', 'token', 'directory', 'console'] as const
+
+const IMPORT = /^import (\{[^}]+\}) from '([^']+)'$/gm
+
+/** Its own declarations go before what is given. */
+export const bodyOf = ({ code }: Example): string => `{\n${code.replace(IMPORT, '')}\n}`
+
+/** What it imports by itself: names in braces, and from where. */
+export const importsOf = ({ code }: Example): { names: string; from: string }[] =>
+  [...code.matchAll(IMPORT)].map(([, names = '', from = '']) => ({ names, from }))
+
+/** What it says that it prints. */
+export const saysIn = ({ code }: Example): string[] =>
+  [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, said = '']) => said)

@@ -1,0 +1,139 @@
+import { AgentHome, BatchConflict, HomeError, VersionConflict } from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OpenedHome, openHome } from './opened.ts'
+import { all } from './outcome.ts'
+
+describe('the client', () => {
+  let opened: OpenedHome
+  beforeAll(async () => {
+    opened = await openHome()
+  })
+  afterAll(() => opened.close())
+
+  test('writes, reads, appends, patches, deletes and restores, each a version', async () => {
+    const { home } = await opened.born()
+    expect(await home.read('plan')).toBeUndefined()
+    const written = await home.write('plan', 'A', { expectedVersion: 0, metadata: { run: 1 } })
+    expect(written).toMatchObject({ key: 'plan', text: 'A', metadata: { run: 1 }, version: 1 })
+    expect((await home.append('plan', 'B')).text).toBe('AB')
+    expect((await home.append('plan', 'C', { expectedVersion: 2 })).version).toBe(3)
+    const patched = await home.patch('plan', { metadata: {} }, { expectedVersion: 3 })
+    expect(patched).toMatchObject({ text: 'ABC', metadata: {}, version: 4 })
+    expect(await home.delete('plan', { expectedVersion: 4 })).toMatchObject({ version: 5 })
+    expect(await home.read('plan')).toBeUndefined()
+    expect(await home.restore('plan', 1, { expectedVersion: 0 })).toMatchObject({
+      text: 'A',
+      metadata: { run: 1 },
+      version: 6,
+    })
+    expect(await home.read('plan', { version: 3 })).toMatchObject({ text: 'ABC', version: 3 })
+    const versions = await all(home.versions('plan'))
+    expect(versions.map(({ operation }) => operation)).toEqual([
+      'restore',
+      'delete',
+      'patch',
+      'append',
+      'append',
+      'write',
+    ])
+  })
+
+  test('a conflict says everything that the answer said', async () => {
+    const { home } = await opened.born()
+    const { updatedAt } = await home.write('plan', 'A', { expectedVersion: 0 })
+    const conflict = await home.write('plan', 'B', { expectedVersion: 0 }).catch((error) => error)
+    expect(conflict).toBeInstanceOf(VersionConflict)
+    expect(conflict).toBeInstanceOf(HomeError)
+    expect(conflict).toMatchObject({
+      name: 'VersionConflict',
+      code: 'version_conflict',
+      status: 409,
+      currentVersion: 1,
+      updatedAt,
+      sameContent: false,
+      detail: expect.stringContaining('Nothing was written'),
+      requestId: expect.stringMatching(/^\w/),
+    })
+    const { deletedAt } = await home.delete('plan', { expectedVersion: 1 })
+    const gone = await home.write('plan', 'B', { expectedVersion: 1 }).catch((error) => error)
+    expect(gone).toMatchObject({ currentVersion: 0, deletedVersion: 2, deletedAt })
+  })
+
+  test('what is wrong with a body is told fault by fault', async () => {
+    const { home } = await opened.born()
+    const refused = await home.write('no spaces', '', { expectedVersion: 0 }).catch((e) => e)
+    expect(refused).toBeInstanceOf(HomeError)
+    expect(refused).toMatchObject({ code: 'invalid_body', status: 400 })
+    expect(refused.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '/key',
+      '/text',
+    ])
+  })
+
+  test('a batch is made whole, or names what cannot be made', async () => {
+    const { home } = await opened.born()
+    const results = await home.batch([
+      { write: { key: 'a', text: 'A', expectedVersion: 0 } },
+      { append: { key: 'a', text: 'B' } },
+      { read: { key: 'nothing' } },
+      { rename: { from: 'a', to: 'b', expectedVersion: 2 } },
+      { delete: { key: 'b', expectedVersion: 3 } },
+    ])
+    expect(results).toMatchObject([
+      { memory: { version: 1 } },
+      { memory: { text: 'AB' } },
+      { memory: null },
+      { memory: { key: 'b', version: 3 } },
+      { deleted: { key: 'b', version: 4 } },
+    ])
+    const conflict = await home
+      .batch([
+        { write: { key: 'a', text: 'A', expectedVersion: 0 } },
+        { patch: { key: 'none', text: 'A', expectedVersion: 7 } },
+      ])
+      .catch((error) => error)
+    expect(conflict).toBeInstanceOf(BatchConflict)
+    expect(conflict.conflicts).toMatchObject([
+      { operation: 1, code: 'version_conflict', currentVersion: 0 },
+    ])
+    expect(await home.read('a')).toBeUndefined()
+  })
+
+  test('a rename takes the memory along', async () => {
+    const { home } = await opened.born()
+    const { id } = await home.write('a', 'A', { expectedVersion: 0 })
+    expect(await home.rename('a', 'b', { expectedVersion: 1 })).toMatchObject({ id, key: 'b' })
+    expect(await home.read('a')).toBeUndefined()
+  })
+
+  test('forty clients update one key at once, and nothing is lost', async () => {
+    const { home, token } = await opened.born()
+    const clients = Array.from({ length: 40 }, () => new AgentHome({ url: opened.url, token }))
+    const lines = clients.map((_, n) => `line ${n}`)
+    await Promise.all(
+      clients.map((client, n) =>
+        client.update('list', (now) => `${now ? `${now.text}\n` : ''}${lines[n]}`),
+      ),
+    )
+    const list = await home.read('list')
+    expect(list?.version).toBe(40)
+    expect(list?.text.split('\n').toSorted()).toEqual(lines.toSorted())
+  })
+
+  test('an update keeps the metadata, unless it gives others', async () => {
+    const { home } = await opened.born()
+    await home.write('plan', 'A', { expectedVersion: 0, metadata: { pinned: true } })
+    expect((await home.update('plan', () => 'B')).metadata).toEqual({ pinned: true })
+    const changed = await home.update('plan', async () => ({ text: 'C', metadata: { n: 1 } }))
+    expect(changed).toMatchObject({ text: 'C', metadata: { n: 1 }, version: 3 })
+  })
+
+  test('what an update throws is thrown, and nothing is written', async () => {
+    const { home } = await opened.born()
+    const broken = home.update('plan', () => {
+      throw new RangeError('not today')
+    })
+    await expect(broken).rejects.toThrow(new RangeError('not today'))
+    expect(await home.read('plan')).toBeUndefined()
+  })
+})

@@ -1,0 +1,181 @@
+/** What a home, or something that stands before it, refuses; when it is asked again; what leaks. */
+import { inspect } from 'node:util'
+import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openHome } from './opened.ts'
+import { caught } from './outcome.ts'
+import { openScripted, problemOf, type Scripted } from './scripted.ts'
+
+const TOKEN = `aha_${'s'.repeat(43)}ecret0`
+
+const memory = {
+  id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
+  key: 'plan',
+  text: 'A',
+  metadata: {},
+  version: 1,
+  createdAt: '2026-11-21T10:06:00.000Z',
+  updatedAt: '2026-11-21T10:06:00.000Z',
+}
+
+const found = { status: 200, body: { memory } }
+
+/** Everything that a log would show of an error, its causes included. */
+const shown = (value: unknown): string => inspect(value, { depth: 20, showHidden: true })
+
+describe('a refusal', () => {
+  let scripted: Scripted
+  let home: AgentHome
+  beforeAll(async () => {
+    scripted = await openScripted()
+    home = new AgentHome({ url: scripted.url, token: TOKEN })
+  })
+  afterAll(() => scripted.close())
+
+  const busy = (status: number, code: string, seconds = 1) => ({
+    status,
+    headers: { 'retry-after': String(seconds) },
+    body: problemOf(status, code),
+  })
+
+  test.each([
+    [429, 'rate_limited'],
+    [503, 'overloaded'],
+    [503, 'stopping'],
+  ])('of %s %s is asked again after Retry-After, a write too', async (status, code) => {
+    scripted.answer(busy(status, code), found)
+    const start = performance.now()
+    expect(await home.append('plan', 'A')).toEqual(memory)
+    expect(performance.now() - start).toBeGreaterThan(990)
+    expect(scripted.asked).toHaveLength(2)
+  })
+
+  test('that asks for more than maxWait, or says no time, is told at once', async () => {
+    scripted.answer(busy(429, 'rate_limited', 61))
+    expect(await caught(home.read('plan'))).toMatchObject({ code: 'rate_limited', retryAfter: 61 })
+    scripted.answer({ status: 429, body: problemOf(429, 'memory_quota_reached') })
+    expect(await caught(home.append('plan', 'A'))).toMatchObject({ code: 'memory_quota_reached' })
+    scripted.answer(busy(429, 'key_quota_reached'))
+    const request = { name: 'one', access: 'read' } as const
+    expect(await caught(home.createKey(request))).toMatchObject({ code: 'key_quota_reached' })
+    expect(scripted.asked).toHaveLength(1)
+  })
+
+  test('is not waited out for ever', async () => {
+    const impatient = new AgentHome({ url: scripted.url, token: TOKEN, retries: 1 })
+    scripted.answer(busy(503, 'overloaded'))
+    expect(await caught(impatient.read('plan'))).toMatchObject({ code: 'overloaded', status: 503 })
+    expect(scripted.asked).toHaveLength(2)
+  })
+
+  test('of a proxy that does not know whether it arrived counts as a lost answer', async () => {
+    for (const status of [502, 503, 504]) {
+      const proxy = { status, headers: { 'content-type': 'text/html' }, body: '<h1>Oh</h1>' }
+      scripted.answer(proxy, found)
+      expect(await home.read('plan')).toEqual(memory)
+      scripted.answer(proxy)
+      expect(await caught(home.append('plan', 'A'))).toBeInstanceOf(OutcomeUnknown)
+      expect(scripted.asked).toHaveLength(1)
+    }
+  })
+
+  test('of a store that cannot say whether it committed is unknown, or repeated', async () => {
+    const unknown = busy(503, 'outcome_unknown')
+    scripted.answer(unknown)
+    expect(await caught(home.append('plan', 'A'))).toBeInstanceOf(OutcomeUnknown)
+    scripted.answer(unknown, found)
+    expect(await home.write('plan', 'A', { expectedVersion: 0 })).toEqual(memory)
+  })
+
+  test('of a page that is no home says so', async () => {
+    const page = { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome</h1>' }
+    for (const status of [200, 404, 500]) {
+      scripted.answer({ ...page, status })
+      const error = await caught(home.read('plan'))
+      expect(error).toMatchObject({ code: `http_${status}`, status })
+      expect((error as Error).message).toMatch(/no answer of an Agent Home/)
+    }
+  })
+
+  test('a redirect is not followed: the token goes to nobody else', async () => {
+    const elsewhere = await openScripted()
+    elsewhere.answer(found)
+    for (const status of [301, 302, 303, 307, 308]) {
+      scripted.answer({ status, headers: { location: `${elsewhere.url}/api/agents/me/memory` } })
+      expect(await caught(home.read('plan'))).toMatchObject({ code: 'redirected' })
+      expect(await caught(home.write('a', 'A', { expectedVersion: 0 }))).toMatchObject({
+        code: 'redirected',
+      })
+    }
+    expect(elsewhere.asked).toEqual([])
+    await elsewhere.close()
+  })
+
+  test('an answer without end is not read to its end', async () => {
+    const long = JSON.stringify({ memory: { ...memory, text: 'A'.repeat(17 * 1024 * 1024) } })
+    scripted.answer({ status: 200, body: long })
+    expect(await caught(home.read('plan'))).toMatchObject({ code: 'answer_too_large' })
+    expect(scripted.asked).toHaveLength(1)
+  })
+
+  test('no error shows the token, nor what a broken answer held', async () => {
+    const echo = problemOf(403, 'insufficient_scope', `Bearer ${TOKEN} may not do this.`)
+    scripted.answer({ status: 403, body: echo })
+    const refused = await caught(home.read('plan'))
+    expect(refused).toMatchObject({ detail: 'Bearer … may not do this.' })
+    const once = new AgentHome({ url: scripted.url, token: TOKEN, retries: 0 })
+    scripted.answer({ status: 200, body: `{"token": ${TOKEN}}` })
+    const broken = await caught(once.rotate())
+    expect(broken).toBeInstanceOf(OutcomeUnknown)
+    const nobody = new AgentHome({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
+    const unreached = await caught(nobody.read('plan'))
+    expect(unreached).toBeInstanceOf(HomeError)
+    for (const value of [refused, broken, unreached, home, nobody]) {
+      expect(shown(value)).not.toContain(TOKEN)
+      expect(JSON.stringify(value)).not.toContain(TOKEN)
+    }
+  })
+
+  test('a token or an address that cannot be sent is refused without being shown', () => {
+    for (const token of ['', `${TOKEN}\n`, `${TOKEN} `, `${TOKEN}\u00e9`]) {
+      const error = (() => {
+        try {
+          return new AgentHome({ url: scripted.url, token })
+        } catch (thrown) {
+          return thrown
+        }
+      })()
+      expect(error).toBeInstanceOf(TypeError)
+      expect(shown(error)).not.toContain(TOKEN)
+    }
+    for (const url of ['ftp://a.example', `http://me:${TOKEN}@a.example`, 'nothing']) {
+      expect(() => new AgentHome({ url, token: TOKEN })).toThrow(TypeError)
+    }
+  })
+
+  test('an address may lie below a path', async () => {
+    scripted.answer(found)
+    const seen: string[] = []
+    const below = new AgentHome({
+      url: `${scripted.url}/homes/`,
+      token: TOKEN,
+      fetch: (input, init) => {
+        seen.push(String(input))
+        return fetch(input, init)
+      },
+    })
+    await below.read('plan')
+    expect(seen).toEqual([`${scripted.url}/homes/api/agents/me/memory?key=plan`])
+  })
+})
+
+test('a real home says when to come again, and for what', async () => {
+  const opened = await openHome({ WRITES_PER_MINUTE: '1' })
+  const { home } = await opened.born({ maxWait: 0 })
+  await home.append('log', 'A')
+  const error = await caught(home.append('log', 'B'))
+  expect(error).toMatchObject({ code: 'rate_limited', status: 429 })
+  expect((error as HomeError).retryAfter).toBeGreaterThan(0)
+  expect(((await home.read('log')) ?? memory).text).toBe('A')
+  await opened.close()
+})

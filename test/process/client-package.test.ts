@@ -1,0 +1,111 @@
+/** The client as people get it: built, packed, installed where nothing else is, and used. */
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, readdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
+
+const program = `
+import { AgentHome, VersionConflict } from 'agent-home-client'
+
+const [url] = process.argv.slice(2)
+const { token, operator_token } = await AgentHome.birth({
+  url,
+  name: 'Atlas',
+  purpose: 'Keeps a plan.',
+  symbol: 'zerno',
+  operatorConsent: true,
+})
+const home = new AgentHome({ url, token })
+const operator = new AgentHome({ url, token: operator_token })
+await Promise.all(['A', 'B', 'C'].map((text) => home.update('plan', (now) => (now?.text ?? '') + text)))
+const refused = await home.write('plan', 'x', { expectedVersion: 0 }).catch((error) => error)
+const keys = []
+for await (const { key } of home.list()) keys.push(key)
+for await (const event of home.watch({ after: 0 })) { keys.push(event.type); break }
+const { memoryCount } = await new Response(await home.export()).json()
+const { skipped } = await operator.import(await home.export(), { onConflict: 'skip' })
+console.log([refused instanceof VersionConflict, refused.currentVersion, ...keys, memoryCount, skipped].join())
+`
+
+const typed = `
+import { AgentHome, type Memory, VersionConflict } from 'agent-home-client'
+
+const home = new AgentHome({ url: 'http://127.0.0.1:8787', token: 'aha_' })
+export const plan: Promise<Memory> = home.update('plan', (now) => now?.text ?? '')
+export const found: Promise<Memory | undefined> = home.read('plan')
+// @ts-expect-error: a write says which version it is made of.
+export const unsaid = home.write('plan', 'A', {})
+export const of = (error: VersionConflict): number => error.currentVersion
+`
+
+const lines = (...args: readonly string[]) => ({ directory, command: args })
+
+let directory = ''
+let server: Server
+
+beforeAll(async () => {
+  directory = freshDirectory()
+  server = await serve({ directory: freshDirectory() })
+  const build = await launch({
+    directory: root,
+    command: ['npm', 'run', 'build', '--workspace', 'agent-home-client'],
+  }).ended
+  expect(build.code, build.output).toBe(0)
+  const pack = await launch(lines('npm', 'pack', join(root, 'client/dist'))).ended
+  expect(pack.code, pack.output).toBe(0)
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(directory, 'program.js'), program)
+  writeFileSync(join(directory, 'typed.ts'), typed)
+  const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
+  const install = await launch(lines('npm', 'install', '--offline', `./${tarball}`)).ended
+  expect(install.code, install.output).toBe(0)
+})
+afterAll(cleanUp)
+
+const OUTPUT = 'true,3,plan,write,1,1\n'
+
+test('it is installed alone, with nothing but itself in it', () => {
+  expect(
+    readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.')),
+  ).toEqual(['agent-home-client'])
+  const files = readdirSync(join(directory, 'node_modules/agent-home-client'))
+  expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'index.js', 'index.d.ts']))
+  const strays = files.filter(
+    (name) => !/\.(js|d\.ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
+  )
+  expect(strays).toEqual([])
+})
+
+test('it works on the Node.js that this program runs on', async () => {
+  const { stdout, output } = await launch(lines(pinnedNode, 'program.js', server.url)).ended
+  expect(stdout, output).toBe(OUTPUT)
+})
+
+/** Node.js 20 on this machine, if there is one. */
+function oldNode(): string | undefined {
+  const found = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
+  return found.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20.')
+    } catch {
+      return false
+    }
+  })
+}
+
+test('it works on Node.js 20', async ({ skip }) => {
+  const node = oldNode()
+  if (node === undefined) return skip('no Node.js 20 is on the path of this machine')
+  const { stdout, output } = await launch(lines(node, 'program.js', server.url)).ended
+  expect(stdout, output).toBe(OUTPUT)
+})
+
+test.each(['nodenext', 'bundler'])('its types are found by module resolution %s', async (how) => {
+  const module = how === 'bundler' ? 'esnext' : how
+  const options = ['--strict', '--noEmit', '--lib', 'es2023,dom', '--types', '']
+  const check = ['--module', module, '--moduleResolution', how, ...options, 'typed.ts']
+  const { code, output } = await launch(lines(join(root, 'node_modules/.bin/tsc'), ...check)).ended
+  expect(code, output).toBe(0)
+})
