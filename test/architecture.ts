@@ -81,7 +81,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'store/port': [],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
-  'store/at-rest': ['store/open', 'store/port', 'store/sqlite'],
+  'store/at-rest': ['store/open', 'store/port', 'store/sqlite', 'store/postgres'],
   'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/answers': ['json', 'store/port'],
   'store/change': ['store/answers', 'store/port'],

@@ -32,6 +32,14 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./host/verify.ts')).verifyCommand,
   },
   {
+    name: 'doctor',
+    group: HOST,
+    summary: 'what is wrong with this installation, and what to do',
+    details:
+      'Looks at the configuration, the data and its files, the disk, the clock, the settings of the database, and at whether the service answers where it should. It changes nothing. Ends with 1 where something is wrong.',
+    load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+  },
+  {
     name: 'account recover',
     group: HOST,
     summary: 'a link by which an operator sets a new password',
