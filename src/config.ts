@@ -119,17 +119,36 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+const clientSchema = z.object({
+  AGENT_HOME_URL: z
+    .string()
+    .refine((v) => origin(v) !== undefined, 'must be an http or https address'),
+  AGENT_HOME_TOKEN: z.string(),
+  AGENT_HOME_PROFILE: z.string(),
+  XDG_CONFIG_HOME: z.string(),
+})
+
+/** Where a command for agents finds its home; whatever is not set is left out. */
+export type ClientConfig = Readonly<{
+  [Name in keyof z.output<typeof clientSchema>]?: string | undefined
+}>
+
 const complain = (error: z.ZodError): string =>
   error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
 
-/** Throws ConfigError, naming each variable that is wrong and what it must be. */
-export function loadConfig(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Config {
-  const given = settings.filter((name) => env[name] !== undefined && env[name] !== '')
-  const parsed = schema.safeParse(Object.fromEntries(given.map((name) => [name, env[name]])))
-  if (!parsed.success) {
-    throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)
-  }
-  return Object.freeze(parsed.data)
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is set to nothing is not set. */
+function parsed<T>(schema: z.ZodObject & z.ZodType<T>, env: Environment): T {
+  const names = Object.keys(schema.shape).filter((name) => env[name])
+  const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, env[name]])))
+  if (result.success) return Object.freeze(result.data)
+  throw new ConfigError(`The configuration is not valid:\n${complain(result.error)}`)
 }
+
+/** Throws ConfigError, naming each variable that is wrong and what it must be. */
+export const loadConfig = (env: Environment = process.env): Config => parsed(schema, env)
+
+/** Throws ConfigError, as `loadConfig` does. */
+export const loadClientConfig = (env: Environment = process.env): ClientConfig =>
+  parsed(clientSchema.partial(), env)
