@@ -15,4 +15,14 @@ export const commands: readonly Command[] = [
   },
   ...hostCommands,
   ...agentCommands,
+  {
+    name: 'completion',
+    group: SERVICE,
+    summary: 'what a shell needs to complete these commands',
+    details:
+      'Prints a script for bash, zsh or fish. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
+    parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
+    plain: true,
+    load: async () => (await import('./completion/completion.ts')).completionCommand,
+  },
 ]
