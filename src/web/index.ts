@@ -1,5 +1,6 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
+import { recoverForm, recoverPage } from './console/account/recover.ts'
 import { revokeSessionForm, sessionsPage } from './console/account/sessions.ts'
 import { signInForm, signInPage, signOutForm } from './console/account/sign-in.ts'
 import { agentsPage } from './console/agent/agents.ts'
@@ -35,6 +36,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   signInPage,
   signInForm,
   signOutForm,
+  recoverPage,
+  recoverForm,
   agentsPage,
   attachPage,
   attachForm,

@@ -47,6 +47,8 @@ export const consoleRights: readonly Rights[] = [
   row('consoleSignInPage', 'GET /console/sign-in'),
   row('consoleSignIn', 'POST /console/sign-in', { form: formAgain }),
   row('consoleSignOut', 'POST /console/sign-out', { access: 'session', form }),
+  row('consoleRecoverPage', 'GET /console/recover'),
+  row('consoleRecover', 'POST /console/recover', { form: formAgain }),
   row('consoleAgents', 'GET /console', { access: 'session' }),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
   row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain }),

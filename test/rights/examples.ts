@@ -123,6 +123,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleSignInPage: page,
   consoleSignIn: refusedForm('401', { email: KEEPER, password: 'not the password' }),
   consoleSignOut: { fields: {}, outcome: '303' },
+  consoleRecoverPage: { query: 'link=none', outcome: 'link_void' },
+  consoleRecover: refusedForm('410', { link: 'none', password: 'correct horse battery' }),
   consoleAgents: page,
   consoleAttachPage: page,
   consoleAttach: refusedForm('401', { token: '' }),

@@ -276,4 +276,32 @@ describe.each(stores)('sessions on $name', (engine) => {
     const later = await service.store.readActivity(operator, today + 1, 2)
     expect(later).toMatchObject({ days: [{ day: today + 1, writes: 1 }] })
   })
+
+  test('a password that was lost is set once, by the newest secret, until it ends', async () => {
+    const { email, accountId } = await account()
+    const opened = await open(accountId)
+    const { store } = service
+    const [first, second] = [sha256('first'), sha256('second')]
+    const until = service.now() + HOUR_MS
+    expect(await store.recoverAccount('nobody@example.org', first, until)).toEqual({
+      outcome: 'missing',
+    })
+    for (const secret of [first, second]) {
+      expect(await store.recoverAccount(email, secret, until)).toEqual({ outcome: 'made' })
+    }
+    const now = service.now()
+    expect(await store.findRecovery(first, now)).toBeUndefined()
+    expect(await store.findRecovery(second, now)).toEqual({ id: accountId, email })
+    expect(await store.findRecovery(second, until)).toBeUndefined()
+    expect(await store.setPassword(second, '$argon2id$y', until)).toBeUndefined()
+    const used = await Promise.all([
+      store.setPassword(second, '$argon2id$y', now),
+      store.setPassword(second, '$argon2id$y', now),
+    ])
+    expect(used.filter((each) => each !== undefined)).toEqual([{ id: accountId, email }])
+    expect((await store.findAccount(email))?.passwordHash).toBe('$argon2id$y')
+    expect(await store.findSession(opened.tokenHash, now)).toBeUndefined()
+    expect(await store.knowsAddress(opened.addressHash)).toBe(false)
+    expect(await store.findRecovery(second, now)).toBeUndefined()
+  })
 })

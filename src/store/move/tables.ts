@@ -150,6 +150,11 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'account_recoveries',
+    source: 'SELECT account_id, secret_hash, expires_at FROM account_recoveries',
+    columns: [...text('account_id', 'secret_hash'), ...bigint('expires_at')],
+  },
+  {
     name: 'sign_in_addresses',
     source: 'SELECT address_hash, account_id, seen_at FROM sign_in_addresses',
     columns: [...text('address_hash', 'account_id'), ...bigint('seen_at')],

@@ -1,5 +1,5 @@
 /** What the browser console asks of a store, beside the home's verbs. */
-import type { Identity, Profile, Refused } from './home.ts'
+import type { Account, Identity, Profile, Refused } from './home.ts'
 import type { MemorySummary } from './keeping/memories.ts'
 
 /** A browser's sign-in to an operator account. */
@@ -34,6 +34,9 @@ export interface NewSession {
   readonly userAgent: string
   readonly expiresAt: number
 }
+
+/** Whose password may be set, or was. */
+export type Recovered = Pick<Account, 'id' | 'email'>
 
 export interface OwnedAgent {
   readonly profile: Profile
@@ -94,6 +97,13 @@ export interface SessionStore {
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
   /** False when the account has no such session. */
   revokeSession(accountId: string, sessionId: string): Promise<boolean>
+  /** The account whose password may be set with the secret; undefined: unknown, used or expired. */
+  findRecovery(secretHash: string, now: number): Promise<Recovered | undefined>
+  /**
+   * Sets the password, uses the secret up, ends every session of the account, and forgets the
+   * addresses that it was signed in from. Undefined where the secret is void by now.
+   */
+  setPassword(secretHash: string, passwordHash: string, now: number): Promise<Recovered | undefined>
   /** The account's agents, oldest first, paged by agent id. */
   listAgents(accountId: string, page: Page): Promise<readonly OwnedAgent[]>
   /** The operator of an agent that belongs to the account; undefined when it does not. */

@@ -211,7 +211,10 @@ const browsingVerbs = ({ read }: Connections) => ({
   },
 })
 
-export const sessionVerbs = (connections: Connections, committed: () => void): SessionStore => ({
+export const sessionVerbs = (
+  connections: Connections,
+  committed: () => void,
+): Omit<SessionStore, 'findRecovery' | 'setPassword'> => ({
   ...signInVerbs(connections, committed),
   ...ownerVerbs(connections, committed),
   ...browsingVerbs(connections),

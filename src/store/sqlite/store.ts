@@ -25,6 +25,7 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareKeyReads } from './keys.ts'
+import { prepareFindRecovery } from './recoveries.ts'
 import { prepareSessionReads } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
@@ -52,6 +53,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
     sessions: prepareSessionReads(db, refuse),
+    findRecovery: prepareFindRecovery(db),
     gateway: prepareGatewayReads(db),
     host: prepareHostReads(db),
     ...groupReads(db),
@@ -159,11 +161,14 @@ function homeVerbs(parts: Parts): HomeStore {
 const hostVerbs = (parts: Parts): HostStore => ({
   resetOperatorToken: (...token) =>
     forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
+  recoverAccount: (...recovery) => parts.writer.submit('recoverAccount', ...recovery),
   listEntries: (wanted) => parts.read(() => parts.host.listEntries(wanted)),
   removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
-const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
+const sessionVerbs = ({ findRecovery, sessions, read, writer }: Parts): SessionStore => ({
+  findRecovery: (secretHash, at) => read(() => findRecovery(secretHash, at)),
+  setPassword: (...password) => writer.submit('setPassword', ...password),
   createSession: (...session) => writer.submit('createSession', ...session),
   findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),
   touchSession: (...session) => writer.submit('touchSession', ...session),

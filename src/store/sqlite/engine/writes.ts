@@ -10,6 +10,7 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
+import { prepareRecoveries } from '../recoveries.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
@@ -45,6 +46,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
+    ...prepareRecoveries(db),
     noteUse: prepareNoteUse(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),

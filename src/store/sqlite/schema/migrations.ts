@@ -4,6 +4,7 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
 import { beginHistory } from './history.ts'
+import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
 import { writeImportsAhead } from './written-ahead.ts'
 
@@ -156,6 +157,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   beginHistory,
   addNamedKeys,
   writeImportsAhead,
+  addRecoveries,
 ]
 
 /** The version of the schema that this program has. */
