@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Problem, problem } from '../../errors.ts'
 import { clientKey } from '../../http/address.ts'
-import { answer, type Call } from '../../http/call.ts'
+import { type Answer, answer, type Call } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
@@ -35,8 +35,9 @@ function resumesAfter(call: Call, after: number | undefined): number | undefined
   return parsed.data
 }
 
-const eventText = (event: HomeEvent): string =>
-  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+/** `name`: as which kind of event it is sent. */
+export const eventText = (event: HomeEvent, name: string = event.type): string =>
+  `id: ${event.id}\nevent: ${name}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 
 /** An id alone is no event: a client that is cut off before any resumes here. */
 const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
@@ -66,11 +67,17 @@ const refusedAs = (error: unknown): Problem => {
   throw error
 }
 
+/** Where a stream begins, and how it tells of an event. */
+interface Telling {
+  readonly after: number
+  readonly told: (event: HomeEvent) => string
+}
+
 async function* following(
   home: Pick<Home, 'store' | 'stopwatch'>,
   identity: Identity,
   { next }: Follower,
-  after: number,
+  { after, told }: Telling,
 ): AsyncGenerator<string> {
   yield opening(after)
   let at = after
@@ -80,7 +87,7 @@ async function* following(
     let more = false
     if (turn === 'look') {
       const found = await look(home, identity, at)
-      text = missedText(at, found.first) + found.events.map(eventText).join('')
+      text = missedText(at, found.first) + found.events.map(told).join('')
       at = reached(found, at)
       seen = found.last
       more = found.events.length === BATCH
@@ -103,17 +110,31 @@ async function* untilRefused(pieces: AsyncIterable<string>): AsyncGenerator<stri
 }
 
 /** Throws `too_many_streams`. */
-function follow(call: Call, home: Home, identity: Identity, after: number) {
+function follow(call: Call, home: Home, identity: Identity, telling: Telling) {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
   const follower = home.watch.follow(identity)
   return {
-    pieces: untilRefused(following(home, identity, follower, after)),
+    pieces: untilRefused(following(home, identity, follower, telling)),
     close() {
       follower.leave()
       letGo()
     },
   }
+}
+
+/** What happens from now on, or after `asked` or the event that the client saw last. */
+export async function streamEvents(
+  call: Call,
+  home: Home,
+  identity: Identity,
+  { asked, told }: { asked?: number | undefined; told: Telling['told'] },
+): Promise<Answer> {
+  const resumed = resumesAfter(call, asked)
+  const after = resumed ?? (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
+  call.responseHeaders['X-Accel-Buffering'] = 'no'
+  const pieces = follow(call, home, identity, { after, told })
+  return answer(call, 200, pieces, 'text/event-stream')
 }
 
 export const followEvents = endpoint({
@@ -150,10 +171,6 @@ export const followEvents = endpoint({
     },
   },
   errors: ['invalid_last_event_id', 'too_many_streams'],
-  async handle({ call, identity, query }, home: Home) {
-    const asked = resumesAfter(call, query.after)
-    const after = asked ?? (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
-    call.responseHeaders['X-Accel-Buffering'] = 'no'
-    return answer(call, 200, follow(call, home, identity, after), 'text/event-stream')
-  },
+  handle: ({ call, identity, query }, home: Home) =>
+    streamEvents(call, home, identity, { asked: query.after, told: (event) => eventText(event) }),
 })

@@ -5,14 +5,12 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { OwnedAgent } from '../../../store/port/sessions.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { statusMark } from '../../layout/parts.ts'
 import { plural } from '../../layout/words.ts'
 import { forSignedIn } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 
 const AGENTS_PER_PAGE = 50
-
-export const statusMark = (status: string): Html =>
-  html`<span class="status ${status}">${status}</span>`
 
 const card = ({ profile, memoryCount }: OwnedAgent): Html => html`<li>
 <a class="card" href="/console/agents/${profile.agentId}">
@@ -40,13 +38,14 @@ export const agentsPage = endpoint({
     const agents = await sessions.listAgents(session.accountId, page)
     const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
     return showPage(call, secure, {
-      title: 'Your agents',
+      title: 'Agents',
       session,
-      body: html`<h1>Your agents</h1>
+      place: 'agents',
+      body: html`<h1>Agents</h1>
 ${list(agents)}
 ${last ? html`<p><a href="/console?after=${last.profile.agentId}">More agents</a></p>` : nothing}
-<p class="actions"><a class="button" href="/console/birth">Give birth to an agent</a>
-<a class="button quiet" href="/console/attach">Attach an agent by its operator token</a></p>`,
+<p class="actions"><a class="button" href="/console/birth">Create agent</a>
+<a class="button quiet" href="/console/attach">Attach an agent</a></p>`,
     })
   },
 })

@@ -27,7 +27,7 @@ import {
 } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Credential, credentials } from './credentials.ts'
@@ -98,18 +98,20 @@ ${textarea(
 ${picker(typed)}
 ${account(typed, session)}
 ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
-<button>Give birth</button>
+<button>Create agent</button>
 </form>`
 
 async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Answer> {
   const session = await currentSession(call, workspace)
   const values = { ...(session && { email: session.email }), ...typed.values }
   return showPage(call, workspace.secure, {
-    title: 'Give birth to an agent',
+    title: 'Create an agent',
     status: typed.refusal?.status ?? 200,
     session,
+    place: 'agents',
+    trail: [{ name: 'Agents', path: AGENTS }],
     body: html`<div class="narrow">
-<h1>Give birth to an agent</h1>
+<h1>Create an agent</h1>
 <p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
 ${refusalNote(typed)}
 ${form({ ...typed, values }, freshKey(workspace), session)}
@@ -163,13 +165,14 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known)
   return showPage(call, workspace.secure, {
-    title: `${request.name} is born`,
+    title: `${request.name} is ready`,
+    place: 'agents',
     scripts: ['copy'],
     body: html`<div class="narrow">
 <p class="crest large">${glyph(request.symbol)}</p>
-<h1>${request.name} is born</h1>
+<h1><bdi>${request.name}</bdi> is ready</h1>
 ${credentials(tokensOf(born.token, born.operatorToken))}
-<p><a class="button" href="${agentPath(born.agentId)}">I have kept them: go to ${request.name}</a></p>
+<p><a class="button" href="${agentPath(born.agentId)}">Done</a></p>
 </div>`,
   })
 }
