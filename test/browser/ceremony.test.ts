@@ -279,18 +279,73 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
   })
 
-  test('the picture of activity counts the writes of each day and the size of each key', async () => {
+  test('the pictures of thirty days say what they show, and open as a table', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
     await write(at.house, born.token, 'long', 'x'.repeat(2048))
-    await write(at.house, born.token, 'short', 'x')
+    await write(at.house, born.token, 'long', 'too late', 7)
     await page.goto(agent)
-    await page.getByText('2 writes in the last 30 days, at most 2 on one day.').waitFor()
-    expect(await page.locator('.sizes li').allInnerTexts()).toEqual([
-      'long\n2 KiB',
-      'short\n1 byte',
-    ])
+    await page.getByRole('img', { name: '1 write in 30 days, at most 1 on one day' }).waitFor()
+    await page.getByRole('img', { name: '1 conflict in 30 days' }).waitFor()
+    await page.getByText('The same as a table').click()
+    await page.getByRole('columnheader', { name: 'Refused calls' }).waitFor()
     await inGoodOrder(visitor)
+  })
+
+  test('the page of an agent follows what it does, and waits for its first write', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(agent)
+    await page.getByText('Waiting for its first write').waitFor()
+    await inGoodOrder(visitor)
+    await followed
+    await write(at.house, born.token, 'plan', 'one')
+    await page.getByText('The first memory is here:').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Wrote plan' }).waitFor()
+    await page.locator('.tabs').getByText('1', { exact: true }).waitFor()
+    await inGoodOrder(visitor)
+    await page.goto(`${agent}/activity`)
+    await at.house.call('PATCH', '/api/agents/me', {
+      token: born.operatorToken,
+      body: { status: 'paused' },
+    })
+    await page.getByRole('row').filter({ hasText: 'Paused the agent' }).waitFor()
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
+  })
+
+  test('what is asked before a pause is not taken away by what happens meanwhile', async () => {
+    const { page, born, agent } = await signedIn()
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/activity`)
+    await followed
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await write(at.house, born.token, 'plan', 'one')
+    await page.getByRole('row').filter({ hasText: 'Wrote plan' }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const focused = await page.evaluate('document.activeElement.textContent')
+    expect(focused).toBe('Pause')
+  })
+
+  test('a page that is followed is told no more once its session has ended', async () => {
+    const { page, born, agent, email } = await signedIn()
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/activity`)
+    await followed
+    const cookies = await page.context().cookies()
+    const other = await visit(at.browser, at.house.base)
+    await signIn(other.page, email)
+    await page.evaluate(
+      `window.ended = new Promise((done) => document.addEventListener('signed-out', done))`,
+    )
+    await other.page.goto('/console/sessions')
+    const rows = other.page.getByRole('listitem').filter({ hasText: 'Revoke' })
+    await rows.first().getByRole('button', { name: 'Revoke' }).click()
+    await write(at.house, born.token, 'secret.key', 'x')
+    await page.evaluate('window.ended.then(() => true)')
+    expect(await page.content()).not.toContain('secret.key')
+    expect(cookies).toHaveLength(1)
   })
 
   test('an agent born without an account is attached by its operator token', async () => {

@@ -40,7 +40,11 @@ function listen(address: string): void {
   })
   // What it could not be told of while the connection was down is looked up.
   source.addEventListener('missed', changed)
-  source.addEventListener('end', rest)
+  // Why it ended is seen by asking for the page.
+  source.addEventListener('end', () => {
+    rest()
+    changed()
+  })
 }
 
 function changed(): void {
@@ -73,8 +77,10 @@ async function show(): Promise<boolean> {
   return true
 }
 
+/** For scripts that keep what was typed, too. */
 function signedOut(): boolean {
   rest()
+  document.dispatchEvent(new CustomEvent('signed-out'))
   return true
 }
 

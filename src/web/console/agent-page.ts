@@ -31,7 +31,7 @@ const names = {
 export type AgentTab = keyof typeof names
 
 export interface AgentPage
-  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'wide'> {
+  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'wide' | 'from'> {
   readonly tab: AgentTab
   /** Between the tab's page and this one. */
   readonly trail?: readonly Crumb[]

@@ -45,7 +45,7 @@ export interface Page {
   readonly body: Html
   readonly status?: number
   /** Who is signed in; undefined where nobody is, or where the page does not ask. */
-  readonly session?: Session | undefined
+  readonly session?: Pick<Session, 'email'> | undefined
   readonly scripts?: readonly BrowserModule[]
   /** Where it belongs in the navigation. */
   readonly place?: 'agents' | 'account' | 'rooms'
@@ -58,6 +58,10 @@ export interface Page {
   readonly wide?: boolean
   /** Whose events keep the page as it is now: the address of a stream. */
   readonly follows?: string
+  /** The page whose parts are shown then, where it is another. */
+  readonly from?: string
+  /** Looks again now and then: for a page about many homes. */
+  readonly looks?: boolean
 }
 
 const entries = [
@@ -96,11 +100,12 @@ const crumbs = ({ trail, here, title }: Page): Html =>
 const tags = (scripts: readonly BrowserModule[]): Html[] =>
   scripts.map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)
 
-const bodyTag = ({ place, wide, follows }: Page): Html => {
+const attribute = (name: string, value: string | undefined): Html =>
+  value === undefined ? nothing : html` ${name}="${value}"`
+
+const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
   const classes = [place === 'rooms' && 'place', wide && 'wide'].filter(Boolean).join(' ')
-  return html`<body${classes ? html` class="${classes}"` : nothing}${
-    follows === undefined ? nothing : html` data-follows="${follows}"`
-  }>`
+  return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks ? '' : undefined)}>`
 }
 
 // A form's own page must name itself in Origin, where a browser sends no Fetch Metadata.

@@ -18,13 +18,13 @@ export interface Tab {
   readonly count?: string
 }
 
-export const tabs = (label: string, all: readonly Tab[], current: string): Html => html`<nav
-class="tabs" aria-label="${label}"><ul>${all.map(
-  ({ id, name, path, count }) =>
-    html`<li><a href="${path}"${id === current ? html` aria-current="true"` : nothing}>${name}${
-      count === undefined ? nothing : html` <span class="count">${count}</span>`
-    }</a></li>`,
-)}</ul></nav>`
+export const tabs = (label: string, all: readonly Tab[], current: string): Html =>
+  html`<nav class="tabs" aria-label="${label}"><ul>${all.map(
+    ({ id, name, path, count }) =>
+      html`<li><a href="${path}"${id === current ? html` aria-current="true"` : nothing}>${name}${
+        count === undefined ? nothing : html` <span class="count">${count}</span>`
+      }</a></li>`,
+  )}</ul></nav>`
 
 export interface Question {
   readonly id: string

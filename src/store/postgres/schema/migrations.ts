@@ -5,6 +5,7 @@ import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory, findPinned } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
 
@@ -164,6 +165,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
    SELECT gin_clean_pending_list('entries_by_word');`,
 
   placeWords,
+  addDailyCalls,
 ]
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory } from './history.ts'
 import { addNamedKeys } from './named-keys.ts'
 
@@ -154,6 +155,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
 
   beginHistory,
   addNamedKeys,
+  addDailyCalls,
 ]
 
 const versionOf = (db: DatabaseSync): number =>

@@ -28,8 +28,10 @@ import {
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
+import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
+import { connect, firstWrite, firstWritePath } from './connect.ts'
 import { type Credential, credentials } from './credentials.ts'
 
 const path = '/console/birth'
@@ -153,7 +155,7 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
     label: 'Operator token',
     value: operatorToken,
     meaning:
-      'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key.',
+      'Keep it yourself, apart from the agent. It also pauses the agent and replaces its token.',
   },
 ]
 
@@ -166,14 +168,18 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
   if (known) await beginSession(call, workspace, known)
   return showPage(call, workspace.secure, {
     title: `${request.name} is ready`,
+    session: known,
     place: 'agents',
-    scripts: ['copy'],
-    body: html`<div class="narrow">
-<p class="crest large">${glyph(request.symbol)}</p>
-<h1><bdi>${request.name}</bdi> is ready</h1>
-${credentials(tokensOf(born.token, born.operatorToken))}
-<p><a class="button" href="${agentPath(born.agentId)}">Done</a></p>
-</div>`,
+    trail: [{ name: 'Agents', path: AGENTS }],
+    here: request.name,
+    scripts: ['copy', 'follow'],
+    follows: eventsPath(born.agentId),
+    from: firstWritePath(born.agentId),
+    body: html`<h1 class="with-glyph">${glyph(request.symbol)} <span><bdi>${request.name}</bdi> is ready</span></h1>
+<div class="halves"><div>${credentials(tokensOf(born.token, born.operatorToken))}
+<p class="actions"><a class="button" href="${agentPath(born.agentId)}">Done</a></p></div>
+<div>${connect(workspace, call, born.token)}
+${firstWrite(born.agentId, undefined)}</div></div>`,
   })
 }
 

@@ -50,7 +50,7 @@ const choices = [
 
 const newKeyForm = (agentId: string, typed: Typed): Html => html`<form method="post"
 action="${keysPath(agentId)}" class="stack">
-<h3>New key</h3>
+<h2>New key</h2>
 ${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
 ${select({ name: 'access', label: 'It may', choices }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
@@ -98,7 +98,7 @@ ${refusalNote(typed)}
 <p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
 ${table(agentId, keys, workspace.clock())}
 </section>
-<div class="narrow">${newKeyForm(agentId, typed)}</div>
+<div class="narrow apart">${newKeyForm(agentId, typed)}</div>
 <div class="halves apart">${rotateForm(agentId, typed)}${operatorForm(agentId, fresh, typed)}</div>`,
   })
 }

@@ -1,18 +1,72 @@
 /** /console/agents/<id>: what one agent is doing, and what of it needs attention. */
 import { html } from 'hono/html'
+import { z } from 'zod'
+import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
 import type { HomeEvent } from '../../../store/port/keeping/events.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { number, size, when } from '../../layout/words.ts'
+import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { activitySection } from './chart.ts'
+import { concernNotes, concernsOf, rateConcerns } from './attention.ts'
+import { chart, DAYS, filled } from './chart.ts'
+import { connect, firstWrite, firstWritePath, NO_TOKEN } from './connect.ts'
 import { eventList, eventsBefore } from './events.ts'
 
 const RECENT = 8
+
+interface Seen {
+  readonly days: readonly DayOfActivity[]
+  readonly seenAt: number | undefined
+  readonly totalBytes: number
+  /** Of some memory; undefined where there is none. */
+  readonly someKey: string | undefined
+}
+
+async function look({ identity }: AgentVisit, workspace: Workspace): Promise<Seen> {
+  const first = dayOf(workspace.clock()) - DAYS + 1
+  await workspace.calls.settle()
+  const seen = await workspace.sessions.readActivity(identity, first, 1)
+  if (seen.outcome !== 'activity') throw refusal(seen)
+  const { seenAt, totalBytes, largest } = seen
+  return { days: filled(seen.days, first), seenAt, totalBytes, someKey: largest[0]?.key }
+}
+
+const todayOf = ({ days }: Seen): DayOfActivity => {
+  const today = days.at(-1)
+  if (!today) throw new Error('a window without a day')
+  return today
+}
+
+async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Promise<Html> {
+  const { agentId, status } = agent.profile
+  const { budgets, limits } = workspace
+  const found = [
+    ...concernsOf(agent, todayOf(seen), limits),
+    ...(await rateConcerns(budgets, agentId)),
+  ]
+  return html`<div id="concerns" data-live>${concernNotes(status, found)}</div>`
+}
+
+const fact = (name: string, value: Html | string, beside = ''): Html =>
+  html`<div><dt>${name}</dt><dd>${value}${beside ? html` <span class="dim">${beside}</span>` : nothing}</dd></div>`
+
+function facts({ memoryCount }: FoundAgent, seen: Seen, now: number): Html {
+  const { reads, writes, conflicts, refusals } = todayOf(seen)
+  return html`<dl class="stats" id="stats" data-live>
+${fact('Last seen', seen.seenAt === undefined ? 'Not yet' : when(seen.seenAt, now))}
+${fact('Memories', number(memoryCount), size(seen.totalBytes))}
+${fact('Writes today', number(writes))}
+${fact('Reads today', number(reads))}
+${fact('Conflicts today', number(conflicts))}
+${fact('Refused today', number(refusals))}
+</dl>`
+}
 
 const recent = (agentId: string, events: readonly HomeEvent[], now: number): Html => html`<section
 aria-labelledby="recent">
@@ -24,25 +78,36 @@ aria-labelledby="recent">
 }</div>
 </section>`
 
+const isNew = ({ memoryCount }: FoundAgent, { days }: Seen): boolean =>
+  memoryCount === 0 && days.every(({ writes }) => writes === 0)
+
 /** The page, also shown again by the switch when it is refused. */
 export async function showAgent(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
+  first = false,
 ): Promise<Answer> {
-  const { identity } = visit
+  const { call, identity } = visit
+  const { agentId } = identity
   const agent = await findAgent(workspace, identity)
-  const { name, purpose } = agent.profile
+  const seen = await look(visit, workspace)
   const { page } = await eventsBefore(workspace, identity, { limit: RECENT })
+  const now = workspace.clock()
+  const waits = isNew(agent, seen)
   return showAgentPage(visit, workspace, {
     agent,
     tab: 'overview',
-    title: name,
+    title: agent.profile.name,
     status: typed.refusal?.status ?? 200,
-    body: html`<p class="purpose dim" dir="auto">${purpose}</p>
-${typed.refusal ? refusalNote(typed) : nothing}
-${await activitySection(visit, workspace)}
-${recent(identity.agentId, page, workspace.clock())}`,
+    ...(waits && { scripts: ['copy'], from: firstWritePath(agentId) }),
+    body: html`${refusalNote(typed)}
+<p class="purpose dim" dir="auto">${agent.profile.purpose}</p>
+${waits || first ? firstWrite(agentId, seen.someKey) : nothing}
+${await concerns(agent, seen, workspace)}
+${waits ? connect(workspace, call, NO_TOKEN) : facts(agent, seen, now)}
+<div class="halves overview">${recent(agentId, page, now)}
+${waits ? nothing : chart(seen.days)}</div>`,
   })
 }
 
@@ -52,6 +117,8 @@ export const agentOverview = endpoint({
   path: agentPath(':agent'),
   params: ofAgent,
   guards: forOwner,
+  query: z.object({ first: z.string().optional() }),
   errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => showAgent(visit, workspace, untouched),
+  handle: (visit, workspace: Workspace) =>
+    showAgent(visit, workspace, untouched, visit.query.first !== undefined),
 })
