@@ -337,7 +337,7 @@ describe('the console in a browser', () => {
     const other = await visit(at.browser, at.house.base)
     await signIn(other.page, email)
     await page.evaluate(
-      `window.ended = new Promise((done) => document.addEventListener('signed-out', done))`,
+      `void (window.ended = new Promise((done) => document.addEventListener('signed-out', done)))`,
     )
     await other.page.goto('/console/sessions')
     const rows = other.page.getByRole('listitem').filter({ hasText: 'Revoke' })
