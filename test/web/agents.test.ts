@@ -156,6 +156,31 @@ describe('the page of one agent', () => {
   )
 })
 
+/** Without what a browser has kept since the first page. */
+async function weigh(page: string): Promise<number> {
+  const parts = [...page.matchAll(/ (?:src|href)="(\/assets\/[^"]*)"/g)].map(
+    ([, path = '']) => path,
+  )
+  const texts = await Promise.all(parts.map(async (path) => (await service.call('GET', path)).text))
+  return [page, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+test('no page weighs more than 60 KB, stylesheet and scripts included', async () => {
+  const operator = await openConsole(service)
+  const { agent, born } = operator
+  const key = 'k'.repeat(100)
+  for (let n = 0; n < 60; n++) await write(service, born.token, key, `${n}`, n)
+  const tabs = ['', '/activity', '/keys', '/settings', '/memories', '/erase']
+  const paths = ['/console', '/console/birth', ...tabs.map((tab) => agent + tab)]
+  const heavy: string[] = []
+  for (const path of paths) {
+    const weight = await weigh((await operator.get(path)).text)
+    expect(weight).toBeGreaterThan(20_000)
+    if (weight > 60_000) heavy.push(`${path}: ${weight}`)
+  }
+  expect(heavy).toEqual([])
+})
+
 describe('an agent that has not written yet', () => {
   test('waits for it, and says how a program is connected', async () => {
     const operator = await openConsole(service)

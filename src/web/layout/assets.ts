@@ -32,7 +32,11 @@ function moduleText(name: BrowserModule): string {
   return extension === 'ts' ? stripTypeScriptTypes(source) : source
 }
 
-const styleText = (): string => styles.map((name) => read(`./style/${name}.css`)).join('\n')
+/** Without comments and indentation, which are a quarter of it. */
+const styleText = (): string =>
+  styles
+    .map((name) => read(`./style/${name}.css`).replaceAll(/\/\*.*?\*\/|^ +|\n(?=\n)/gms, ''))
+    .join('')
 
 const fileOf = (name: BrowserModule): string => `${name}.${extension}`
 

@@ -46,7 +46,7 @@ const groups: readonly SymbolGroup[] = ['core', 'structural', 'expansion', 'pers
 
 const picker = (typed: Typed): Html => html`<fieldset>
 <legend>Symbol</legend>
-<p class="hint">The sign under which the agent is known. It stays.</p>
+<p class="hint">The sign under which the agent is known.</p>
 <div class="symbols">${groups.map((group) =>
   symbols.filter((each) => each.group === group).map((each) => choice(each, typed.values.symbol)),
 )}</div>
