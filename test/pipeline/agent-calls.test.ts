@@ -75,8 +75,8 @@ test('each agent and each day is counted by itself, and nothing twice', async ()
   expect(written).toEqual([
     [
       { agentId: 'a', day: 3, ...NONE, reads: 2, seenAt: 3 * DAY_MS },
-      { agentId: 'b', day: 3, ...NONE, reads: 1, seenAt: 3 * DAY_MS },
       { agentId: 'a', day: 4, ...NONE, conflicts: 1, seenAt: 4 * DAY_MS },
+      { agentId: 'b', day: 3, ...NONE, reads: 1, seenAt: 3 * DAY_MS },
     ],
   ])
 })

@@ -36,15 +36,16 @@ export function countAgentCalls(
   clock: () => number,
 ): AgentCalls {
   let counted = new Map<string, Counting>()
+  /** Of days that are over. */
+  let over: Counting[] = []
   let settled = Promise.resolve()
 
-  function entryOf(agentId: string, now: number): Counting {
-    const day = dayOf(now)
-    const key = `${agentId} ${day}`
-    const none = { agentId, day, reads: 0, conflicts: 0, refusals: 0, seenAt: now }
-    const entry = counted.get(key) ?? none
-    if (counted.size === 0) setTimeout(settle, SETTLE_MS).unref()
-    counted.set(key, entry)
+  function begin(agent: string, day: number): Counting {
+    const before = counted.get(agent)
+    if (before) over.push(before)
+    else if (counted.size === 0) setTimeout(settle, SETTLE_MS).unref()
+    const entry = { agentId: agent, day, reads: 0, conflicts: 0, refusals: 0, seenAt: 0 }
+    counted.set(agent, entry)
     return entry
   }
 
@@ -52,7 +53,9 @@ export function countAgentCalls(
     const { agent, as } = call.notes
     if (as !== 'agent' || agent === undefined) return
     const now = clock()
-    const entry = entryOf(agent, now)
+    const day = dayOf(now)
+    const known = counted.get(agent)
+    const entry = known?.day === day ? known : begin(agent, day)
     entry.seenAt = now
     const kind = kindOf(call, status)
     if (kind) entry[kind]++
@@ -66,7 +69,8 @@ export function countAgentCalls(
   }
 
   function settle(): Promise<void> {
-    const entries = [...counted.values()]
+    const entries = [...over, ...counted.values()]
+    over = []
     counted = new Map()
     settled = settled.then(() => write(entries))
     return settled

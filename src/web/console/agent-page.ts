@@ -77,7 +77,7 @@ function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
   const body = html`<p>${meaning}</p>
 <form method="post" action="${agentPath(agentId)}/status" class="actions">
 ${hidden('status', next)}${hidden('back', backTo(call, agentId))}
-<button>${title} <bdi>${name}</bdi></button>${cancel(ASKED)}
+<button><span>${title} <bdi>${name}</bdi></span></button>${cancel(ASKED)}
 </form>`
   return html`<div class="switch">${question({ id: ASKED, button, title: `${title} ${name}?`, body })}</div>`
 }
