@@ -2,8 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dayOf } from '../../src/store/port/activity.ts'
 import type { Birth, Identity } from '../../src/store/port/home.ts'
-import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
+import type { NewSession } from '../../src/store/port/sessions.ts'
 import { type Born, openService, stores, type TestService, write } from '../harness.ts'
 import { newBirth, newQuery, newWrite, noLimits } from './fixture.ts'
 
@@ -154,11 +155,11 @@ describe.each(stores)('sessions on $name', (engine) => {
     service.tick(5)
     const second = await bear({ name: 'Other', account: { join: accountId } })
     await service.store.writeMemory(await identityOf(second.token), newWrite(), service.now())
-    const all = await service.store.listAgents(accountId, { limit: 10 })
+    const all = await service.store.listAgents(accountId, { limit: 10 }, 0)
     expect(all.map(({ profile }) => profile.agentId)).toEqual([agentId, second.agentId])
     expect(all[1]).toMatchObject({ memoryCount: 1, profile: { name: 'Other', symbol: 'zerno' } })
-    expect(await service.store.listAgents(accountId, { limit: 1 })).toEqual(all.slice(0, 1))
-    expect(await service.store.listAgents(accountId, { after: agentId, limit: 10 })).toEqual(
+    expect(await service.store.listAgents(accountId, { limit: 1 }, 0)).toEqual(all.slice(0, 1))
+    expect(await service.store.listAgents(accountId, { after: agentId, limit: 10 }, 0)).toEqual(
       all.slice(1),
     )
   })

@@ -141,6 +141,11 @@ export const tables: readonly Table[] = [
     columns: [...text('agent_id'), ...bigint('day', 'writes')],
   },
   {
+    name: 'daily_calls',
+    source: 'SELECT agent_id, day, reads, conflicts, refusals, seen_at FROM daily_calls',
+    columns: [...text('agent_id'), ...bigint('day', 'reads', 'conflicts', 'refusals', 'seen_at')],
+  },
+  {
     name: 'sessions',
     source: `SELECT token_hash, id, account_id, user_agent, created_at, seen_at, expires_at
      FROM sessions`,

@@ -9,6 +9,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
+import { prepareActivityReads } from './activity.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -52,8 +53,9 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     },
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
-    sessions: prepareSessionReads(db, refuse),
+    sessions: prepareSessionReads(db),
     findRecovery: prepareFindRecovery(db),
+    activity: prepareActivityReads(db, refuse),
     gateway: prepareGatewayReads(db),
     host: prepareHostReads(db),
     ...groupReads(db),
@@ -166,7 +168,7 @@ const hostVerbs = (parts: Parts): HostStore => ({
   removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
-const sessionVerbs = ({ findRecovery, sessions, read, writer }: Parts): SessionStore => ({
+const sessionVerbs = ({ findRecovery, sessions, activity, read, writer }: Parts): SessionStore => ({
   findRecovery: (secretHash, at) => read(() => findRecovery(secretHash, at)),
   setPassword: (...password) => writer.submit('setPassword', ...password),
   createSession: (...session) => writer.submit('createSession', ...session),
@@ -174,11 +176,11 @@ const sessionVerbs = ({ findRecovery, sessions, read, writer }: Parts): SessionS
   touchSession: (...session) => writer.submit('touchSession', ...session),
   listSessions: (accountId, at) => read(() => sessions.listSessions(accountId, at)),
   revokeSession: (...session) => writer.submit('revokeSession', ...session),
-  listAgents: (accountId, page) => read(() => sessions.listAgents(accountId, page)),
   identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
   attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
-  readActivity: (identity, sinceDay, limit) =>
-    read(() => sessions.readActivity(identity, sinceDay, limit)),
+  countCalls: (calls) => writer.submit('countCalls', calls),
+  listAgents: (...agents) => read(() => activity.listAgents(...agents)),
+  readActivity: (...asked) => read(() => activity.readActivity(...asked)),
 })
 
 const gatewayVerbs = ({ gateway, read, space, writer }: Parts): GatewayStore => ({

@@ -5,6 +5,7 @@ import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory, findPinned } from './history.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
@@ -166,6 +167,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
 
   placeWords,
   addRecoveries,
+  addDailyCalls,
 ]
 
 /** The version of the schema that this program has. */

@@ -1,6 +1,7 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
+import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
 import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
@@ -48,6 +49,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareHostWrites(db, happen), forget),
     ...prepareRecoveries(db),
     noteUse: prepareNoteUse(db),
+    countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
     ...prepareStaging(db, refuse, home, steps),

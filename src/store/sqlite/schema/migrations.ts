@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory } from './history.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
@@ -158,6 +159,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   addNamedKeys,
   writeImportsAhead,
   addRecoveries,
+  addDailyCalls,
 ]
 
 /** The version of the schema that this program has. */
