@@ -1,8 +1,13 @@
 /** What memories, their versions, the log and what is counted of a home promise each other. */
 import { fields } from '../../../fields.ts'
+import { beneath } from '../keeping/log.ts'
 import type { Promised } from './promises.ts'
 
-const VERSIONS = 'log WHERE operation IS NOT NULL'
+/** What an import has written ahead that is not over yet is nobody's. */
+const isTaken = (l: string): string =>
+  `${l}.id >= (SELECT imports FROM homes WHERE agent_id = ${l}.agent_id) * ${beneath({ imports: 1 })}`
+
+const VERSIONS = `log v WHERE operation IS NOT NULL AND ${isTaken('v')}`
 
 const memory = "m.agent_id || ' ' || m.key"
 
@@ -64,7 +69,8 @@ export const ofVersions: readonly Promised[] = [
     fault: 'a version does not follow on the one before it',
     wrong: `SELECT ${row} FROM log l JOIN log p ON p.n = l.previous
       WHERE l.operation IS NOT NULL AND p.operation IS NOT NULL
-        AND (p.agent_id <> l.agent_id OR p.version >= l.version OR p.n >= l.n OR p.id > l.id)`,
+        AND (p.agent_id <> l.agent_id OR p.version >= l.version
+          OR (l.event IS NOT NULL AND (p.n >= l.n OR p.id >= l.id)))`,
   },
   {
     fault: 'a version is left out, and nothing in the log tells why',
@@ -78,7 +84,7 @@ export const ofVersions: readonly Promised[] = [
   {
     fault: 'a version belongs to no memory',
     wrong: `SELECT ${row} FROM log l
-      WHERE l.operation IS NOT NULL
+      WHERE l.operation IS NOT NULL AND ${isTaken('l')}
         AND NOT EXISTS (
           SELECT 1 FROM memories m WHERE m.agent_id = l.agent_id AND m.key = l.key AND m.n = l.n)
         AND l.n NOT IN (
