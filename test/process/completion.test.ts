@@ -6,7 +6,7 @@ import { bash } from '../../src/cli/completion/bash.ts'
 import { fish } from '../../src/cli/completion/fish.ts'
 import { zsh } from '../../src/cli/completion/zsh.ts'
 import { optionsOf } from '../../src/cli/parse.ts'
-import { speak } from './spoken.ts'
+import { speak } from '../cli/spoken.ts'
 
 const script = bash(commands)
 
