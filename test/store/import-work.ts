@@ -15,7 +15,7 @@ import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, noLimits } from './fixture.ts'
 
 /** What is handed to the store at once. */
-const BATCH_BYTES = 262_144
+const BATCH_BYTES = 65_536
 
 export const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 
