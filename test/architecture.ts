@@ -215,6 +215,7 @@ export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
 
 /** What each adapter of the client plugs into: its optional peer, in its folder alone. */
 const peers: Readonly<Record<string, readonly string[]>> = {
+  'client/ai-sdk': ['ai'],
   'client/anthropic': ['@anthropic-ai/sdk'],
 }
 
