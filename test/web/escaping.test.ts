@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const pages = consoleEndpoints
-  .filter(({ method, path }) => method === 'GET' && /^\/console(?!.*\/export$)/.test(path))
+  .filter(({ method, path }) => method === 'GET' && /^\/console(?!.*\/(export|events)$)/.test(path))
   .map(({ path, operationId }) => ({ path, operationId }))
 
 const shown = async (path: string): Promise<string> => {
