@@ -1,34 +1,12 @@
 /** The memory tools of the AI SDK, through its own loop, on a real home. */
 
-import { type AgentHome, OutcomeUnknown, VersionConflict } from 'agent-home-client'
+import { VersionConflict } from 'agent-home-client'
 import { MemoryToolError, memoryTools } from 'agent-home-client/ai-sdk'
-import { generateText, isStepCount } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { caught } from '../outcome.ts'
-import { type Step, scriptedModel, type Told, toldIn } from './model.ts'
-
-/** What the model was told of each call, and the errors as the program gets them. */
-async function drive(home: AgentHome, ...steps: readonly Step[]) {
-  const model = scriptedModel(...steps)
-  const { text, steps: done } = await generateText({
-    model,
-    tools: memoryTools(home),
-    stopWhen: isStepCount(steps.length + 1),
-    prompt: 'Go.',
-  })
-  expect(text).toBe('Done.')
-  const errors = done.flatMap(({ content }) =>
-    content.flatMap((part) => (part.type === 'tool-error' ? [part.error] : [])),
-  )
-  return { told: toldIn(model.doGenerateCalls.at(-1)?.prompt ?? []), errors }
-}
-
-const use = (tool: string, input: object): Step => [{ tool, input }]
-
-const plan = (text: string, expectedVersion: number, more: object = {}): Step =>
-  use('write_memory', { key: 'plan', text, expectedVersion, ...more })
+import { drive, plan, use } from './drive.ts'
+import type { Told } from './model.ts'
 
 interface Read {
   readonly memory: { readonly text: string; readonly version: number }
@@ -134,69 +112,6 @@ describe('the memory tools', () => {
     expect(log.match(/.*\n/g)?.toSorted()).toEqual(lines.toSorted())
   })
 
-  test.each<[string, Step, RegExp]>([
-    [
-      'what is there already',
-      plan('A', 0),
-      /^MemoryToolError: Version 1 of plan already says what you sent: nothing is left to do\.$/,
-    ],
-    [
-      'a delete of another version',
-      use('delete_memory', { key: 'plan', expectedVersion: 7 }),
-      /^MemoryToolError: Nothing was changed: plan is at version 1, .* and call delete_memory with expectedVersion 1\.$/,
-    ],
-    [
-      'a change of what was deleted',
-      use('write_memory', { key: 'gone', text: 'A', expectedVersion: 1 }),
-      /^MemoryToolError: Nothing was changed: gone was deleted at \S+Z\. If it is wanted again, call write_memory with expectedVersion 0\.$/,
-    ],
-    [
-      'a change of what never was',
-      use('write_memory', { key: 'never', text: 'A', expectedVersion: 3 }),
-      /^MemoryToolError: Nothing was changed: no memory is under never\. To create it, call write_memory with expectedVersion 0\.$/,
-    ],
-    [
-      'a delete of what never was',
-      use('delete_memory', { key: 'never', expectedVersion: 1 }),
-      /^MemoryToolError: Nothing was changed: no memory is under never\.$/,
-    ],
-    [
-      'a key that is none',
-      use('write_memory', { key: 'my plan', text: 'A', expectedVersion: 0 }),
-      /\/key .*\(invalid_body\)$/,
-    ],
-    [
-      'a version that is missing',
-      use('write_memory', { key: 'plan', text: 'B' }),
-      /\/expectedVersion .*\(invalid_body\)$/,
-    ],
-    [
-      'a text that is too long',
-      use('append_memory', { key: 'plan', text: 'x'.repeat(16_384) }),
-      /split longer texts over several keys\. \(text_too_large\)$/,
-    ],
-    [
-      'a version that is no longer kept',
-      use('read_memory', { key: 'plan', version: 9 }),
-      /\(version_not_found\)$/,
-    ],
-    ['a budget out of bounds', use('get_context', { bytes: 1 }), /bytes .*\(invalid_query\)$/],
-    ['words that are none', use('search_memories', { q: ' ' }), /q .*\(invalid_query\)$/],
-    [
-      'a list after nothing',
-      use('list_memories', { after: 'no key' }),
-      /after .*\(invalid_query\)$/,
-    ],
-  ])('say what is wrong: %s', async (_, step, sentence) => {
-    const { home } = await opened.born()
-    await home.write('plan', 'A', { expectedVersion: 0 })
-    await home.write('gone', 'A', { expectedVersion: 0 })
-    await home.delete('gone', { expectedVersion: 1 })
-    const { told } = await drive(home, step)
-    expect(told).toEqual([{ type: 'error-text', value: expect.stringMatching(sentence) }])
-    expect(await home.read('plan')).toMatchObject({ text: 'A', version: 1 })
-  })
-
   test('answer in bounds, however many memories are there and whatever is asked for', async () => {
     const { home } = await opened.born()
     const keys = Array.from({ length: 130 }, (_, n) => `m${String(n).padStart(4, '0')}`)
@@ -233,19 +148,6 @@ describe('the memory tools', () => {
     expect((await home.read('plan'))?.metadata).toEqual({ pinned: true })
     await drive(home, plan('C', 2, { metadata: {} }))
     expect((await home.read('plan'))?.metadata).toEqual({})
-  })
-
-  test('say of an append whose answer was lost that it may have been made', async () => {
-    const way = await openLossyWay(opened.port)
-    const { home } = await opened.born({ url: way.url })
-    way.loseAnswers(1)
-    const { told, errors } = await drive(home, use('append_memory', { key: 'log', text: 'A' }))
-    expect(told[0]?.value).toBe(
-      'MemoryToolError: The answer was lost: it may have been done. Call read_memory for log, and call append_memory again only if it was not.',
-    )
-    expect((errors[0] as Error).cause).toBeInstanceOf(OutcomeUnknown)
-    expect(await home.read('log')).toMatchObject({ text: 'A', version: 1 })
-    await way.close()
   })
 
   test('end with the signal of the loop', async () => {

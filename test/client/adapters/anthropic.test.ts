@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory'
 import { BetaLocalFilesystemMemoryTool } from '@anthropic-ai/sdk/tools/memory/node'
+import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../../harness.ts'
@@ -155,6 +156,22 @@ describe('the memory tool of Anthropic on a home', () => {
     expect((await all(home.list())).map(({ key }) => key)).toEqual(
       [...others, 'memories..a.md'].toSorted(),
     )
+  })
+
+  test('needs no more than a named key with the prefix of its files', async () => {
+    const { operator } = await opened.born()
+    const named = { name: 'files', access: 'write', prefix: 'memories.' } as const
+    const { token } = await operator.createKey(named)
+    const ours = memoryHandlers(new AgentHome({ url: opened.url, token }))
+    for (const command of [
+      create('/memories/a/b.md', 'A'),
+      insert('/memories/a/b.md', 1, 'B'),
+      rename('/memories/a', '/memories/в'),
+      view('/memories'),
+      remove('/memories/в'),
+    ]) {
+      expect(await answerOf(ours, command)).not.toContain('Error')
+    }
   })
 
   test('keeps id, history and metadata of what is renamed, and the path of what no key can say', async () => {
