@@ -162,6 +162,9 @@ describe.each(stores)('keeping on $name', (engine) => {
       next: undefined,
     })
     expect(await versions(agent, 'never')).toEqual({ outcome: 'missing' })
+    const page = (limit: number) => fixture.store().listVersions(agent, 'plan', undefined, limit)
+    expect(await page(1)).toMatchObject({ versions: [{ version: 3 }], next: 3 })
+    expect(await page(3)).toMatchObject({ versions: [{}, {}, { version: 1 }], next: undefined })
   })
 
   test('each version says by which operation it was made', async () => {
@@ -231,7 +234,13 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await fixture.store().readVersion(agent, 'new', 1)).toMatchObject({
       memory: { id, key: 'new', text: 'one', version: 1 },
     })
-    expect(await fixture.store().readVersion(agent, 'old', 1)).toEqual({ outcome: 'gone' })
+    for (const [version, outcome] of [
+      [1, 'gone'],
+      [3, 'gone'],
+      [4, 'no_version'],
+    ] as const) {
+      expect(await fixture.store().readVersion(agent, 'old', version)).toEqual({ outcome })
+    }
     expect(await fixture.write(agent, { key: 'old', expectedVersion: 2 })).toMatchObject({
       ...conflict(0),
       deleted: { version: 3, deletedAt: NOON + 5 },
@@ -411,7 +420,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a' })
     await one(agent, rename('a', 'b', 1))
-    await fixture.store().recordEvent(operator, 'export', NOON + 9)
+    expect(await fixture.store().recordEvent(operator, 'export', NOON + 9)).toBe(true)
     const by = { as: 'agent', via: 'api' }
     expect(await fixture.store().eventsAfter(agent, 0, 2)).toEqual({
       outcome: 'events',
@@ -428,6 +437,27 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(agent, 3)).toEqual([])
     const { agent: other } = await fixture.agent()
     expect(await events(other)).toEqual([])
+  })
+
+  test('of a long log as many events come as are asked for, wherever they lie', async () => {
+    const { agent } = await fixture.agent()
+    await change(
+      agent,
+      ...Array.from({ length: 70 }, (_, n) => {
+        return { verb: 'write', ...newWrite({ key: `k${n}` }) } as const
+      }),
+    )
+    const idsAfter = async (id: number, limit: number) => {
+      const answer = await fixture.store().eventsAfter(agent, id, limit)
+      return answer.outcome === 'events' ? answer.events.map((event) => event.id) : answer
+    }
+    const ids = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, n) => from + n)
+    expect(await idsAfter(0, 66)).toEqual(ids(1, 66))
+    expect(await idsAfter(60, 4)).toEqual(ids(61, 64))
+    expect(await idsAfter(60, 100)).toEqual(ids(61, 70))
+    expect(await idsAfter(70, 1)).toEqual([])
+    expect(await idsAfter(71, 1)).toEqual([])
   })
 
   test('of homes, those are told in which more happened than was seen, and those that are gone', async () => {

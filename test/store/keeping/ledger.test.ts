@@ -9,6 +9,7 @@ import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
+import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
@@ -114,6 +115,25 @@ function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): number {
   verbs.dropImport('here')
   return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
 }
+
+test('they agree while the oldest deletes are forgotten', () => {
+  const limits = { ...unbounded.home, events: 1 }
+  const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
+  const identity = newHome(verbs)
+  const tables = tablesOf(db)(identity.agentId)
+  for (let n = 0; n < 70; n++) {
+    for (const text of ['once', 'twice', '']) changeAt(verbs, identity, `k${n}`, text)
+    checkHome(tables, limits)
+  }
+  expect(tables('memories').length).toBeLessThan(70)
+})
+
+test('of a home that is gone by the time it is looked at nothing is counted', () => {
+  expect(prepareHomes(db).read('gone')).toEqual({
+    ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
+    ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0 },
+  })
+})
 
 test('what is not all there any more is not imported', () => {
   const { verbs } = prepareWrites(db, unbounded)
