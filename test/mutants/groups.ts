@@ -114,7 +114,7 @@ export const groups: Readonly<Record<string, Group>> = {
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
       ),
-      ...test('store', 'totals-contract export-contract'),
+      ...test('store', 'group-commit totals-contract export-contract'),
     ],
   },
   'keeping-postgres': {

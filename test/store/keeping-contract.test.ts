@@ -515,6 +515,10 @@ describe.each(stores)('keeping on $name', (engine) => {
     })
     expect(await erase('all')).toEqual({ outcome: 'erased', versions: [] })
     expect(await fixture.write(agent)).toMatchObject({ memory: { version: 7 } })
+    // A delete is no text that is there.
+    await one(agent, remove(7))
+    expect(await erase([7, 8])).toEqual({ outcome: 'erased', versions: [7] })
+    expect(await versions(agent)).toEqual([8])
   })
 
   test('the log tells an erasure’s version where it made one: where it took what was there', async () => {
@@ -552,8 +556,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     const write = (key: string, size: number, expectedVersion = 0) =>
       small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
     await write('a', 300)
-    await write('b', 300)
+    await write('b', 400)
     await write('b', 300, 1)
+    // 1,000 bytes are not more than that.
     expect(await small.store().readVersion(agent, 'b', 1)).toMatchObject({ outcome: 'found' })
     await write('b', 300, 2)
     expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })
