@@ -131,6 +131,7 @@ export const groups: Readonly<Record<string, Group>> = {
         'keeping-contract import-contract memory-contract session-contract contract',
       ),
       ...test('store/keeping', 'races'),
+      ...test('store', 'commits-contract export-contract'),
       ...test('postgres', 'races batcher round-trips'),
     ],
   },

@@ -324,6 +324,84 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(agent)).toHaveLength(7)
   })
 
+  test('in a batch what was stored comes back under whatever name it has by then', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['a', 'b', 'c']) {
+      await fixture.write(agent, { key, text: `${key} one`, metadata: `{"${key}":1}` })
+      await fixture.write(agent, { key, text: `${key} two`, expectedVersion: 1 })
+    }
+    await one(agent, remove(2, 'c'))
+    const done = await change(
+      agent,
+      restore(1, 2, 'a'),
+      restore(1, 2, 'b'),
+      restore(2, 3, 'b'),
+      rename('a', 'd', 3),
+      restore(2, 4, 'd'),
+      rename('d', 'e', 5),
+      restore(1, 6, 'e'),
+      restore(1, 0, 'c'),
+      { verb: 'write', ...newWrite({ key: 'a', text: 'a anew' }) },
+    )
+    expect(done).toMatchObject({
+      outcome: 'changed',
+      results: [
+        { memory: { key: 'a', text: 'a one', metadata: '{"a":1}', version: 3 } },
+        { memory: { key: 'b', text: 'b one', metadata: '{"b":1}', version: 3 } },
+        { memory: { key: 'b', text: 'b two', version: 4 } },
+        { memory: { key: 'd', text: 'a one', version: 4 } },
+        { memory: { key: 'd', text: 'a two', version: 5 } },
+        { memory: { key: 'e', text: 'a two', version: 6 } },
+        { memory: { key: 'e', text: 'a one', metadata: '{"a":1}', version: 7 } },
+        { memory: { key: 'c', text: 'c one', version: 4 } },
+        { memory: { key: 'a', text: 'a anew' } },
+      ],
+    })
+    const failed = await change(agent, restore(2, 7, 'e'), restore(3, 4, 'c'), restore(1, 5, 'a'))
+    expect(failed).toMatchObject({
+      faults: [
+        { at: 1, fault: { outcome: 'no_version' } },
+        { at: 2, fault: { outcome: 'gone' } },
+      ],
+    })
+    expect(await change(agent, { verb: 'read', key: 'e' })).toEqual({
+      outcome: 'changed',
+      results: [
+        {
+          outcome: 'found',
+          memory: {
+            ...{ id: expect.any(String), key: 'e', text: 'a one', metadata: '{"a":1}' },
+            ...{ version: 7, createdAt: NOON, updatedAt: NOON + 5 },
+          },
+        },
+      ],
+    })
+  })
+
+  test('what gives way does so however the memory was changed', async () => {
+    await using small = await openFixture(engine, { versions: 2, bytes: 1_000, events: 64 })
+    const { agent } = await small.agent()
+    const store = small.store()
+    const write = (key: string, size: number, expectedVersion: number) => {
+      const text = 'x'.repeat(size - 2)
+      const sent = newWrite({ key, text, expectedVersion })
+      return store.changeMemories(agent, [{ verb: 'write', ...sent }], NOON)
+    }
+    const isGone = async (key: string, version: number) =>
+      (await store.readVersion(agent, key, version)).outcome === 'gone'
+    for (let n = 0; n < 200; n++) await write('plan', 100, n)
+    expect([await isGone('plan', 198), await isGone('plan', 199)]).toEqual([true, false])
+    const events = await store.eventsAfter(agent, 0, 1_000)
+    if (events.outcome !== 'events') throw new Error(events.outcome)
+    expect(events.first).toBe(events.events[0]?.id)
+    expect(events.events.length).toBeLessThan(128)
+    await write('large', 400, 0)
+    await write('large', 400, 1)
+    expect([await isGone('plan', 199), await isGone('large', 1)]).toEqual([true, false])
+    await write('large', 400, 2)
+    expect(await isGone('large', 1)).toBe(true)
+  })
+
   test('a revoked token and a paused agent change nothing', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent)
