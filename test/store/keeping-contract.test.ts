@@ -241,6 +241,8 @@ describe.each(stores)('keeping on $name', (engine) => {
     ] as const) {
       expect(await fixture.store().readVersion(agent, 'old', version)).toEqual({ outcome })
     }
+    expect(await one(agent, restore(3, 0, 'old'))).toEqual({ outcome: 'gone' })
+    expect(await one(agent, restore(4, 0, 'old'))).toEqual({ outcome: 'no_version' })
     expect(await fixture.write(agent, { key: 'old', expectedVersion: 2 })).toMatchObject({
       ...conflict(0),
       deleted: { version: 3, deletedAt: NOON + 5 },
