@@ -110,6 +110,16 @@ test('ledger, texts and chains of versions agree under any bounds, after whateve
   expect(changed).toBeGreaterThan(HOMES * 5)
 })
 
+test('a memory that is written often holds little more than it keeps', async () => {
+  const limits = { memories: 0, bytes: 0, versions: 3, events: 0 }
+  const verbs = verbsOf(limits)
+  const { operator } = await fixture.agent()
+  for (let expectedVersion = 0; expectedVersion < 40; expectedVersion++) {
+    await verbs.writeMemory(operator, newWrite({ expectedVersion }), NOON)
+    checkHome(await tablesOf(connections.read, operator.agentId), limits)
+  }
+})
+
 /** What is told of a key's version is what is there. An empty text is a delete. */
 async function changeAt(verbs: Verbs, identity: Identity, key: string, text: string) {
   const { heads } = await tablesOf(connections.read, identity.agentId)
