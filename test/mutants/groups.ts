@@ -70,6 +70,8 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('home', 'memory exact boundaries model refusals overtaken limits'),
       ...test('gateway', 'names'),
       ...test('http', 'bad-bodies bad-requests'),
+      ...test('home/memories', 'changes batch'),
+      'test/codes.test.ts',
     ],
   },
   export: {
