@@ -146,7 +146,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
       ...test('store', 'contract remembered commits-contract totals-contract session-contract'),
-      ...test('store', 'keys-contract keeping-contract'),
+      ...test('store', 'keys-contract keeping-contract export-contract'),
       ...test('postgres', 'identities races batcher round-trips'),
       ...test('home', 'keys profile'),
     ],
