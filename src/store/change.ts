@@ -12,7 +12,7 @@ export interface Head {
   readonly deleted: boolean
   /** UTF-8 bytes of the current text and metadata; 0 of what is left. */
   readonly size: number
-  /** Whether versions of it are kept. */
+  /** Whether versions of it are kept: of what lives at least the current one. */
   readonly kept: boolean
 }
 
@@ -137,7 +137,7 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
   if (!isLiving(head)) return { outcome: 'missing', deleted: deletedOf(head) }
   if (head.version !== expectedVersion) return conflict(found)
   const there = target()
-  if (from === to || isLiving(there) || there?.kept) return { outcome: 'taken' }
+  if (there?.kept) return { outcome: 'taken' }
   const latest = Math.max(head.version, there?.version ?? floor)
   const at = timeAfter(there, now)
   const above = { head: { ...head, version: latest }, floor }

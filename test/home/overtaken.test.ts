@@ -11,7 +11,15 @@ afterAll(() => service.close())
 
 const requests = [
   ['a read', 'GET', `${memoryPath}?key=plan`, undefined],
+  ['a read of a version', 'GET', `${memoryPath}?key=plan&version=1`, undefined],
+  ['a list', 'GET', '/api/agents/me/memories', undefined],
+  ['a list of versions', 'GET', `${memoryPath}/versions?key=plan`, undefined],
+  ['a look at the log', 'GET', '/api/agents/me/events', undefined],
   ['a write', 'POST', memoryPath, { key: 'plan', text: 'lost', expectedVersion: 1 }],
+  ['a patch', 'PATCH', memoryPath, { key: 'plan', text: 'lost', expectedVersion: 1 }],
+  ['an append', 'POST', `${memoryPath}/append`, { key: 'plan', text: 'lost' }],
+  ['a restore', 'POST', `${memoryPath}/restore`, { key: 'plan', version: 1, expectedVersion: 1 }],
+  ['a delete', 'DELETE', `${memoryPath}?key=plan&expectedVersion=1`, undefined],
   ['an export', 'GET', '/api/agents/me/export', undefined],
 ] as const
 

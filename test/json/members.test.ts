@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compact, membersOf, withoutEscapes } from '../../src/json/members.ts'
+import { compact, elementsOf, membersOf, withoutEscapes } from '../../src/json/members.ts'
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const key = fc.string({ unit: fc.constantFrom('a', '"', '\\', ':', ',', '{', '}', '[', ' ', 'ї') })
@@ -18,6 +18,20 @@ test('each member is cut out as it is written, and nothing of it is lost', () =>
     }),
     { numRuns: 500 },
   )
+})
+
+test('each element is cut out as it is written, and nothing of it is lost', () => {
+  const string = fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', '[', ']', 'ї') })
+  const list = fc.array(fc.oneof(value, string, fc.array(string), fc.dictionary(string, string)))
+  fc.assert(
+    fc.property(list, space, (sent, spaced) => {
+      const elements = elementsOf(JSON.stringify(sent, null, spaced))
+      expect(elements.map(compact)).toEqual(sent.map((each) => JSON.stringify(each)))
+    }),
+    { numRuns: 500 },
+  )
+  expect(elementsOf('[1.0, {"a":1e400} ,"],"]')).toEqual(['1.0', ' {"a":1e400} ', '"],"'])
+  expect([elementsOf('[]'), elementsOf('[ \n ]')]).toEqual([[], []])
 })
 
 test('only the space around tokens goes', () => {

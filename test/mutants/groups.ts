@@ -70,6 +70,8 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('home', 'memory exact boundaries model refusals overtaken limits'),
       ...test('gateway', 'names'),
       ...test('http', 'bad-bodies bad-requests'),
+      ...test('home/memories', 'changes batch'),
+      'test/codes.test.ts',
     ],
   },
   export: {
@@ -114,7 +116,7 @@ export const groups: Readonly<Record<string, Group>> = {
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
       ),
-      ...test('store', 'totals-contract export-contract'),
+      ...test('store', 'group-commit totals-contract export-contract'),
     ],
   },
   'keeping-postgres': {
@@ -131,7 +133,8 @@ export const groups: Readonly<Record<string, Group>> = {
         'keeping-contract import-contract memory-contract session-contract contract',
       ),
       ...test('store/keeping', 'races'),
-      ...test('postgres', 'races batcher round-trips'),
+      ...test('store', 'commits-contract export-contract'),
+      ...test('postgres', 'ledger races batcher round-trips'),
     ],
   },
   writes: {
@@ -143,7 +146,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
       ...test('store', 'contract remembered commits-contract totals-contract session-contract'),
-      ...test('store', 'keys-contract keeping-contract'),
+      ...test('store', 'keys-contract keeping-contract export-contract'),
       ...test('postgres', 'identities races batcher round-trips'),
       ...test('home', 'keys profile'),
     ],

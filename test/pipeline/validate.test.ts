@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Problem } from '../../src/errors.ts'
 import { beginCall } from '../../src/http/call.ts'
-import { validateBody, validateQuery } from '../../src/pipeline/validate.ts'
+import { validateBody, validateQuery, withoutNulls } from '../../src/pipeline/validate.ts'
 import { incomingOf } from '../harness.ts'
 
 const schema = z.strictObject({
@@ -77,4 +77,16 @@ describe('where there are many faults', () => {
     const call = beginCall('r1', incomingOf('GET', `/?${search}`, {}), {})
     expect(() => validateQuery(schema, call)).toThrow(/There are 200; the first 50 are named\.$/)
   })
+})
+
+test.each([
+  [
+    { a: null, b: [null], c: 0 },
+    { b: [null], c: 0 },
+  ],
+  [[null], [null]],
+  [null, null],
+  ['text', 'text'],
+])('of %j without members that are null there is %j', (value, left) => {
+  expect(withoutNulls(value)).toEqual(left)
 })

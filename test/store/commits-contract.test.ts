@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Birth } from '../../src/store/port/home.ts'
+import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { NewSession } from '../../src/store/port/sessions.ts'
+import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'
 import {
   HOUR_MS,
@@ -114,6 +116,55 @@ describe.each(stores)('commits on $name', (engine) => {
     await store.setStatus(operator, 'paused', NOON)
     expect(await made({ paused: () => fixture.write(agent, { expectedVersion: 2 }) })).toEqual({
       paused: 0,
+    })
+  })
+
+  test('of memories: what was changed, erased, imported or recorded', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    const change = (...changes: Change[]) => store.changeMemories(agent, changes, NOON)
+    const remove = { verb: 'delete', key: 'plan', expectedVersion: 1 } as const
+    const read = { verb: 'read', key: 'plan' } as const
+    const nobody = { ...operator, tokenHash: 'f'.repeat(64) }
+    async function* source(): AsyncGenerator<KeptVersion[]> {
+      const { id, key, ...content } = newWrite({ key: 'theirs' })
+      const kept = { id, key, version: 1, operation: 'write', by: undefined } as const
+      yield [{ ...kept, createdAt: NOON, updatedAt: NOON, content }]
+    }
+    const bring = (onConflict: 'skip' | 'fail', dryRun: boolean, by = operator) =>
+      store.importMemories(by, source(), { onConflict, dryRun }, NOON)
+    expect(
+      await made({
+        'a batch': () => change({ verb: 'write', ...newWrite() }, read),
+        'a batch of reads': () => change(read, read),
+        'a batch that fails': () => change(read, { ...remove, expectedVersion: 9 }),
+        deleted: () => change(remove),
+        erased: () => store.eraseMemory(operator, 'plan', 'all', NOON),
+        'what is not there': () => store.eraseMemory(operator, 'never', 'all', NOON),
+        'erased by nobody': () => store.eraseMemory(nobody, 'plan', 'all', NOON),
+        recorded: () => store.recordEvent(operator, 'export', NOON),
+        'recorded by nobody': () => store.recordEvent(nobody, 'export', NOON),
+        tried: () => bring('fail', true),
+        imported: () => bring('fail', false),
+        'imported again': () => bring('fail', false),
+        'left out': () => bring('skip', false),
+        'imported by nobody': () => bring('skip', false, nobody),
+      }),
+    ).toEqual({
+      'a batch': 1,
+      'a batch of reads': 0,
+      'a batch that fails': 0,
+      deleted: 1,
+      erased: 1,
+      'what is not there': 0,
+      'erased by nobody': 0,
+      recorded: 1,
+      'recorded by nobody': 0,
+      tried: 0,
+      imported: 1,
+      'imported again': 0,
+      'left out': 0,
+      'imported by nobody': 0,
     })
   })
 

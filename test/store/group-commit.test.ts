@@ -38,17 +38,19 @@ function openGroups() {
   const agent = { agentId, kind: 'agent', tokenHash, status: 'active' } as const
   commit([['bear', birth, noLimits, NOON]])
   const write = (key: string): Job => ['writeMemory', agent, newWrite({ key }), 0, NOON]
-  const read = (sql: string) => db.prepare(sql).all().flatMap(Object.values)
+  const read = (key: string): Job => ['changeMemories', agent, [{ verb: 'read', key }], NOON]
+  const all = (sql: string) => db.prepare(sql).all().flatMap(Object.values)
   return {
     beats,
     birth,
     commit,
     write,
-    keys: () => read('SELECT key FROM memories ORDER BY key'),
-    agents: () => read('SELECT id FROM agents'),
-    entries: () => read('SELECT n, id FROM entries'),
-    counted: () => read('SELECT room, entries FROM room_counts'),
-    accounts: () => read('SELECT id FROM accounts'),
+    read,
+    keys: () => all('SELECT key FROM memories ORDER BY key'),
+    agents: () => all('SELECT id FROM agents'),
+    entries: () => all('SELECT n, id FROM entries'),
+    counted: () => all('SELECT room, entries FROM room_counts'),
+    accounts: () => all('SELECT id FROM accounts'),
     /** A heartbeat that throws this. */
     commitAs: (thrown: unknown) =>
       serving(() => {
@@ -126,9 +128,10 @@ test('what is thrown without being an error is told as one', () => {
 })
 
 test('what changed nothing is no commit, though what was undone before it changed rows', () => {
-  const { birth, commit, write, failHeartbeat } = openGroups()
+  const { birth, commit, write, read, failHeartbeat } = openGroups()
   const again: Job = ['bear', birth, noLimits, NOON]
   expect(commit([again]).changed).toBe(false)
+  expect(commit([read('plan')]).changed).toBe(false)
   commit([write('lost'), failHeartbeat])
   expect(commit([again]).changed).toBe(false)
   const stray = newBirth({ operatorTokenHash: birth.agentTokenHash })

@@ -162,6 +162,9 @@ describe.each(stores)('keeping on $name', (engine) => {
       next: undefined,
     })
     expect(await versions(agent, 'never')).toEqual({ outcome: 'missing' })
+    const page = (limit: number) => fixture.store().listVersions(agent, 'plan', undefined, limit)
+    expect(await page(1)).toMatchObject({ versions: [{ version: 3 }], next: 3 })
+    expect(await page(3)).toMatchObject({ versions: [{}, {}, { version: 1 }], next: undefined })
   })
 
   test('each version says by which operation it was made', async () => {
@@ -231,7 +234,15 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await fixture.store().readVersion(agent, 'new', 1)).toMatchObject({
       memory: { id, key: 'new', text: 'one', version: 1 },
     })
-    expect(await fixture.store().readVersion(agent, 'old', 1)).toEqual({ outcome: 'gone' })
+    for (const [version, outcome] of [
+      [1, 'gone'],
+      [3, 'gone'],
+      [4, 'no_version'],
+    ] as const) {
+      expect(await fixture.store().readVersion(agent, 'old', version)).toEqual({ outcome })
+    }
+    expect(await one(agent, restore(3, 0, 'old'))).toEqual({ outcome: 'gone' })
+    expect(await one(agent, restore(4, 0, 'old'))).toEqual({ outcome: 'no_version' })
     expect(await fixture.write(agent, { key: 'old', expectedVersion: 2 })).toMatchObject({
       ...conflict(0),
       deleted: { version: 3, deletedAt: NOON + 5 },
@@ -315,6 +326,84 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(agent)).toHaveLength(7)
   })
 
+  test('in a batch what was stored comes back under whatever name it has by then', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['a', 'b', 'c']) {
+      await fixture.write(agent, { key, text: `${key} one`, metadata: `{"${key}":1}` })
+      await fixture.write(agent, { key, text: `${key} two`, expectedVersion: 1 })
+    }
+    await one(agent, remove(2, 'c'))
+    const done = await change(
+      agent,
+      restore(1, 2, 'a'),
+      restore(1, 2, 'b'),
+      restore(2, 3, 'b'),
+      rename('a', 'd', 3),
+      restore(2, 4, 'd'),
+      rename('d', 'e', 5),
+      restore(1, 6, 'e'),
+      restore(1, 0, 'c'),
+      { verb: 'write', ...newWrite({ key: 'a', text: 'a anew' }) },
+    )
+    expect(done).toMatchObject({
+      outcome: 'changed',
+      results: [
+        { memory: { key: 'a', text: 'a one', metadata: '{"a":1}', version: 3 } },
+        { memory: { key: 'b', text: 'b one', metadata: '{"b":1}', version: 3 } },
+        { memory: { key: 'b', text: 'b two', version: 4 } },
+        { memory: { key: 'd', text: 'a one', version: 4 } },
+        { memory: { key: 'd', text: 'a two', version: 5 } },
+        { memory: { key: 'e', text: 'a two', version: 6 } },
+        { memory: { key: 'e', text: 'a one', metadata: '{"a":1}', version: 7 } },
+        { memory: { key: 'c', text: 'c one', version: 4 } },
+        { memory: { key: 'a', text: 'a anew' } },
+      ],
+    })
+    const failed = await change(agent, restore(2, 7, 'e'), restore(3, 4, 'c'), restore(1, 5, 'a'))
+    expect(failed).toMatchObject({
+      faults: [
+        { at: 1, fault: { outcome: 'no_version' } },
+        { at: 2, fault: { outcome: 'gone' } },
+      ],
+    })
+    expect(await change(agent, { verb: 'read', key: 'e' })).toEqual({
+      outcome: 'changed',
+      results: [
+        {
+          outcome: 'found',
+          memory: {
+            ...{ id: expect.any(String), key: 'e', text: 'a one', metadata: '{"a":1}' },
+            ...{ version: 7, createdAt: NOON, updatedAt: NOON + 5 },
+          },
+        },
+      ],
+    })
+  })
+
+  test('what gives way does so however the memory was changed', async () => {
+    await using small = await openFixture(engine, { versions: 2, bytes: 1_000, events: 64 })
+    const { agent } = await small.agent()
+    const store = small.store()
+    const write = (key: string, size: number, expectedVersion: number) => {
+      const text = 'x'.repeat(size - 2)
+      const sent = newWrite({ key, text, expectedVersion })
+      return store.changeMemories(agent, [{ verb: 'write', ...sent }], NOON)
+    }
+    const isGone = async (key: string, version: number) =>
+      (await store.readVersion(agent, key, version)).outcome === 'gone'
+    for (let n = 0; n < 200; n++) await write('plan', 100, n)
+    expect([await isGone('plan', 198), await isGone('plan', 199)]).toEqual([true, false])
+    const events = await store.eventsAfter(agent, 0, 1_000)
+    if (events.outcome !== 'events') throw new Error(events.outcome)
+    expect(events.first).toBe(events.events[0]?.id)
+    expect(events.events.length).toBeLessThan(128)
+    await write('large', 400, 0)
+    await write('large', 400, 1)
+    expect([await isGone('plan', 199), await isGone('large', 1)]).toEqual([true, false])
+    await write('large', 400, 2)
+    expect(await isGone('large', 1)).toBe(true)
+  })
+
   test('a revoked token and a paused agent change nothing', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent)
@@ -371,10 +460,12 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await pages({ prefix: 'a.', limit: 2 })).toEqual([['a.1', 'a.2'], ['a.3']])
     expect(await pages({ prefix: 'a.', order: 'changed' })).toEqual([['a.3', 'a.1', 'a.2']])
     // Each has 2 bytes of metadata.
-    expect(await pages({ maxBytes: 3 })).toEqual([
-      ['a.1', 'a.2'],
-      ['a.3', 'b'],
-    ])
+    for (const maxBytes of [3, 4]) {
+      expect(await pages({ maxBytes })).toEqual([
+        ['a.1', 'a.2'],
+        ['a.3', 'b'],
+      ])
+    }
     expect(await pages({ whole: true, maxBytes: 9 })).toEqual([
       ['a.1', 'a.2'],
       ['a.3', 'b'],
@@ -411,7 +502,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a' })
     await one(agent, rename('a', 'b', 1))
-    await fixture.store().recordEvent(operator, 'export', NOON + 9)
+    expect(await fixture.store().recordEvent(operator, 'export', NOON + 9)).toBe(true)
     const by = { as: 'agent', via: 'api' }
     expect(await fixture.store().eventsAfter(agent, 0, 2)).toEqual({
       outcome: 'events',
@@ -428,6 +519,27 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await events(agent, 3)).toEqual([])
     const { agent: other } = await fixture.agent()
     expect(await events(other)).toEqual([])
+  })
+
+  test('of a long log as many events come as are asked for, wherever they lie', async () => {
+    const { agent } = await fixture.agent()
+    await change(
+      agent,
+      ...Array.from({ length: 70 }, (_, n) => {
+        return { verb: 'write', ...newWrite({ key: `k${n}` }) } as const
+      }),
+    )
+    const idsAfter = async (id: number, limit: number) => {
+      const answer = await fixture.store().eventsAfter(agent, id, limit)
+      return answer.outcome === 'events' ? answer.events.map((event) => event.id) : answer
+    }
+    const ids = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, n) => from + n)
+    expect(await idsAfter(0, 66)).toEqual(ids(1, 66))
+    expect(await idsAfter(60, 4)).toEqual(ids(61, 64))
+    expect(await idsAfter(60, 100)).toEqual(ids(61, 70))
+    expect(await idsAfter(70, 1)).toEqual([])
+    expect(await idsAfter(71, 1)).toEqual([])
   })
 
   test('of homes, those are told in which more happened than was seen, and those that are gone', async () => {
@@ -485,6 +597,10 @@ describe.each(stores)('keeping on $name', (engine) => {
     })
     expect(await erase('all')).toEqual({ outcome: 'erased', versions: [] })
     expect(await fixture.write(agent)).toMatchObject({ memory: { version: 7 } })
+    // A delete is no text that is there.
+    await one(agent, remove(7))
+    expect(await erase([7, 8])).toEqual({ outcome: 'erased', versions: [7] })
+    expect(await versions(agent)).toEqual([8])
   })
 
   test('the log tells an erasure’s version where it made one: where it took what was there', async () => {
@@ -522,8 +638,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     const write = (key: string, size: number, expectedVersion = 0) =>
       small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
     await write('a', 300)
-    await write('b', 300)
+    await write('b', 400)
     await write('b', 300, 1)
+    // 1,000 bytes are not more than that.
     expect(await small.store().readVersion(agent, 'b', 1)).toMatchObject({ outcome: 'found' })
     await write('b', 300, 2)
     expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })

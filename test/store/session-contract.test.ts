@@ -274,6 +274,8 @@ describe.each(stores)('sessions on $name', (engine) => {
       ],
       totalBytes: 152,
     })
+    // No other day is named, whatever was counted when nothing was written.
+    expect(await service.store.readActivity(operator, 0, 2)).toEqual(activity)
     const later = await service.store.readActivity(operator, today + 1, 2)
     expect(later).toMatchObject({ days: [{ day: today + 1, writes: 1 }] })
   })

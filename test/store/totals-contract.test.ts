@@ -1,5 +1,6 @@
 /** How many agents and memories there are, from every engine: exact, whatever happened. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'
 import { NOON, newBirth, newWrite, noLimits, openFixture, type StoreFixture } from './fixture.ts'
 
@@ -21,6 +22,27 @@ describe.each(stores)('totals on $name', (engine) => {
     expect(await totals()).toEqual({ agents: 1, memories: 0 })
     await fixture.write(agent)
     expect(await totals()).toEqual({ agents: 1, memories: 1 })
+  })
+
+  test('less by what was deleted or erased, more by what is imported', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    for (const key of ['a', 'b', 'c']) await fixture.write(agent, { key })
+    expect(await totals()).toEqual({ agents: 1, memories: 3 })
+    await store.eraseMemory(operator, 'a', 'all', NOON)
+    expect(await totals()).toEqual({ agents: 1, memories: 2 })
+    await store.changeMemories(agent, [{ verb: 'delete', key: 'b', expectedVersion: 1 }], NOON)
+    await store.eraseMemory(operator, 'b', 'history', NOON)
+    await store.eraseMemory(operator, 'c', 'history', NOON)
+    expect(await totals()).toEqual({ agents: 1, memories: 1 })
+    async function* source(): AsyncGenerator<KeptVersion[]> {
+      const { id, key, ...content } = newWrite({ key: 'd' })
+      const kept = { id, key, version: 3, operation: 'write', by: undefined } as const
+      yield [{ ...kept, createdAt: NOON, updatedAt: NOON, content }]
+    }
+    const order = { onConflict: 'fail', dryRun: false } as const
+    await store.importMemories(operator, source(), order, NOON)
+    expect(await totals()).toEqual({ agents: 1, memories: 2 })
   })
 
   test('many at once', async () => {

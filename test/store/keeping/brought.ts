@@ -13,7 +13,7 @@ const content = fc.record({
 const versions = fc.record({
   id: fc.uuid({ version: 7 }),
   first: fc.integer({ min: 1, max: 9 }),
-  contents: fc.array(content, { minLength: 1, maxLength: 12 }),
+  contents: fc.array(content, { minLength: 1, maxLength: 16 }),
   /** Whether the last of them is a delete. */
   ended: fc.boolean(),
 })

@@ -11,6 +11,7 @@ import type { KeptVersion } from '../../../src/store/port/transfer.ts'
 import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
 import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
+import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
@@ -41,7 +42,7 @@ const bounds: fc.Arbitrary<HomeBounds> = fc.record({
   memories: fc.constantFrom(0, 2),
   bytes: fc.constantFrom(0, 120, 400),
   versions: fc.constantFrom(0, 1, 2, 5),
-  events: fc.constantFrom(0, 1, 64),
+  events: fc.constantFrom(0, 1, 64, 100),
 })
 
 function newHome(verbs: Writes['verbs']): Identity {
@@ -129,6 +130,29 @@ async function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): Pr
   const answer = await importing(verbs)(identity, inOnePiece(source), order, NOON)
   return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
 }
+
+test.each([
+  { events: 1, left: expect.toSatisfy((keys: number) => keys < 70) },
+  { events: 0, left: 70 },
+])('of $events events they agree while the oldest deletes are forgotten', ({ events, left }) => {
+  const limits = { ...unbounded.home, events }
+  const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
+  const identity = newHome(verbs)
+  const tables = tablesOf(db)(identity.agentId)
+  for (let n = 0; n < 70; n++) {
+    for (const text of ['once', 'twice', '']) changeAt(verbs, identity, `k${n}`, text)
+    checkHome(tables, limits)
+  }
+  expect(tables('memories').length).toEqual(left)
+})
+
+test('of a home that is gone by the time it is looked at nothing is counted', () => {
+  expect(prepareHomes(db).read('gone')).toEqual({
+    ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
+    ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0 },
+    ...{ writes: 0, imports: 0 },
+  })
+})
 
 test('what is not all there any more is not imported', () => {
   const { verbs } = prepareWrites(db, unbounded)

@@ -1,14 +1,13 @@
 /** Any changes of memories, in one transaction that holds the home from its first statement. */
 import { authorOf } from '../../answers.ts'
-import { type Head, keyOf, type Past } from '../../change.ts'
+import { type Content, type Head, keyOf, type Past } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { Change, ChangesAnswer } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { refusedBy } from '../identities.ts'
 import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
-import { type HomeRow, lockHome, saveHome } from './homes.ts'
+import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { boundOf, CURRENT, chainOf } from './log.ts'
 import { prune } from './prune.ts'
 
@@ -22,14 +21,11 @@ const storedUnder = statement<StoredRow>(
    WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
 )
 
-interface PastRow {
-  key: string
-  version: number
-  id: string
-  created_at: number
-  text: string | null
-  metadata: string | null
-}
+type PastRow = { key: string; version: number; id: string; created_at: number } & (
+  | Content
+  /** Of a delete. */
+  | { text: null; metadata: null }
+)
 
 /** Those that are still kept: unless as many newer ones are there. */
 const pastVersions = statement<PastRow>(
@@ -60,8 +56,8 @@ function* sought(changes: readonly Change[]): Generator<readonly [key: string, v
 
 const placeOf = (key: string, version: number): string => `${version} ${key}`
 
-const pastOf = ({ id, created_at: createdAt, text, metadata }: PastRow): Past | null =>
-  text === null || metadata === null ? null : { id, createdAt, text, metadata }
+const pastOf = ({ id, created_at: createdAt, ...content }: PastRow): Past | null =>
+  content.text === null ? null : { id, createdAt, text: content.text, metadata: content.metadata }
 
 async function loadPast(
   ask: Ask,
@@ -101,8 +97,8 @@ async function load(
       return row && headOf(row)
     },
     content(key) {
-      const { text, metadata } = rows.get(key) ?? {}
-      return { text: text ?? '', metadata: metadata ?? '{}' }
+      const { text, metadata } = rows.get(key) as StoredRow & Content
+      return { text, metadata }
     },
     past: (key, version) => past.get(placeOf(key, version)),
   }
@@ -155,10 +151,9 @@ export function changeVerb({ transact }: Connections, committed: () => void, bou
     now: number,
   ): Promise<ChangesAnswer> => {
     const answer = await transact(async (ask): Promise<ChangesAnswer> => {
-      const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
-      const refused = refusedBy(home)
-      if (!home || refused) return refused ?? { outcome: 'revoked' }
-      return change({ ask, identity, home, now }, changes, bounds)
+      const held = await holdHome(ask, identity)
+      if (held.outcome !== 'held') return held
+      return change({ ask, identity, home: held.home, now }, changes, bounds)
     })
     const changed = answer.outcome === 'changed' && changes.some(({ verb }) => verb !== 'read')
     if (changed) committed()

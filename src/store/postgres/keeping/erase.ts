@@ -4,9 +4,8 @@ import { type Erased, type Link, numbersOf, planErasure } from '../../erasure.ts
 import type { Identity } from '../../port/home.ts'
 import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { refusedBy } from '../identities.ts'
 import { eventOf, type HeadRow, headOf, remainsOf, saveHeads, saveLog } from './effects.ts'
-import { type HomeRow, lockHome, saveHome } from './homes.ts'
+import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { chainOf, GIVEN_UP } from './log.ts'
 
 const selectHead = statement<HeadRow>(
@@ -79,10 +78,9 @@ export function eraseVerb({ transact, alone }: Connections, committed: () => voi
     now: number,
   ): Promise<EraseAnswer> => {
     const answer = await transact(async (ask): Promise<EraseAnswer> => {
-      const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
-      const refused = refusedBy(home)
-      if (!home || refused) return refused ?? { outcome: 'revoked' }
-      return erase(ask, home, { identity, key, erasure, now })
+      const held = await holdHome(ask, identity)
+      if (held.outcome !== 'held') return held
+      return erase(ask, held.home, { identity, key, erasure, now })
     })
     if (answer.outcome !== 'erased') return answer
     committed()

@@ -6,7 +6,7 @@
 import { authorOf } from '../../answers.ts'
 import type { Ledger } from '../../plan.ts'
 import { dayOf } from '../../port/activity.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Identity, Refused } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
@@ -19,7 +19,7 @@ export interface HomeRow extends Ledger {
 }
 
 /** Nobody else changes the home until the end of the transaction; null where nobody may. */
-export const lockHome = statement<AdmittedRow & HomeRow>(
+const lockHome = statement<AdmittedRow & HomeRow>(
   'lock_home',
   `WITH ${ADMITTED},
    home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
@@ -27,6 +27,17 @@ export const lockHome = statement<AdmittedRow & HomeRow>(
      h.deleted, h.floor, h.last_event
    FROM admitted a LEFT JOIN home h ON true`,
 )
+
+interface Held {
+  readonly outcome: 'held'
+  readonly home: HomeRow
+}
+
+/** The home, for the rest of the transaction. */
+export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Refused> {
+  const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
+  return refusedBy(home) ?? { outcome: 'held', home: home as HomeRow }
+}
 
 /** A day that is over is filed. */
 const updateHome = statement(

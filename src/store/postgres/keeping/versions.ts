@@ -25,8 +25,10 @@ interface TextRow {
   metadata: string | null
 }
 
+type ReadRow = Latest & (TextRow | Nothing)
+
 /** The version, unless `$5` newer ones are there. */
-const readVersion = statement<Latest & (TextRow | Nothing)>(
+const readVersion = statement<ReadRow>(
   'read_version',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
    SELECT c.kind, c.status AS credential_status, m.version AS latest,
@@ -56,7 +58,7 @@ const listVersions = statement<Latest & (ListedRow | Nothing)>(
    ORDER BY v.version DESC`,
 )
 
-function answerOf(row: Latest & (TextRow | Nothing), key: string, version: number): VersionAnswer {
+function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
   if (row.latest === null) return { outcome: 'missing' }
   if (row.version === null) return { outcome: version <= row.latest ? 'gone' : 'no_version' }
   const { id, text, metadata, created_at: createdAt, updated_at: updatedAt } = row
@@ -72,7 +74,7 @@ export const versionVerbs = ({ read }: Connections, most: number) => ({
     version: number,
   ): Promise<VersionAnswer> {
     const [row] = await read(readVersion, agentId, tokenHash, key, version, boundOf(most))
-    return refusedBy(row) ?? (row ? answerOf(row, key, version) : { outcome: 'revoked' })
+    return refusedBy(row) ?? answerOf(row as ReadRow, key, version)
   },
   async listVersions(
     { agentId, tokenHash }: Identity,

@@ -8,9 +8,8 @@ import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { refusedBy } from '../identities.ts'
 import { type HeadRow, headOf } from '../keeping/effects.ts'
-import { type HomeRow, lockHome, saveHome } from '../keeping/homes.ts'
+import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
 import { beneath, lowestPlace } from '../keeping/log.ts'
 import { prune } from '../keeping/prune.ts'
 import { gatherRows } from './import-rows.ts'
@@ -92,10 +91,9 @@ export function importVerb({ transact }: Connections, committed: () => void, bou
   ): Promise<ImportAnswer> => {
     try {
       const answer = await transact(async (ask): Promise<ImportAnswer> => {
-        const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
-        const refused = refusedBy(home)
-        if (!home || refused) return refused ?? { outcome: 'revoked' }
-        return take({ ask, identity, home, order, now }, source, bounds)
+        const held = await holdHome(ask, identity)
+        if (held.outcome !== 'held') return held
+        return take({ ask, identity, home: held.home, order, now }, source, bounds)
       })
       if (answer.outcome === 'imported' && answer.imported > 0) committed()
       return answer

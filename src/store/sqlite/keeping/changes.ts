@@ -20,7 +20,7 @@ import { bytesOf, preparePrune } from './prune.ts'
 import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
-/** One home for the length of a call: what was read of it is read once. */
+/** One home for the length of a call: what was read of it is read once, until it is changed. */
 interface Desk {
   readonly agentId: string
   readonly author: string
@@ -55,9 +55,8 @@ function prepareSettle(db: DatabaseSync, prune: Prune) {
   const saveStand = prepareSaveStand(db)
   return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
     const { count, freed } = prune.memory(desk.agentId, desk.home, stand)
-    const kept = { ...stand, count, kept: count > 0 }
-    saveStand(desk.agentId, key, kept, isNew)
-    desk.stands.set(key, kept)
+    saveStand(desk.agentId, key, { ...stand, count }, isNew)
+    desk.stands.delete(key)
     desk.home = { ...desk.home, history: desk.home.history - freed }
   }
 }

@@ -92,7 +92,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
   /** The oldest that may give way. Those that are not in the index are younger than all in it. */
   function oldest(agentId: string, home: Home): { rows: readonly AgedRow[]; home: Home } {
     const rows = aged.all(agentId, home.oldest, AHEAD)
-    if (rows.length > 0 || home.tail === null) return { rows, home }
+    if (rows.length > 0) return { rows, home }
     const filed = file(agentId, home)
     return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
   }
