@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import clientJson from '../client/package.json' with { type: 'json' }
 import packageJson from '../package.json' with { type: 'json' }
 import {
   absent,
   crowded,
   measure,
   packagesOf,
+  peerNames,
   readTree,
   sameNames,
   strangeToClient,
@@ -66,15 +68,29 @@ describe('the shape of the code', () => {
     expect(violations(allowed)).toEqual([])
   })
 
-  test('the client imports nothing of the server, nor of Node.js', () => {
+  test('the client imports nothing of the server, nor of Node.js, nor what another adapter needs', () => {
     expect(client.length).toBeGreaterThan(5)
     expect(strangeToClient(client)).toEqual([])
-    const targets = ['../../src/errors.ts', 'node:fs', './pages.ts', '../other.ts', 'ai']
-    const text = targets.map((target) => `import '${target}'`).join('\n')
-    expect(strangeToClient([{ path: 'client/tools/a.ts', text }])).toEqual([
-      'client/tools/a.ts imports ../../src/errors.ts',
-      'client/tools/a.ts imports node:fs',
+    const targets = ['../../src/errors.ts', 'node:fs', './pages.ts', '../other.ts']
+    const packages = ['@openai/agents-core', '@openai/agents']
+    const text = [...targets, ...packages].map((target) => `import '${target}'`).join('\n')
+    expect(strangeToClient([{ path: 'client/openai/a.ts', text }])).toEqual([
+      'client/openai/a.ts imports ../../src/errors.ts',
+      'client/openai/a.ts imports node:fs',
+      'client/openai/a.ts imports @openai/agents',
     ])
+    expect(
+      strangeToClient([{ path: 'client/a.ts', text: "import '@openai/agents-core'" }]),
+    ).toEqual(['client/a.ts imports @openai/agents-core'])
+  })
+
+  test('what the adapters plug into are optional peers, which nothing brings along', () => {
+    const { peerDependencies, peerDependenciesMeta } = clientJson
+    expect(Object.keys(peerDependencies).toSorted()).toEqual(peerNames.toSorted())
+    expect(peerDependenciesMeta).toEqual(
+      Object.fromEntries(peerNames.map((name) => [name, { optional: true }])),
+    )
+    expect(clientJson).not.toHaveProperty('dependencies')
   })
 
   test('what it imports is in the manifest, pinned, for the build to bundle', () => {

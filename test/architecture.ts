@@ -213,15 +213,24 @@ export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
       .map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')),
   )
 
-/** What the client, in a folder of its own, reaches for outside; packages of its adapters aside. */
+/** What each adapter of the client plugs into: its optional peer, in its folder alone. */
+const peers: Readonly<Record<string, readonly string[]>> = {
+  'client/openai': ['@openai/agents-core'],
+}
+
+/** The packages of all adapters. */
+export const peerNames: readonly string[] = Object.values(peers).flat()
+
+const isStrange = (path: string, target: string): boolean =>
+  target.startsWith('.')
+    ? !join(dirname(path), target).startsWith('client/')
+    : !peers[dirname(path)]?.some((peer) => target === peer || target.startsWith(`${peer}/`))
+
+/** What the client, in a folder of its own, reaches for outside. */
 export const strangeToClient = (files: readonly SourceFile[]): string[] =>
   files.flatMap(({ path, text }) =>
     importsOf(text)
-      .filter((target) =>
-        target.startsWith('.')
-          ? !join(dirname(path), target).startsWith('client/')
-          : /^(node:|\/)/.test(target),
-      )
+      .filter((target) => isStrange(path, target))
       .map((target) => `${path} imports ${target}`),
   )
 
