@@ -10,14 +10,14 @@ export interface Example {
 
 const root = join(import.meta.dirname, '../../client')
 
-const blocksIn = (file: string, text: string): Example[] =>
+export const blocksIn = (file: string, text: string): Example[] =>
   [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => ({
     at: `${file}:${text.slice(0, index).split('\n').length}`,
     code,
   }))
 
 /** Doc comments alone, the rest of the lines empty: numbers of lines stay. */
-const commentsOf = (source: string): string =>
+export const commentsOf = (source: string): string =>
   source
     .split('\n')
     .map((line) => (/^\s*\*/.test(line) ? line.replace(/^\s*\* ?/, '') : ''))

@@ -1,8 +1,9 @@
 /** The client as people get it: built, packed, installed where nothing else is, and used. */
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, readdirSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import manifest from '../../client/package.json' with { type: 'json' }
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
 const program = `
@@ -69,8 +70,19 @@ test('it is installed alone, with nothing but itself in it', () => {
   expect(
     readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.')),
   ).toEqual(['agent-home-client'])
-  const files = readdirSync(join(directory, 'node_modules/agent-home-client'))
-  expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'index.js', 'index.d.ts']))
+  const inside = join(directory, 'node_modules/agent-home-client')
+  const files = readdirSync(inside, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => relative(inside, join(parentPath, name)))
+  const parts = Object.keys(manifest.exports).map((name) => join(name, 'index'))
+  expect(parts).toContain('openai/index')
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'LICENSE',
+      ...parts.flatMap((part) => [`${part}.js`, `${part}.d.ts`]),
+    ]),
+  )
   const strays = files.filter(
     (name) => !/\.(js|d\.ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
   )

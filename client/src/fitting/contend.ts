@@ -4,6 +4,9 @@ import { BatchConflict, OutcomeUnknown, VersionConflict } from '../errors.ts'
 
 const MOST_TRIES = 200
 
+/** Answers lost one after the other: whoever never hears anything gives up. */
+const MOST_LOST = 5
+
 const BACKOFF = { first: 10, most: 1_000 }
 
 /** A memory changed, came or went since it was read. Anything else would be refused again. */
@@ -14,21 +17,22 @@ const wasOvertaken = (error: unknown): boolean =>
   (error instanceof BatchConflict && error.conflicts.every(({ code }) => ELSEWHERE.test(code)))
 
 /**
- * Tries until nobody was quicker. Throws OutcomeUnknown unless told to try again: then `isUnsure`
+ * Tries until nobody was quicker. Throws OutcomeUnknown, unless told to try again a few times: then `isUnsure`
  * says that what an earlier try would have done may be there already.
  */
 export async function contend<T>(
   attempt: (isUnsure: boolean) => Promise<T>,
   whenUnknown: 'again' | 'throw' = 'throw',
 ): Promise<T> {
-  let isUnsure = false
+  let lost = 0
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt(isUnsure)
+      return await attempt(lost > 0)
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown && whenUnknown === 'again'
-      isUnsure ||= isUnknown
-      if (!(isUnknown || wasOvertaken(error)) || tries === MOST_TRIES) throw error
+      if (isUnknown) lost += 1
+      const goesOn = isUnknown ? lost < MOST_LOST : wasOvertaken(error)
+      if (!goesOn || tries === MOST_TRIES) throw error
       await wait(backoff(tries, BACKOFF), undefined)
     }
   }

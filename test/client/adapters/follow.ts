@@ -1,7 +1,7 @@
-/** A guide's code, run from top to bottom as one program. */
+/** A guide's code, or that of a doc comment, run from top to bottom as one program. */
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { type Example, importsOf, saysIn } from '../examples.ts'
+import { blocksIn, commentsOf, type Example, importsOf, saysIn } from '../examples.ts'
 
 export interface Guide {
   /** The code of all its blocks. */
@@ -14,13 +14,22 @@ const AsyncFunction = (async () => {}).constructor as new (
   ...source: string[]
 ) => (...given: unknown[]) => Promise<void>
 
-/** `name`: of a file in docs/adapters. */
-export function guideOf(name: string): Guide {
-  const text = readFileSync(new URL(`../../../docs/adapters/${name}`, import.meta.url), 'utf8')
-  const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
-  const code = blocks.join('\n')
+const root = new URL('../../../', import.meta.url)
+
+const codeIn = (file: string, text: string): Guide => {
+  const code = blocksIn(file, text)
+    .map((block) => block.code)
+    .join('\n')
   return { code, says: saysIn(exampleOf(code)) }
 }
+
+/** `name`: of a file in docs/adapters. */
+export const guideOf = (name: string): Guide =>
+  codeIn(name, readFileSync(new URL(`docs/adapters/${name}`, root), 'utf8'))
+
+/** What the doc comments of a source show. */
+export const examplesIn = (file: string): Guide =>
+  codeIn(file, commentsOf(readFileSync(new URL(`client/src/${file}`, root), 'utf8')))
 
 const exampleOf = (code: string): Example => ({ at: 'guide', code })
 

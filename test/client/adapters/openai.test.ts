@@ -21,7 +21,7 @@ import { times } from '../../effort.ts'
 import { type LossyWay, openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all, caught } from '../outcome.ts'
-import { follow, guideOf } from './follow.ts'
+import { examplesIn, follow, guideOf } from './follow.ts'
 import { calls, says, scriptedModel } from './scripted-model.ts'
 
 setTracingDisabled(true)
@@ -242,5 +242,13 @@ describe('a session of the OpenAI Agents SDK', () => {
     const printed = await follow(guide, modules, { url: opened.url, token, model })
     expect(guide.says.length).toBeGreaterThan(1)
     expect(printed).toEqual(guide.says)
+  })
+
+  test('so does the example of its source', async () => {
+    const { home, session } = await begin('support-4711')
+    const agent = new Agent({ name: 'Clerk', model: scriptedModel(() => says('Hello, Ann.')) })
+    const example = examplesIn('openai/session.ts')
+    await follow(example, {}, { home, agent, run, AgentHomeSession })
+    expect(await session.getItems()).toHaveLength(2)
   })
 })
