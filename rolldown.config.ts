@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import { defineConfig } from 'rolldown'
 
 /** Modules that browsers ask for one by one. */
-const browser = ['bytes', 'copy', 'live']
+const browser = ['bytes', 'copy', 'follow', 'live']
 
 export default defineConfig([
   {
@@ -25,7 +25,7 @@ export default defineConfig([
     plugins: [
       {
         name: 'stylesheet',
-        writeBundle: () => cpSync('src/web/layout/style.css', 'dist/style.css'),
+        writeBundle: () => cpSync('src/web/layout/style', 'dist/style', { recursive: true }),
       },
     ],
     output: { dir: 'dist/browser' },

@@ -9,7 +9,7 @@ import { bearAll, startHome } from './home.ts'
 import { frameHttp, send, get as sendGet, statusOf } from './load/http.ts'
 import { median } from './load/sample.ts'
 import { describeMachine, onDisk } from './machine.ts'
-import { pinSelf, stop } from './process.ts'
+import { cpuSeconds, pinSelf, stop } from './process.ts'
 import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
 const CONNECTIONS = 32
@@ -89,9 +89,21 @@ async function turn(connection: Connection, ask: Ask, writes: boolean): Promise<
   if (writes) connection.version++
 }
 
-/** Requests a second. */
-async function rate(connections: readonly Connection[], ask: Ask, writes: boolean, ms: number) {
+interface Rate {
+  readonly perSecond: number
+  /** Of the server's processor, for one request: what a busy machine changes least. */
+  readonly cpuMicros: number
+}
+
+async function rate(
+  connections: readonly Connection[],
+  ask: Ask,
+  writes: boolean,
+  ms: number,
+  cpu: () => number,
+): Promise<Rate> {
   let count = 0
+  const before = cpu()
   const until = performance.now() + ms
   await Promise.all(
     connections.map(async (connection) => {
@@ -101,7 +113,8 @@ async function rate(connections: readonly Connection[], ask: Ask, writes: boolea
       }
     }),
   )
-  return (count * 1_000) / ms
+  const cpuMicros = ((cpu() - before) * 1_000_000) / count
+  return { perSecond: (count * 1_000) / ms, cpuMicros }
 }
 
 export interface McpPlan {
@@ -119,26 +132,40 @@ async function measure({ rounds, ms }: McpPlan) {
       key: `k${n}`,
       version: 0,
     }))
-    const rates = new Map<string, number[]>()
+    const cpu = () => cpuSeconds(child.pid) ?? 0
+    const rates = new Map<string, Rate[]>()
     for (let round = 0; round <= rounds; round++) {
       for (const [way, { read, write }] of Object.entries(asks)) {
         const found = {
-          write: await rate(connections, write, true, ms),
-          read: await rate(connections, read, false, ms),
+          write: await rate(connections, write, true, ms, cpu),
+          read: await rate(connections, read, false, ms, cpu),
         }
         // The first warms up.
         if (round === 0) continue
-        for (const [what, persecond] of Object.entries(found)) {
+        for (const [what, rated] of Object.entries(found)) {
           const name = `${what} ${way}`
-          rates.set(name, [...(rates.get(name) ?? []), persecond])
+          rates.set(name, [...(rates.get(name) ?? []), rated])
         }
       }
     }
     for (const { socket } of connections) socket.destroy()
     await stop(child)
-    return (what: string, way: string) => median(rates.get(`${what} ${way}`) ?? [])
+    return (what: string, way: string): Rate => {
+      const all = rates.get(`${what} ${way}`) ?? []
+      return {
+        perSecond: median(all.map(({ perSecond }) => perSecond)),
+        cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
+      }
+    }
   })
 }
+
+const rowOf = (name: string, { perSecond, cpuMicros }: Rate, ratio: number): string[] => [
+  name,
+  perSecond.toFixed(0),
+  ratio.toFixed(2),
+  cpuMicros.toFixed(0),
+]
 
 export async function finding(plan: McpPlan): Promise<Finding> {
   const rateOf = await measure(plan)
@@ -147,14 +174,15 @@ export async function finding(plan: McpPlan): Promise<Finding> {
   const rows = ['read', 'write'].flatMap((what) => {
     const plain = rateOf(what, 'plain')
     const own = ways.map((way) => {
-      const ratio = rateOf(what, way) / plain
+      const called = rateOf(what, way)
+      const ratio = called.perSecond / plain.perSecond
       const goal = `${what} by ${way}: ${LEAST} of plain`
       goals.push({ goal, measured: ratio.toFixed(2), met: ratio >= LEAST })
-      return [`${what}, ${way}`, rateOf(what, way).toFixed(0), ratio.toFixed(2)]
+      return rowOf(`${what}, ${way}`, called, ratio)
     })
-    return [[`${what}, plain`, plain.toFixed(0), '1.00'], ...own]
+    return [rowOf(`${what}, plain`, plain, 1), ...own]
   })
-  const head = [`${CONNECTIONS} connections, texts of 1 KB`, 'requests/s', 'of plain']
+  const head = [`${CONNECTIONS} connections, texts of 1 KB`, 'requests/s', 'of plain', 'CPU µs']
   return { part: `### mcp\n\n${markdownTable(head, rows)}`, goals }
 }
 

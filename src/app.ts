@@ -13,6 +13,7 @@ import { mcpEndpoints } from './mcp/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
+import { countAgentCalls } from './pipeline/log/agent-calls.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
@@ -42,7 +43,8 @@ export function createApp(parts: Parts): App {
   const streams = createHoldings(parts.config.STREAMS_PER_ADDRESS)
   const home = createHome({ ...parts, stopwatch, streams })
   const gateway = createGateway({ ...parts, streams, homeIsAsked: homePresence.recent })
-  const web = createWeb({ ...parts, home, gateway })
+  const calls = countAgentCalls(parts.store, parts.clock)
+  const web = createWeb({ ...parts, home, gateway, calls })
   const operations = createOperations({
     ...parts,
     measures,
@@ -57,7 +59,7 @@ export function createApp(parts: Parts): App {
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
-  routes.mount([...homeEndpoints, ...mcpEndpoints], home, homePresence.noting(atHome))
+  routes.mount([...homeEndpoints, ...mcpEndpoints], home, homePresence.noting(calls.noting(atHome)))
   routes.mount([landing], web.site, hooks)
   routes.mount(gatewayEndpoints, gateway, hooks)
   routes.mount(operationsEndpoints, operations, hooks)
@@ -69,6 +71,8 @@ export function createApp(parts: Parts): App {
     refuseUnparsed,
     stopAccepting() {
       operations.stopAccepting()
+      // In the store's queue before the store is closed.
+      void calls.settle()
       home.watch.close()
       gateway.broadcast.close()
     },

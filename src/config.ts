@@ -73,7 +73,7 @@ const schema = z.object({
     .default('sqlite:./data/home.db'),
   PUBLIC_URL: z
     .string()
-    .refine((v) => origin(v) !== undefined, 'must be an http or https address')
+    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home')
     .transform((v) => v.replace(/\/+$/, ''))
     .optional(),
   SECURITY_CONTACT: z
@@ -125,37 +125,34 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+const clientSchema = z.object({
+  AGENT_HOME_URL: z
+    .string()
+    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home'),
+  AGENT_HOME_TOKEN: z.string(),
+  AGENT_HOME_PROFILE: z.string(),
+  XDG_CONFIG_HOME: z.string(),
+})
+
+/** Where a command for agents finds its home; whatever is not set is left out. */
+export type ClientConfig = Readonly<{
+  [Name in keyof z.output<typeof clientSchema>]?: string | undefined
+}>
+
 const complain = (error: z.ZodError): string =>
   error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
 
-/** Throws ConfigError. What is empty is as if it were not set. */
-function load<Schema extends z.ZodObject>(
-  schema: Schema,
-  env: Environment,
-): Readonly<z.output<Schema>> {
-  const names = Object.keys(schema.shape)
-  const given = names.filter((name) => env[name] !== undefined && env[name] !== '')
-  const parsed = schema.safeParse(Object.fromEntries(given.map((name) => [name, env[name]])))
-  if (parsed.success) return Object.freeze(parsed.data)
-  throw new ConfigError(`The configuration is not valid:\n${complain(parsed.error)}`)
+/** What is set to nothing is not set. */
+function parsed<T>(schema: z.ZodObject & z.ZodType<T>, env: Environment): T {
+  const names = Object.keys(schema.shape).filter((name) => env[name])
+  const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, env[name]])))
+  if (result.success) return Object.freeze(result.data)
+  throw new ConfigError(`The configuration is not valid:\n${complain(result.error)}`)
 }
 
 /** Throws ConfigError, naming each variable that is wrong and what it must be. */
-export const loadConfig = (env: Environment = process.env): Config => load(schema, env)
+export const loadConfig = (env: Environment = process.env): Config => parsed(schema, env)
 
-/** For commands that ask a service, wherever it runs. */
-const remote = z.object({
-  AGENT_HOME_URL: z
-    .string()
-    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home')
-    .transform((v) => v.replace(/\/+$/, ''))
-    .default('http://127.0.0.1:8787'),
-  AGENT_HOME_TOKEN: z
-    .string('must be set to the agent token, or to a named key')
-    .regex(/^\S+$/, 'must be the token alone'),
-})
-
-export type Remote = Readonly<z.output<typeof remote>>
-
-/** Throws ConfigError, as above. */
-export const loadRemote = (env: Environment = process.env): Remote => load(remote, env)
+/** Throws ConfigError, as `loadConfig` does. */
+export const loadClientConfig = (env: Environment = process.env): ClientConfig =>
+  parsed(clientSchema.partial(), env)

@@ -227,6 +227,12 @@ export const catalogue = {
     detail:
       'It was erased, or gave way to newer ones. List what is kept with GET /api/agents/me/memory/versions.',
   },
+  link_void: {
+    status: 410,
+    title: 'The link is void',
+    detail:
+      'It was used, it is older than half an hour, or there is a newer one. Ask whoever owns the host for another: agent-home account recover.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',

@@ -16,6 +16,8 @@ import type {
 export interface ListOptions extends CallOptions {
   /** Only keys that begin so. */
   readonly prefix?: string
+  /** Only what comes after this key, in the order of keys. */
+  readonly after?: string
   /** By key unless told; `changed`: last changed first. */
   readonly order?: 'key' | 'changed'
   /** `whole` gives the texts too. */
@@ -67,15 +69,17 @@ export class Home extends Batches {
    * for await (const { key, version } of home.list({ order: 'changed' })) console.log(key, version)
    * ```
    */
-  list({ prefix, order, view, ...options }: ListOptions = {}): AsyncIterable<MemorySummary> {
-    return pages((after?: string) =>
-      this.transport
-        .ask<Listed<MemorySummary>>({
-          path: '/me/memories',
-          query: { prefix, order, view, after, limit: AT_ONCE },
-          ...options,
-        })
-        .then(pageOf),
+  list({ prefix, after, order, view, ...options }: ListOptions = {}): AsyncIterable<MemorySummary> {
+    return pages(
+      (from?: string) =>
+        this.transport
+          .ask<Listed<MemorySummary>>({
+            path: '/me/memories',
+            query: { prefix, order, view, after: from, limit: AT_ONCE },
+            ...options,
+          })
+          .then(pageOf),
+      after,
     )
   }
 

@@ -1,9 +1,9 @@
 /** Every command, once: help, what is run and what shells complete come from here. */
 import type { Command } from './command.ts'
+import { hostCommands } from './host/host-commands.ts'
+import { agentCommands } from './remote/agent-commands.ts'
 
 const SERVICE = 'The service:'
-const AGENT = 'A home, with a token:'
-const HOST = 'On the host’s data, by whoever owns the host:'
 
 export const commands: readonly Command[] = [
   {
@@ -13,70 +13,16 @@ export const commands: readonly Command[] = [
     plain: true,
     load: async () => (await import('./serve.ts')).serveCommand,
   },
+  ...hostCommands,
+  ...agentCommands,
   {
-    name: 'mcp',
-    group: AGENT,
-    summary: 'a home’s memories as MCP tools on standard input and output',
+    name: 'completion',
+    group: SERVICE,
+    summary: 'what a shell needs to complete these commands',
     details:
-      'For clients that start programs: passes messages on to /mcp of the home at AGENT_HOME_URL, as the agent whose token AGENT_HOME_TOKEN holds.',
+      'Prints a script for bash, zsh or fish. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
+    parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
     plain: true,
-    load: async () => (await import('./mcp.ts')).mcpCommand,
-  },
-  {
-    name: 'backup',
-    group: HOST,
-    summary: 'write a copy of the data, and verify it',
-    details:
-      'Writes one moment of the data that DATABASE_URL names into a file, readable by its owner alone, while the service runs or not; no write waits for it. The file is verified before it gets its name. On PostgreSQL it says what to use instead.',
-    parameters: [{ name: 'FILE', completes: 'files' }],
-    options: [{ name: 'force', summary: 'replace a file that is there' }],
-    load: async () => (await import('./host/backup.ts')).backupCommand,
-  },
-  {
-    name: 'verify',
-    group: HOST,
-    summary: 'check a database file, or a backup',
-    details:
-      'Holds a database file against all that can be checked at rest: that it is sound, that versions, counts and the log agree, that nothing is left without an owner. It is opened for reading alone; a file that is being served is checked as of one moment. Ends with 1, and a list, where something is wrong.',
-    parameters: [{ name: 'FILE', completes: 'files' }],
-    load: async () => (await import('./host/verify.ts')).verifyCommand,
-  },
-  {
-    name: 'gateway list',
-    group: HOST,
-    summary: 'what strangers left in the gateway, newest first',
-    options: [
-      { name: 'feed', value: 'FEED', summary: 'of one feed alone: garden, seeds, shepit, …' },
-      { name: 'limit', value: 'N', summary: 'at most so many, up to 1000 (20)' },
-      { name: 'before', value: 'ID', summary: 'older than this entry' },
-    ],
-    load: async () => (await import('./host/gateway.ts')).gatewayList,
-  },
-  {
-    name: 'gateway remove',
-    group: HOST,
-    summary: 'remove what a stranger left in the gateway',
-    parameters: [{ name: 'ID' }],
-    load: async () => (await import('./host/gateway.ts')).gatewayRemove,
-  },
-  {
-    name: 'move',
-    group: HOST,
-    summary: 'take everything from one database to another kind',
-    details: 'Takes everything from a database file to an empty PostgreSQL, counted and compared.',
-    options: [
-      { name: 'from', value: 'URL', summary: 'sqlite:./data/home.db', required: true },
-      { name: 'to', value: 'URL', summary: 'postgres://…/home', required: true },
-    ],
-    load: async () => (await import('./host/move.ts')).moveCommand,
-  },
-  {
-    name: 'operator-key',
-    group: HOST,
-    summary: 'give an agent a new operator token',
-    details:
-      'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one is void at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
-    parameters: [{ name: 'AGENT_ID' }],
-    load: async () => (await import('./host/operator-key.ts')).operatorKey,
+    load: async () => (await import('./completion/completion.ts')).completionCommand,
   },
 ]

@@ -34,12 +34,13 @@ function givenOf(command: Command, args: readonly string[], parser: Parser): Giv
   return { args, options, flags }
 }
 
-/** The parser of the first of two words, made when it is first met. */
+/** The parser of the first of two words, made when it is first met. It tells of the second. */
 function parentOf(root: Parser, words: readonly string[], group: string): Parser {
   const [first, second] = words
   if (first === undefined || second === undefined) return root
   const found = root.commands.find((each) => each.name() === first)
-  return found ?? root.command(first).helpGroup(group).summary(`${first} …`)
+  const parent = found ?? root.command(first).helpGroup(group)
+  return parent.summary([parent.summary(), second].filter(Boolean).join(', '))
 }
 
 function add(root: Parser, command: Command, chosen: (given: Given) => void): void {

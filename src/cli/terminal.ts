@@ -6,6 +6,8 @@ export interface Terminal {
   readonly say: (text: string) => void
   /** On standard error: what is said beside it. */
   readonly tell: (text: string) => void
+  /** Standard output is a person's screen. */
+  readonly isShown: boolean
   /** A person looks on: what takes long shows how far it is. */
   readonly isWatched: boolean
   /** Bytes on standard input. */
@@ -45,6 +47,7 @@ export function processTerminal(): Terminal {
   return {
     say: (text) => void process.stdout.write(text),
     tell: (text) => void process.stderr.write(text),
+    isShown: process.stdout.isTTY === true,
     isWatched: process.stderr.isTTY === true,
     input: process.stdin,
     isTyped: process.stdin.isTTY === true,

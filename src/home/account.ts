@@ -1,6 +1,6 @@
 /** The operator's account: a birth joins or creates one, the browser console signs in to it. */
 
-import type { ErrorCode, ProblemExtras } from '../errors.ts'
+import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import {
   type Attempt,
@@ -99,4 +99,18 @@ export async function accountFor(
   return (await home.store.findAccount(addressOf(email)))
     ? { join: (await accountBy(call, home, presented)).id }
     : { create: await create(call, home, presented) }
+}
+
+/**
+ * The hash of another password for an account, from whoever may set it. Throws `invalid_body` or
+ * `passwords_busy`.
+ */
+export async function anotherPassword(
+  call: Call,
+  home: Home,
+  { email, password }: Omit<Presented, 'session'>,
+): Promise<string> {
+  const message = whyGuessable(password, email)
+  if (message) throw problem('invalid_body', { errors: [{ pointer: '/password', message }] })
+  return home.passwords.hash(password, { client: clientOf(call, home), email, trusted: true })
 }

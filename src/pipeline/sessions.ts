@@ -36,13 +36,23 @@ function keepSecret(call: Call, deps: WithSessions, secret: string, maxAge: numb
 const expiry = (createdAt: number, now: number): number =>
   Math.min(now + IDLE_MS, createdAt + LIFE_MS)
 
-/** The session of this request, kept alive by it. */
-export async function currentSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
+/** The session of this request, as it stands. */
+export async function findSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
   const secret = cookieOf(call, nameOf(deps))
-  if (secret === undefined) return undefined
+  return secret === undefined
+    ? undefined
+    : deps.sessions.findSession(hashSecret(secret), deps.clock())
+}
+
+/** What a page's script asks for by itself is no visit: nobody may be there. */
+const isVisit = ({ method, requestHeaders }: Call): boolean =>
+  method !== 'GET' || requestHeaders['sec-fetch-dest'] !== 'empty'
+
+/** The session of this request, kept alive by it if it is a visit. */
+export async function currentSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
   const now = deps.clock()
-  const session = await deps.sessions.findSession(hashSecret(secret), now)
-  if (session && now - session.seenAt >= TOUCH_MS) {
+  const session = await findSession(call, deps)
+  if (session && isVisit(call) && now - session.seenAt >= TOUCH_MS) {
     await deps.sessions.touchSession(session.id, expiry(session.createdAt, now), now)
   }
   return session

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { isPostgres } from './open.ts'
 import { StoreRefused } from './port/errors.ts'
-import type { Checking, Verified } from './port/rest.ts'
+import type { Checking, Examined, Finding, Verified } from './port/rest.ts'
 
 /** Throws StoreRefused: the file is none that this program can read. */
 export async function verifyFile(file: string, checking: Checking): Promise<Verified> {
@@ -35,4 +35,14 @@ export async function copyDatabase(
   if (isPostgres(databaseUrl)) throw ofServer(databaseUrl)
   const copy = await import('./sqlite/rest/backup.ts')
   return copy.copyDatabase(databaseUrl, target, copying)
+}
+
+/** What is right and wrong with the data and with what keeps it. It changes nothing. */
+export async function examine(examined: Examined): Promise<Finding[]> {
+  if (isPostgres(examined.databaseUrl)) {
+    const { examineServer } = await import('./postgres/rest/examine.ts')
+    return examineServer(examined)
+  }
+  const { examineFile } = await import('./sqlite/rest/examine.ts')
+  return examineFile(examined)
 }

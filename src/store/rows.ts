@@ -1,5 +1,6 @@
 /** Rows as either engine selects them, and the domain's objects that they hold. */
 
+import type { OwnedAgent } from './port/activity.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
 import type { EventType, HomeEvent } from './port/keeping/events.ts'
 import type {
@@ -9,7 +10,7 @@ import type {
   Operation,
   VersionSummary,
 } from './port/keeping/memories.ts'
-import type { OwnedAgent, Session } from './port/sessions.ts'
+import type { Session } from './port/sessions.ts'
 import type { KeptVersion } from './port/transfer.ts'
 
 export interface AgentRow {
@@ -45,9 +46,25 @@ export const profileAnswer = (row: AgentRow | undefined): ProfileAnswer =>
       }
     : { outcome: 'revoked' }
 
-export const ownedAgentOf = (row: AgentRow): OwnedAgent => ({
+export interface OwnedAgentRow extends AgentRow {
+  reads: number
+  writes: number
+  conflicts: number
+  refusals: number
+  seen_at: number | null
+}
+
+export const ownedAgentOf = (row: OwnedAgentRow): OwnedAgent => ({
   profile: profileOf(row),
   memoryCount: row.memory_count,
+  bytes: row.bytes,
+  seenAt: row.seen_at ?? undefined,
+  today: {
+    reads: row.reads,
+    writes: row.writes,
+    conflicts: row.conflicts,
+    refusals: row.refusals,
+  },
 })
 
 export interface MemoryRow {

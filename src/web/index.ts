@@ -1,17 +1,20 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
+import { recoverForm, recoverPage } from './console/account/recover.ts'
 import { revokeSessionForm, sessionsPage } from './console/account/sessions.ts'
 import { signInForm, signInPage, signOutForm } from './console/account/sign-in.ts'
+import { activityPage } from './console/agent/activity.ts'
+import { agentEvents } from './console/agent/agent-events.ts'
 import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
 import { keysPage } from './console/agent/keys.ts'
-import { logPage } from './console/agent/log.ts'
 import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
 import { operatorKeyForm } from './console/agent/operator-key.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
+import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
 import { deleteForm, deletePage } from './console/memory/delete.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
@@ -35,13 +38,17 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   signInPage,
   signInForm,
   signOutForm,
+  recoverPage,
+  recoverForm,
   agentsPage,
   attachPage,
   attachForm,
   sessionsPage,
   revokeSessionForm,
   agentOverview,
-  logPage,
+  activityPage,
+  agentEvents,
+  settingsPage,
   statusForm,
   keyForm,
   keysPage,

@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
+import type { AgentCalls } from '../pipeline/log/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Hooks } from '../pipeline/routes.ts'
 import type { SessionStore } from '../store/port/sessions.ts'
@@ -16,6 +17,7 @@ interface Parts {
   readonly store: SessionStore & { readonly status: () => Promise<StoreStatus> }
   readonly home: Home
   readonly gateway: Gateway
+  readonly calls: Pick<AgentCalls, 'settle'>
 }
 
 export interface Web {
@@ -30,12 +32,12 @@ export interface Web {
 /** Counting may look at every agent, so visitors share one count for a while. */
 const COUNT_MS = 10_000
 
-export function createWeb({ config, store, home, gateway }: Parts): Web {
+export function createWeb({ config, store, home, gateway, calls }: Parts): Web {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
   return {
-    workspace: { ...home, sessions: store, secure },
+    workspace: { ...home, sessions: store, calls, secure, publicUrl },
     site: { ...gateway, origins: home.origins, secure, publicUrl, totals },
     refuse: refuseToPeople(secure),
     showProblem: showProblem(secure),

@@ -56,6 +56,7 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door('/console/birth', 'GET', 'POST'),
   door('/console/sign-in', 'GET', 'POST'),
   door('/console/sign-out', 'POST'),
+  door('/console/recover', 'GET', 'POST'),
   door('/console/attach', 'GET', 'POST'),
   door('/console/sessions', 'GET', 'POST'),
   door(`/console/agents/${agentId}`, 'GET'),

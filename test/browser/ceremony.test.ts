@@ -27,8 +27,8 @@ describe('the console in a browser', () => {
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('I am this agent’s operator.').check()
-    await page.getByRole('button', { name: 'Give birth' }).click()
-    await page.getByRole('heading', { name: `${name} is born` }).waitFor()
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('heading', { name: `${name} is ready` }).waitFor()
   }
 
   const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
@@ -48,8 +48,8 @@ describe('the console in a browser', () => {
     const token = await page.getByLabel('Agent token').inputValue()
     const operatorToken = await page.getByLabel('Operator token').inputValue()
     expect([await statusWith(token), await statusWith(operatorToken)]).toEqual([200, 200])
-    await page.getByRole('link', { name: 'I have kept them' }).click()
-    await page.getByRole('heading', { name: 'Atlas' }).waitFor()
+    await page.getByRole('link', { name: 'Done' }).click()
+    await page.getByRole('region', { name: 'Agent' }).getByText('Atlas').first().waitFor()
     expect(await page.content()).not.toContain(token)
     expect(await page.content()).not.toContain(operatorToken)
     await inGoodOrder(visitor)
@@ -87,7 +87,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('E-mail').fill(freshEmail())
     await page.getByLabel('Password').fill('password1234')
     await page.getByLabel('I am this agent’s operator.').check()
-    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByText('This must be 1 to 80 characters long.').waitFor()
     await inGoodOrder(visitor)
     expect(await page.getByLabel('Purpose').inputValue()).toBe('Рядок один\nline two <b>')
@@ -95,7 +95,7 @@ describe('the console in a browser', () => {
     expect(await page.getByLabel('Password').inputValue()).toBe('')
     await page.getByLabel('Name').fill('Atlas')
     await page.getByLabel('Password').fill('password1234')
-    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByText('is one of the most common passwords').waitFor()
   })
 
@@ -115,7 +115,8 @@ describe('the console in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Sessions' }).waitFor()
     await inGoodOrder(visitor)
-    await page.getByRole('navigation').getByRole('button', { name: 'Sign out' }).click()
+    const navigation = page.getByRole('navigation', { name: 'Service' })
+    await navigation.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await context.cookies()).toEqual([])
     await page.goto('/console')
@@ -139,29 +140,38 @@ describe('the console in a browser', () => {
     const { page, born, agent } = visitor
     await write(at.house, born.token, 'plan', 'text')
     await page.goto(agent)
-    await page.getByRole('button', { name: 'Pause the agent' }).click()
-    await page.getByRole('button', { name: 'Set it active' }).waitFor()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await inGoodOrder(visitor)
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Pause/ })
+      .click()
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
     await inGoodOrder(visitor)
     expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(403)
     await page.goto(`${agent}/memory?key=plan`)
     await page.getByText('text', { exact: true }).waitFor()
-    await page.goto(agent)
-    await page.getByRole('button', { name: 'Set it active' }).click()
-    await page.getByRole('button', { name: 'Pause the agent' }).waitFor()
+    await page.getByRole('button', { name: 'Activate', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Activate/ })
+      .click()
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+    expect(page.url()).toContain('memory?key=plan')
     expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(200)
   })
 
   test('a rotation asks for assent, shows the new key once, and voids the old one', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    await page.goto(agent)
-    await page.getByLabel('stops working at once').check()
-    await page.getByRole('button', { name: 'Rotate the key' }).click()
+    await page.goto(`${agent}/keys`)
+    await page.getByLabel('The present agent token').check()
+    await page.getByRole('button', { name: 'Rotate the agent token' }).click()
     const token = await page.getByLabel('Agent token').inputValue()
     await inGoodOrder(visitor)
     expect([await statusWith(born.token), await statusWith(token)]).toEqual([401, 200])
     expect(await statusWith(born.operatorToken)).toBe(200)
-    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(token)
   })
 
@@ -256,7 +266,7 @@ describe('the console in a browser', () => {
     const { page, born, agent } = visitor
     await write(at.house, born.token, 'a', 'the first text')
     await write(at.house, born.token, 'b', '<img src=x> the second text')
-    await page.goto(agent)
+    await page.goto(`${agent}/settings`)
     const arriving = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download the export' }).click()
     const chunks: Buffer[] = []
@@ -269,18 +279,73 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
   })
 
-  test('the picture of activity counts the writes of each day and the size of each key', async () => {
+  test('the pictures of thirty days say what they show, and open as a table', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
     await write(at.house, born.token, 'long', 'x'.repeat(2048))
-    await write(at.house, born.token, 'short', 'x')
+    await write(at.house, born.token, 'long', 'too late', 7)
     await page.goto(agent)
-    await page.getByText('2 writes in the last 30 days, at most 2 on one day.').waitFor()
-    expect(await page.locator('.sizes li').allInnerTexts()).toEqual([
-      'long\n2 KiB',
-      'short\n1 byte',
-    ])
+    await page.getByRole('img', { name: '1 write in 30 days, at most 1 on one day' }).waitFor()
+    await page.getByRole('img', { name: '1 conflict in 30 days' }).waitFor()
+    await page.getByText('The same as a table').click()
+    await page.getByRole('columnheader', { name: 'Refused calls' }).waitFor()
     await inGoodOrder(visitor)
+  })
+
+  test('the page of an agent follows what it does, and waits for its first write', async () => {
+    const visitor = await signedIn()
+    const { page, born, agent } = visitor
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(agent)
+    await page.getByText('Waiting for its first write').waitFor()
+    await inGoodOrder(visitor)
+    await followed
+    await write(at.house, born.token, 'plan', 'one')
+    await page.getByText('The first memory is here:').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Wrote plan' }).waitFor()
+    await page.locator('.tabs').getByText('1', { exact: true }).waitFor()
+    await inGoodOrder(visitor)
+    await page.goto(`${agent}/activity`)
+    await at.house.call('PATCH', '/api/agents/me', {
+      token: born.operatorToken,
+      body: { status: 'paused' },
+    })
+    await page.getByRole('row').filter({ hasText: 'Paused the agent' }).waitFor()
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
+  })
+
+  test('what is asked before a pause is not taken away by what happens meanwhile', async () => {
+    const { page, born, agent } = await signedIn()
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/activity`)
+    await followed
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await write(at.house, born.token, 'plan', 'one')
+    await page.getByRole('row').filter({ hasText: 'Wrote plan' }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const focused = await page.evaluate('document.activeElement.textContent')
+    expect(focused).toBe('Pause')
+  })
+
+  test('a page that is followed is told no more once its session has ended', async () => {
+    const { page, born, agent, email } = await signedIn()
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/activity`)
+    await followed
+    const cookies = await page.context().cookies()
+    const other = await visit(at.browser, at.house.base)
+    await signIn(other.page, email)
+    await page.evaluate(
+      `void (window.ended = new Promise((done) => document.addEventListener('signed-out', done)))`,
+    )
+    await other.page.goto('/console/sessions')
+    const rows = other.page.getByRole('listitem').filter({ hasText: 'Revoke' })
+    await rows.first().getByRole('button', { name: 'Revoke' }).click()
+    await write(at.house, born.token, 'secret.key', 'x')
+    await page.evaluate('window.ended.then(() => true)')
+    expect(await page.content()).not.toContain('secret.key')
+    expect(cookies).toHaveLength(1)
   })
 
   test('an agent born without an account is attached by its operator token', async () => {
@@ -294,7 +359,7 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
     await page.getByLabel('Operator token').fill(` ${orphan.operatorToken} `)
     await page.getByRole('button', { name: 'Attach' }).click()
-    await page.getByRole('heading', { name: 'Orphan' }).waitFor()
+    await page.getByRole('region', { name: 'Agent' }).getByText('Orphan').first().waitFor()
     const other = await signedIn()
     await other.page.goto('/console/attach')
     await other.page.getByLabel('Operator token').fill(orphan.operatorToken)

@@ -59,7 +59,7 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Your agents' }).waitFor()
+  await page.getByRole('heading', { name: 'Agents' }).waitFor()
 }
 
 export interface Visitor {

@@ -39,27 +39,27 @@ describe('other ways into the console', () => {
       await loaded
     }
     await page.goto('/console')
-    await enter(/^Give birth to an agent$/)
-    await page.getByRole('heading', { name: 'Give birth' }).waitFor()
+    await enter(/^Create an agent$/)
+    await page.getByRole('heading', { name: 'Create an agent' }).waitFor()
     await type(/^Name$/, 'Atlas')
     await type(/^Purpose$/, 'Keeps a plan.')
     await press(/Origin/, 'ArrowRight')
     await type(/^E-mail$/, 'keyboard@example.org')
     await type(/^Password$/, PASSWORD)
     await press(/operator/, 'Space')
-    await enter(/^Give birth$/)
+    await enter(/^Create agent$/)
     const token = await page.getByLabel('Agent token').inputValue()
     await write(at.house, token, 'plan', 'one')
-    await enter(/^I have kept them/)
-    await enter(/^See the memories$/)
+    await enter(/^Done$/)
+    await enter(/^Memories/)
     await enter(/^plan$/)
     await enter(/^Edit$/)
     await type(/^Text$/, 'and two ')
     await enter(/^Save$/)
     await page.getByText('Saved as version 2.').waitFor()
-    await enter(/^Agent$/)
-    await enter(/^Pause the agent$/)
-    await page.getByRole('button', { name: 'Set it active' }).waitFor()
+    await press(/^Pause$/, 'Enter')
+    await enter(/^Pause Atlas$/)
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
     await page.goto('/console')
     await enter(/^\s*Sign out\s*$/)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -84,10 +84,10 @@ describe('other ways into the console', () => {
     await page.getByLabel('E-mail').fill('scriptless@example.org')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('I am this agent’s operator.').check()
-    await page.getByRole('button', { name: 'Give birth' }).click()
+    await page.getByRole('button', { name: 'Create agent' }).click()
     const token = await page.getByLabel('Agent token').inputValue()
     expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0)
-    await page.getByRole('link', { name: 'I have kept them' }).click()
+    await page.getByRole('link', { name: 'Done' }).click()
     const agent = new URL(page.url()).pathname
     await write(at.house, token, 'plan', 'one')
     await page.goto(`${agent}/memory/edit?key=plan`)
@@ -96,9 +96,17 @@ describe('other ways into the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save this over version 2' }).click()
     await page.getByText('Saved as version 3.').waitFor()
-    await page.goto(agent)
-    await page.getByLabel('stops working at once').check()
-    await page.getByRole('button', { name: 'Rotate the key' }).click()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Pause/ })
+      .click()
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
+    await page.goto(`${agent}/keys`)
+    await page.getByLabel('The present agent token').check()
+    await page.getByRole('button', { name: 'Rotate the agent token' }).click()
     expect(await page.getByLabel('Agent token').inputValue()).not.toBe(token)
     expect(faults).toEqual([])
   })
@@ -131,7 +139,7 @@ describe('other ways into the console', () => {
   })
 
   test.each([
-    { width: 360, colorScheme: 'light' as const },
+    { width: 320, colorScheme: 'light' as const },
     { width: 360, colorScheme: 'dark' as const },
     { width: 1600, colorScheme: 'dark' as const },
   ])(
@@ -151,7 +159,8 @@ describe('other ways into the console', () => {
         '/console/attach',
         '/console/sessions',
         agent,
-        `${agent}/log`,
+        `${agent}/activity`,
+        `${agent}/settings`,
         `${agent}/keys`,
         `${agent}/erase`,
         `${agent}/memories`,

@@ -1,4 +1,5 @@
 /** A command line: what is parsed, what is shown, and the code that it ends with. */
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Command, Given } from '../../src/cli/command.ts'
@@ -137,4 +138,28 @@ test('every command is declared once, and loads', async () => {
 test('the version is the package’s', async () => {
   expect(VERSION).toBe(packageJson.version)
   expect(await speak(['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
+})
+
+/** What a module loads when it is loaded, with what those do. */
+function loadedBy(file: URL, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(file.href)) return seen
+  seen.add(file.href)
+  const text = readFileSync(file, 'utf8')
+  for (const [, target = ''] of text.matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'/gm)) {
+    if (target.startsWith('.')) loadedBy(new URL(target, file), seen)
+    else seen.add(target)
+  }
+  return seen
+}
+
+test('a service loads nothing that parses commands', () => {
+  const src = new URL('../../src/', import.meta.url)
+  expect(loadedBy(new URL('cli/run.ts', src))).toContain('commander')
+  for (const entry of ['main.ts', 'cli/serve.ts']) {
+    const loaded = loadedBy(new URL(entry, src))
+    expect([...loaded].filter((each) => /commander|cli\/(run|parse|commands)/.test(each))).toEqual(
+      [],
+    )
+  }
+  expect(loadedBy(new URL('cli/serve.ts', src)).size).toBeGreaterThan(50)
 })

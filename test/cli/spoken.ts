@@ -20,6 +20,7 @@ export function terminalOf(overrides: Partial<Terminal> = {}, typed = ''): () =>
   const terminal: Terminal = {
     say: (text) => void out.push(text),
     tell: (text) => void err.push(text),
+    isShown: false,
     isWatched: false,
     isTyped: false,
     input: (async function* () {

@@ -53,6 +53,7 @@ describe('a stream', () => {
     expect(asked).toBe(3)
     expect(keys(await take(home.list({ prefix: 'm01' }), 2))).toEqual(['m0100', 'm0101'])
     expect(asked).toBe(4)
+    expect(keys(await all(home.list({ prefix: 'm0', after: 'm0247' })))).toEqual(['m0248', 'm0249'])
     const [newest] = await take(home.list({ order: 'changed', view: 'whole' }), 1)
     expect(newest).toMatchObject({ key: 'm0249', text: 'word of m0249' })
     expect(keys(await all(home.search('word'))).toSorted()).toEqual(names)

@@ -23,7 +23,7 @@ describe('the operator account of a birth', () => {
 
   const agentsOf = async (email: string) => {
     const account = await service.store.findAccount(email)
-    return account ? service.store.listAgents(account.id, { limit: 100 }) : []
+    return account ? service.store.listAgents(account.id, { limit: 100 }, 0) : []
   }
 
   test('an e-mail that is not known makes an account, argon2id at rest', async () => {

@@ -7,7 +7,7 @@ import { post, toolCall } from './messages.ts'
 let service: TestService
 let born: Born
 beforeAll(async () => {
-  service = await openService(embedded)
+  service = await openService(embedded, { ALLOWED_ORIGINS: 'https://app.example' })
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -44,6 +44,15 @@ describe('nothing is loaded or done for', () => {
     const answer = await service.call(method, '/mcp', { token: born.token })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })
+})
+
+test('a page of a listed origin may send what clients of MCP send', async () => {
+  const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+  const asked = await service.call('OPTIONS', '/mcp', { headers })
+  expect(asked.headers.get('access-control-allow-origin')).toBe(headers.origin)
+  const allowed = asked.headers.get('access-control-allow-headers')?.split(', ')
+  const sent = ['Authorization', 'Content-Type', 'MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']
+  expect(allowed).toEqual(expect.arrayContaining(sent))
 })
 
 describe('what is no message', () => {

@@ -96,6 +96,16 @@ describe('a session', () => {
     expect(await kept()).toMatchObject({ seenAt: now, expiresAt: now + 12 * HOUR_MS })
   })
 
+  test('is found, and not prolonged, by what a page’s script asks for by itself', async () => {
+    const cookie = await begin()
+    now += HOUR_MS
+    const asked = callOf({ cookie, 'sec-fetch-dest': 'empty' })
+    expect((await currentSession(asked, deps()))?.accountId).toBe(accountId)
+    expect(await kept()).toMatchObject({ seenAt: START, expiresAt: START + 12 * HOUR_MS })
+    await currentSession(callOf({ cookie, 'sec-fetch-dest': 'document' }), deps())
+    expect(await kept()).toMatchObject({ seenAt: now, expiresAt: now + 12 * HOUR_MS })
+  })
+
   test('names the browser as it called itself, as far as that is short', async () => {
     await begin({ 'user-agent': `Mozilla/5.0 ${'x'.repeat(300)}` })
     expect((await kept()).userAgent).toBe(`Mozilla/5.0 ${'x'.repeat(188)}`)

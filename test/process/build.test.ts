@@ -49,5 +49,8 @@ test('npm run build gives a program that needs nothing else, serves and keeps me
   const entry = join(alone, 'dist/main.js')
   const backup = await launch({ directory: alone, entry, args: ['backup', 'backup.db'] }).ended
   expect(backup).toMatchObject({ code: 0, stdout: expect.stringContaining('checks passed') })
+  const env = { AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: token }
+  const read = await launch({ directory: alone, entry, env, args: ['read', 'plan'] }).ended
+  expect(read).toMatchObject({ code: 0, stdout: 'Step 1' })
   expect((await server.kill('SIGTERM')).code).toBe(0)
 })

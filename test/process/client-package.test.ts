@@ -1,7 +1,7 @@
 /** The client as people get it: built, packed, installed where nothing else is, and used. */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, readdirSync, writeFileSync } from 'node:fs'
-import { delimiter, join, relative } from 'node:path'
+import { accessSync, constants, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../client/package.json' with { type: 'json' }
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
@@ -40,6 +40,22 @@ export const unsaid = home.write('plan', 'A', {})
 export const of = (error: VersionConflict): number => error.currentVersion
 `
 
+/** What plugs into other packages, beside them. */
+const plugged = `
+import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
+import { AgentHome } from 'agent-home-client'
+import { memoryTools } from 'agent-home-client/ai-sdk'
+import { memoryHandlers } from 'agent-home-client/anthropic'
+import { generateText } from 'ai'
+
+const home = new AgentHome({ url: 'http://127.0.0.1:8787', token: 'aha_' })
+const tools = memoryTools(home)
+export const generate = (model: string) => generateText({ model, tools, prompt: 'Go.' })
+console.log(betaMemoryTool(memoryHandlers(home)).name, Object.keys(tools).length)
+`
+
+const peers = Object.keys(manifest.peerDependencies)
+
 const lines = (...args: readonly string[]) => ({ directory, command: args })
 
 let directory = ''
@@ -58,6 +74,7 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   writeFileSync(join(directory, 'program.js'), program)
   writeFileSync(join(directory, 'typed.ts'), typed)
+  writeFileSync(join(directory, 'plugged.ts'), plugged)
   const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
   const install = await launch(lines('npm', 'install', '--offline', `./${tarball}`)).ended
   expect(install.code, install.output).toBe(0)
@@ -75,7 +92,7 @@ test('it is installed alone, with nothing but itself in it', () => {
     .filter((each) => each.isFile())
     .map(({ parentPath, name }) => relative(inside, join(parentPath, name)))
   const parts = Object.keys(manifest.exports).map((name) => join(name, 'index'))
-  expect(parts).toContain('openai/index')
+  expect(parts).toContain('anthropic/index')
   expect(files).toEqual(
     expect.arrayContaining([
       'README.md',
@@ -114,10 +131,26 @@ test('it works on Node.js 20', async ({ skip }) => {
   expect(stdout, output).toBe(OUTPUT)
 })
 
-test.each(['nodenext', 'bundler'])('its types are found by module resolution %s', async (how) => {
+const typesOf = (how: string, file: string) => {
   const module = how === 'bundler' ? 'esnext' : how
   const options = ['--strict', '--noEmit', '--lib', 'es2023,dom', '--types', '']
-  const check = ['--module', module, '--moduleResolution', how, ...options, 'typed.ts']
-  const { code, output } = await launch(lines(join(root, 'node_modules/.bin/tsc'), ...check)).ended
+  const check = ['--module', module, '--moduleResolution', how, ...options, file]
+  return launch(lines(join(root, 'node_modules/.bin/tsc'), ...check)).ended
+}
+
+test.each(['nodenext', 'bundler'])('its types are found by module resolution %s', async (how) => {
+  const { code, output } = await typesOf(how, 'typed.ts')
   expect(code, output).toBe(0)
+})
+
+test('its adapters work beside the packages that they plug into, and fit their types', async () => {
+  for (const peer of peers) {
+    const path = join(directory, 'node_modules', peer)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(join(root, 'node_modules', peer), path)
+  }
+  const { stdout, output } = await launch(lines(pinnedNode, 'plugged.ts')).ended
+  expect(stdout, output).toBe('memory 7\n')
+  const types = await typesOf('nodenext', 'plugged.ts')
+  expect(types.code, types.output).toBe(0)
 })

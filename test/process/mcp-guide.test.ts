@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadRemote } from '../../src/config.ts'
+import { loadClientConfig } from '../../src/config.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { connecting } from '../mcp/clients.ts'
 import { birth } from './calls.ts'
@@ -43,7 +43,7 @@ function transportOf({ command, args, env = {}, url = '', headers = {} }: Config
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   }
   expect([command, ...(args ?? [])]).toEqual(['agent-home', 'mcp'])
-  expect(Object.keys(env)).toEqual(Object.keys(loadRemote(env)))
+  expect(Object.keys(env)).toEqual(Object.keys(loadClientConfig(env)))
   return starting(env)
 }
 

@@ -107,12 +107,12 @@ describe('who set it up wrongly is told', () => {
   })
 
   test.each([
-    [{ AGENT_HOME_TOKEN: '' }, 'AGENT_HOME_TOKEN: must be set to the agent token'],
-    [{ AGENT_HOME_TOKEN: 'aha_short' }, 'AGENT_HOME_TOKEN is no token of an agent home'],
-    [{ AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
-  ])('%o', async (env, sentence) => {
+    [2, { AGENT_HOME_TOKEN: '' }, 'No token: set AGENT_HOME_TOKEN'],
+    [2, { AGENT_HOME_TOKEN: 'aha_short' }, 'That is no token of an agent home'],
+    [1, { AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
+  ])('ends with %i: %o', async (exit, env, sentence) => {
     const { code, stderr, answers } = await scripted({ ...remote(), ...env }, [initialize])
-    expect({ code, answers }).toEqual({ code: 1, answers: [] })
+    expect({ code, answers }).toEqual({ code: exit, answers: [] })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('aha_short')
     expect(stderr).not.toContain('    at ')

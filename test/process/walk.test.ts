@@ -1,17 +1,16 @@
 /** The README's shell blocks, run as printed in a directory that looks like a checkout. */
-import { spawn } from 'node:child_process'
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
-import { likeness, readme, type Step, section, stepsOf } from '../readme.ts'
+import { readme, section, stepsOf } from '../readme.ts'
 import { cleanUp, freshDirectory, launch, root } from './program.ts'
+import { expectSteps } from './shell.ts'
 
 afterEach(cleanUp)
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const sections = ['A walk', 'The gateway', 'Where the data lives']
-const BLOCK_ENDED = '\n--- block ended with'
 
 /** What a clone and `npm ci` give. Installing anew would take away what this test runs on. */
 function checkout(): string {
@@ -22,16 +21,6 @@ function checkout(): string {
   return directory
 }
 
-/** Runs the blocks in one shell; gives what each of them printed. Throws if one fails. */
-async function run(directory: string, steps: readonly Step[]): Promise<string[]> {
-  const shell = spawn('sh', [], { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] })
-  for (const step of steps) shell.stdin.write(`${step.shell}printf '${BLOCK_ENDED} %s\\n' $?\n`)
-  shell.stdin.end()
-  let output = ''
-  for await (const chunk of shell.stdout.setEncoding('utf8')) output += chunk
-  return output.split(`${BLOCK_ENDED.trim()} 0`).slice(0, -1)
-}
-
 test('npm start, the walk, the gateway and the backup do what the README says', async () => {
   const directory = checkout()
   const server = launch({ directory, command: ['npm', 'start'] })
@@ -40,12 +29,7 @@ test('npm start, the walk, the gateway and the backup do what the README says', 
     .flatMap((title) => stepsOf(section(title)))
     .map((step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }))
 
-  const printed = await run(directory, steps)
-  expect(printed).toHaveLength(steps.length)
-  for (const [i, { shell, prints }] of steps.entries()) {
-    if (prints) expect(printed[i]?.trim(), shell).toMatch(likeness(prints))
-    else expect(printed[i]?.trim(), shell).toBe('')
-  }
+  await expectSteps({ directory }, steps)
   const backup = new DatabaseSync(join(directory, 'backup.db'), { readOnly: true })
   const kept = 'SELECT v.text, m.version FROM memories m JOIN log v ON v.n = m.n'
   expect(backup.prepare(kept).all()).toEqual([{ text: 'Step 2 of 3', version: 4 }])

@@ -16,6 +16,7 @@ import { createOperations } from '../../src/operations/operations.ts'
 import { createAdmissionControl } from '../../src/pipeline/admission-control.ts'
 import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
 import type { Endpoint } from '../../src/pipeline/endpoint.ts'
+import { countAgentCalls } from '../../src/pipeline/log/agent-calls.ts'
 import { observing, requestIds } from '../../src/pipeline/observe.ts'
 import { explain, refuse } from '../../src/pipeline/problem.ts'
 import { createRoutes, type Hooks } from '../../src/pipeline/routes.ts'
@@ -66,7 +67,8 @@ export function openDoors(
   const admission = narrowDoor()
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }
-  const web = createWeb({ ...parts, home, gateway })
+  const calls = countAgentCalls(store, clock)
+  const web = createWeb({ ...parts, home, gateway, calls })
   const measures = createMeasures(() => store.status())
   const { origins } = home
   const { showProblem, icon } = web

@@ -172,7 +172,7 @@ describe.each(stores)('births on $name', (engine) => {
     await fixture.agent({ account: { create: account } })
     expect(await fixture.store().findAccount('ada@example.org')).toEqual(account)
     const { birth } = await fixture.agent({ account: { join: account.id } })
-    const listed = await fixture.store().listAgents(account.id, { limit: 10 })
+    const listed = await fixture.store().listAgents(account.id, { limit: 10 }, 0)
     expect(listed.map(({ profile }) => profile.agentId)).toContain(birth.agentId)
     expect(listed).toHaveLength(2)
     expect(await fixture.store().findAccount('nobody@example.org')).toBeUndefined()

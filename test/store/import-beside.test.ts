@@ -7,9 +7,20 @@ import type { ImportAnswer, KeptVersion, OnConflict } from '../../src/store/port
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newWrite } from './fixture.ts'
-import { db, kept, newHome, openWork, sourceOf, stateOf, type Work } from './import-work.ts'
+import {
+  db,
+  kept,
+  newHome,
+  openDatabase,
+  openWork,
+  sourceOf,
+  stateOf,
+  type Work,
+} from './import-work.ts'
 import { plainHome } from './keeping/plain-home.ts'
 import { changeOf, erasureOf, KEYS, type Round, round } from './keeping/steps.ts'
+
+openDatabase()
 
 type Do = (verbs: Work['verbs'], identity: Identity) => unknown
 

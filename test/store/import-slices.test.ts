@@ -7,7 +7,18 @@ import { giveUpAhead } from '../../src/store/sqlite/transfer/ahead.ts'
 import { least, threadMs } from '../http/longest-wait.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON } from './fixture.ts'
-import { db, kept, newHome, openWork, REPLACE, sourceOf, stateOf } from './import-work.ts'
+import {
+  db,
+  kept,
+  newHome,
+  openDatabase,
+  openWork,
+  REPLACE,
+  sourceOf,
+  stateOf,
+} from './import-work.ts'
+
+openDatabase()
 
 const LONGEST_MS = 25
 const TEXT_BYTES = 16_380

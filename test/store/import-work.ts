@@ -15,20 +15,24 @@ import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, noLimits } from './fixture.ts'
 
 /** What is handed to the store at once. */
-const BATCH_BYTES = 262_144
+const BATCH_BYTES = 65_536
 
 export const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 
-const directory = temporaryDirectory()
 export let db: DatabaseSync
-beforeAll(() => {
-  db = openWriter(join(directory, 'home.db'))
-  migrate(db, directory)
-})
-afterAll(() => {
-  db.close()
-  rmSync(directory, { recursive: true })
-})
+
+/** Called once in each file of tests: a worker's files share this module. */
+export function openDatabase(): void {
+  const directory = temporaryDirectory()
+  beforeAll(() => {
+    db = openWriter(join(directory, 'home.db'))
+    migrate(db, directory)
+  })
+  afterAll(() => {
+    db.close()
+    rmSync(directory, { recursive: true })
+  })
+}
 
 /** The writer's thread, in this one. `before`: called before each write. */
 export function openWork(before: (verb: string) => void = () => {}, home = unbounded.home) {

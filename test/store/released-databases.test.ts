@@ -98,7 +98,7 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
       await page(at, sessions[0] ?? ''),
       await page(`${at}/memories`, sessions[0] ?? ''),
     ]
-    expect(overview.text).toMatch(/7 writes in the last 30 days/)
+    expect(overview.text).toMatch(/7 writes in 30 days/)
     expect(list.text).toMatch(/plan\.current.*[\s\S]*version 3/)
   })
 

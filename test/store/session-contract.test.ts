@@ -2,8 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dayOf } from '../../src/store/port/activity.ts'
 import type { Birth, Identity } from '../../src/store/port/home.ts'
-import { dayOf, type NewSession } from '../../src/store/port/sessions.ts'
+import type { NewSession } from '../../src/store/port/sessions.ts'
 import { type Born, openService, stores, type TestService, write } from '../harness.ts'
 import { newBirth, newQuery, newWrite, noLimits } from './fixture.ts'
 
@@ -154,11 +155,11 @@ describe.each(stores)('sessions on $name', (engine) => {
     service.tick(5)
     const second = await bear({ name: 'Other', account: { join: accountId } })
     await service.store.writeMemory(await identityOf(second.token), newWrite(), service.now())
-    const all = await service.store.listAgents(accountId, { limit: 10 })
+    const all = await service.store.listAgents(accountId, { limit: 10 }, 0)
     expect(all.map(({ profile }) => profile.agentId)).toEqual([agentId, second.agentId])
     expect(all[1]).toMatchObject({ memoryCount: 1, profile: { name: 'Other', symbol: 'zerno' } })
-    expect(await service.store.listAgents(accountId, { limit: 1 })).toEqual(all.slice(0, 1))
-    expect(await service.store.listAgents(accountId, { after: agentId, limit: 10 })).toEqual(
+    expect(await service.store.listAgents(accountId, { limit: 1 }, 0)).toEqual(all.slice(0, 1))
+    expect(await service.store.listAgents(accountId, { after: agentId, limit: 10 }, 0)).toEqual(
       all.slice(1),
     )
   })
@@ -275,5 +276,33 @@ describe.each(stores)('sessions on $name', (engine) => {
     })
     const later = await service.store.readActivity(operator, today + 1, 2)
     expect(later).toMatchObject({ days: [{ day: today + 1, writes: 1 }] })
+  })
+
+  test('a password that was lost is set once, by the newest secret, until it ends', async () => {
+    const { email, accountId } = await account()
+    const opened = await open(accountId)
+    const { store } = service
+    const [first, second] = [sha256('first'), sha256('second')]
+    const until = service.now() + HOUR_MS
+    expect(await store.recoverAccount('nobody@example.org', first, until)).toEqual({
+      outcome: 'missing',
+    })
+    for (const secret of [first, second]) {
+      expect(await store.recoverAccount(email, secret, until)).toEqual({ outcome: 'made' })
+    }
+    const now = service.now()
+    expect(await store.findRecovery(first, now)).toBeUndefined()
+    expect(await store.findRecovery(second, now)).toEqual({ id: accountId, email })
+    expect(await store.findRecovery(second, until)).toBeUndefined()
+    expect(await store.setPassword(second, '$argon2id$y', until)).toBeUndefined()
+    const used = await Promise.all([
+      store.setPassword(second, '$argon2id$y', now),
+      store.setPassword(second, '$argon2id$y', now),
+    ])
+    expect(used.filter((each) => each !== undefined)).toEqual([{ id: accountId, email }])
+    expect((await store.findAccount(email))?.passwordHash).toBe('$argon2id$y')
+    expect(await store.findSession(opened.tokenHash, now)).toBeUndefined()
+    expect(await store.knowsAddress(opened.addressHash)).toBe(false)
+    expect(await store.findRecovery(second, now)).toBeUndefined()
   })
 })

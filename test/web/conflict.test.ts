@@ -107,7 +107,7 @@ test('the choice is to save over what is stored, or to keep it', async () => {
 
 test('the page is titled by its key, and shows who is signed in', async () => {
   const page = await conflict('titled', 'stored', 'typed')
-  expect(page).toContain('<title>Conflict in titled · Agent Home</title>')
+  expect(page).toContain('<title>Conflict in titled · Atlas · Agent Home</title>')
   expect(page).toContain('<h1 class="key">titled</h1>')
   expect(page).toContain('action="/console/sign-out"')
   expect(page).toMatch(/src="[^"]*\/bytes\.ts"/)

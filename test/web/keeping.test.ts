@@ -59,14 +59,14 @@ describe('the versions of a memory', () => {
     service.tick(3_600_000)
     const form = fieldsIn((await operator.get(`${operator.agent}/memory/edit?key=${key}`)).text)
     await send('edit', { ...form, text: 'three' })
-    const agent = 'The agent, through the API'
+    const agent = 'The agent'
     expect(rowsIn((await shown(key)).text)).toEqual([
       [
         'Version 3',
         'write',
         '5 bytes',
         'just now',
-        `The operator ${operator.email}, through the console`,
+        `The operator ${operator.email}, on these pages`,
         'stored now',
       ],
       ['Version 2', 'write', '4 bytes', '1 hour ago', agent, 'Bring back version 2'],
@@ -199,7 +199,7 @@ describe('deleting', () => {
     const { status, text } = await shown(key)
     expect(status).toBe(200)
     expect(noteIn(text)).toBe(
-      `This memory was deleted 2 hours ago. The operator ${operator.email}, through the console. This is version 2, as it was before.`,
+      `This memory was deleted 2 hours ago. The operator ${operator.email}, on these pages. This is version 2, as it was before.`,
     )
     expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
     expect(text).not.toContain('/memory/edit')

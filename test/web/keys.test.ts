@@ -39,11 +39,10 @@ describe('named keys', () => {
   test('there is none, and the agent’s page leads there', async () => {
     const operator = await openConsole(service)
     const { status, text } = await operator.get(keysOf(operator))
-    expect([status, text.includes('There is none yet.')]).toEqual([200, true])
+    expect([status, text.includes('No named key yet.')]).toEqual([200, true])
     const { agent } = operator
-    expect(linksIn((await operator.get(agent)).text)).toEqual(
-      expect.arrayContaining([`${agent}/keys`, `${agent}/erase`]),
-    )
+    expect(linksIn((await operator.get(agent)).text)).toContain(`${agent}/keys`)
+    expect(linksIn((await operator.get(`${agent}/settings`)).text)).toContain(`${agent}/erase`)
   })
 
   test('one is made, its token shown once, and bounded as it was asked for', async () => {
@@ -112,13 +111,13 @@ describe('the operator key', () => {
 
   test('is replaced by one that is shown; the old one is void, the agent stays here', async () => {
     const operator = await openConsole(service)
-    const { answer, key } = await replace(operator, { understood: 'yes' })
+    const { answer, key } = await replace(operator, { assent: 'yes' })
     const token = tokenIn(answer.text)
     const { born, agent } = operator
     expect([await statusWith(token), await statusWith(born.operatorToken)]).toEqual([200, 401])
     expect(await statusWith(born.token)).toBe(200)
     expect((await operator.get(agent)).status).toBe(200)
-    const again = await operator.post(`${agent}/operator-key`, { key, understood: 'yes' })
+    const again = await operator.post(`${agent}/operator-key`, { key, assent: 'yes' })
     expect(tokenIn(again.text)).toBe(token)
     expect((await operator.get(keysOf(operator))).text).not.toContain(token)
   })
@@ -136,7 +135,7 @@ describe('the operator key', () => {
     const operator = await openConsole(service)
     const { answer, key } = await replace(operator)
     expect(answer.status).toBe(400)
-    expect(answer.text).toContain('id="understood-fault"')
+    expect(answer.text).toContain('id="assent-fault"')
     expect(fieldsIn(answer.text).key).toBe(key)
     expect(await statusWith(operator.born.operatorToken)).toBe(200)
   })

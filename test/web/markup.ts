@@ -26,8 +26,12 @@ export const textIn = (markup: string): string => read(markup.replace(/<[^>]*>/g
 const all = (page: string, pattern: RegExp): [string, string][] =>
   [...page.matchAll(pattern)].map(([, name = '', value = '']) => [name, read(value)])
 
+/** Without the navigation and what else stands around it. */
+const contentOf = (page: string): string => /<main[^>]*>(.*)<\/main>/s.exec(page)?.[1] ?? page
+
 /** What its forms would send; of a text field the first line feed is not a part of it. */
-export function fieldsIn(page: string): Record<string, string> {
+export function fieldsIn(whole: string): Record<string, string> {
+  const page = contentOf(whole)
   return Object.fromEntries([
     ...all(page, /<input [^>]*?name="([^"]*)"[^>]*? value="([^"]*)"/g),
     ...all(page, /<textarea [^>]*?name="([^"]*)"[^>]*>\n?([^<]*)<\/textarea>/g),

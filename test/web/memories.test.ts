@@ -35,7 +35,7 @@ test('memories are listed by key, each with its size, version and age', async ()
     'version 1',
     'just now',
   ])
-  expect(text).toContain('<title>Memories · Agent Home</title>')
+  expect(text).toContain('<title>Memories · Atlas · Agent Home</title>')
   expect(text).toContain(operator.email)
 })
 

@@ -88,7 +88,7 @@ describe('a memory’s page', () => {
 
   test('is titled by its key', async () => {
     const key = await memory('plain')
-    expect((await shown(key)).text).toContain(`<title>${key} · Agent Home</title>`)
+    expect((await shown(key)).text).toContain(`<title>${key} · Atlas · Agent Home</title>`)
   })
 
   test.each(['', '?key=', '?key=no%20key'])('is asked for by one key: not by %j', async (query) => {
@@ -113,7 +113,7 @@ describe('the form in which a memory is edited', () => {
       expectedVersion: '1',
     })
     expect(text).toContain(`<h1 class="key">${key}</h1>`)
-    expect(text).toContain(`<title>Edit ${key} · Agent Home</title>`)
+    expect(text).toContain(`<title>Edit ${key} · Atlas · Agent Home</title>`)
     expect(text).toContain('You are editing version 1.')
     expect(text).toMatch(/src="[^"]*\/bytes\.ts"/)
     expect(text).toContain(operator.email)
@@ -124,7 +124,7 @@ describe('the form in which a memory is edited', () => {
     const main = insideOf((await edited(key)).text, 'main').join()
     expect(insideOf(main, 'button')).toEqual(['Save'])
     expect(linksIn(main)).toContain(`${operator.agent}/memory?key=${key}`)
-    expect(main).toContain('>Leave it as it is</a>')
+    expect(main).toContain('>Cancel</a>')
   })
 
   test.each([

@@ -38,25 +38,39 @@ test('a page is HTML in UTF-8, with its title as text and its body as it is', as
 
 test('a page leads to the first one, by the sign of the service', async () => {
   const [header = ''] = insideOf((await shown()).text, 'header')
-  expect(header).toMatch(/^\n<a class="brand" href="\/"><svg.*<circle.*<\/svg> Agent Home<\/a>/)
+  expect(header).toMatch(
+    /^\n<a class="brand" href="\/"><svg.*<circle.*<\/svg> <span>Agent Home<\/span><\/a>/,
+  )
 })
 
 test('a page has the status that it is given', async () => {
   expect((await shown({ status: 409 })).status).toBe(409)
 })
 
+const PLACES = ['/console', '/#rooms', '/console/sessions']
+
 test('who is signed in sees their address as text, and the way out', async () => {
   const { text } = await shown({ session })
   const [nav = ''] = insideOf(text, 'nav')
-  expect(linksIn(nav)).toEqual(['/console', '/console/sessions'])
-  expect(nav).toContain('>&lt;ada&gt;&amp;&quot;@example.org</a>')
+  expect(linksIn(nav)).toEqual(PLACES)
+  expect(nav).toContain(' title="&lt;ada&gt;&amp;&quot;@example.org">Account</a>')
   expect(nav).toContain('<form method="post" action="/console/sign-out">')
 })
 
-test('who is not signed in sees the way in alone', async () => {
+test('who is not signed in has the same navigation, and the way in', async () => {
   const [nav = ''] = insideOf((await shown()).text, 'nav')
-  expect(linksIn(nav)).toEqual(['/console'])
+  expect(linksIn(nav)).toEqual([...PLACES, '/console/sign-in'])
   expect(nav).not.toContain('form')
+})
+
+test('a page shows where it is, in the navigation and by the pages above it, as text', async () => {
+  const trail = [{ name: '<b>', path: '/console/x' }]
+  const [nav = '', crumbs = ''] = insideOf((await shown({ place: 'agents', trail })).text, 'nav')
+  expect(nav).toContain('<a href="/console" aria-current="true">Agents</a>')
+  expect(nav.match(/aria-current/g)).toHaveLength(1)
+  expect(linksIn(crumbs)).toEqual(['/console/x'])
+  expect(crumbs).toContain('&lt;b&gt;</a>')
+  expect(crumbs).toContain('<span aria-current="page" dir="auto">Agents</span>')
 })
 
 test('a page loads the scripts that it names and no other, from this service', async () => {

@@ -8,7 +8,7 @@ import type { Shelf } from './imports.ts'
 import type { Received } from './receive.ts'
 
 /** Of texts and metadata; what is handed on together. */
-const BATCH_BYTES = 262_144
+const BATCH_BYTES = 65_536
 
 /** Nearly what a version is beside them. */
 const ROW_BYTES = 256

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Problem, problem } from '../../errors.ts'
 import { clientKey } from '../../http/address.ts'
-import { answer, type Call, type TextStream } from '../../http/call.ts'
+import { type Answer, answer, type Call, type TextStream } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
@@ -35,8 +35,9 @@ function resumesAfter(call: Call, after: number | undefined): number | undefined
   return parsed.data
 }
 
-const eventText = (event: HomeEvent): string =>
-  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
+/** `name`: as which kind of event it is sent. */
+export const eventText = (event: HomeEvent, name: string = event.type): string =>
+  `id: ${event.id}\nevent: ${name}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 
 /** An id alone is no event: a client that is cut off before any resumes here. */
 const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
@@ -59,9 +60,11 @@ export interface Voice {
   readonly end: (refusal: Problem) => string | Promise<string>
 }
 
-const serverSentEvents = (after: number): Voice => ({
+type Told = (event: HomeEvent) => string
+
+const serverSentEvents = (after: number, told: Told): Voice => ({
   opening: opening(after),
-  say: ({ first, events }, at) => missedText(at, first) + events.map(eventText).join(''),
+  say: ({ first, events }, at) => missedText(at, first) + events.map(told).join(''),
   end: endText,
 })
 
@@ -131,7 +134,7 @@ export function follow(
   home: Home,
   identity: Identity,
   after: number,
-  voice: Voice = serverSentEvents(after),
+  voice: Voice,
 ): TextStream {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
@@ -143,6 +146,19 @@ export function follow(
       letGo()
     },
   }
+}
+
+/** What happens from now on, or after `asked` or the event that the client saw last. */
+export async function streamEvents(
+  call: Call,
+  home: Home,
+  identity: Identity,
+  { asked, told }: { asked?: number | undefined; told: Told },
+): Promise<Answer> {
+  const after = resumesAfter(call, asked) ?? (await newest(home, identity))
+  call.responseHeaders['X-Accel-Buffering'] = 'no'
+  const stream = follow(call, home, identity, after, serverSentEvents(after, told))
+  return answer(call, 200, stream, 'text/event-stream')
 }
 
 export const followEvents = endpoint({
@@ -179,10 +195,6 @@ export const followEvents = endpoint({
     },
   },
   errors: ['invalid_last_event_id', 'too_many_streams'],
-  async handle({ call, identity, query }, home: Home) {
-    const asked = resumesAfter(call, query.after)
-    const after = asked ?? (await newest(home, identity))
-    call.responseHeaders['X-Accel-Buffering'] = 'no'
-    return answer(call, 200, follow(call, home, identity, after), 'text/event-stream')
-  },
+  handle: ({ call, identity, query }, home: Home) =>
+    streamEvents(call, home, identity, { asked: query.after, told: (event) => eventText(event) }),
 })

@@ -141,6 +141,11 @@ export const tables: readonly Table[] = [
     columns: [...text('agent_id'), ...bigint('day', 'writes')],
   },
   {
+    name: 'daily_calls',
+    source: 'SELECT agent_id, day, reads, conflicts, refusals, seen_at FROM daily_calls',
+    columns: [...text('agent_id'), ...bigint('day', 'reads', 'conflicts', 'refusals', 'seen_at')],
+  },
+  {
     name: 'sessions',
     source: `SELECT token_hash, id, account_id, user_agent, created_at, seen_at, expires_at
      FROM sessions`,
@@ -148,6 +153,11 @@ export const tables: readonly Table[] = [
       ...text('token_hash', 'id', 'account_id', 'user_agent'),
       ...bigint('created_at', 'seen_at', 'expires_at'),
     ],
+  },
+  {
+    name: 'account_recoveries',
+    source: 'SELECT account_id, secret_hash, expires_at FROM account_recoveries',
+    columns: [...text('account_id', 'secret_hash'), ...bigint('expires_at')],
   },
   {
     name: 'sign_in_addresses',

@@ -29,6 +29,11 @@ export interface EntriesWanted {
   readonly limit: number
 }
 
+export type RecoverAnswer =
+  | { readonly outcome: 'made' }
+  /** No account has this e-mail address. */
+  | { readonly outcome: 'missing' }
+
 export type RemoveAnswer = { readonly outcome: 'removed' } | { readonly outcome: 'missing' }
 
 export interface HostStore {
@@ -38,6 +43,11 @@ export interface HostStore {
    * shared with a stranger, knows no other who is to keep the agent.
    */
   resetOperatorToken(agentId: string, tokenHash: string, now: number): Promise<ResetAnswer>
+  /**
+   * Lets whoever holds the secret set another password for the account, once and until then. A link
+   * of the account that was made before is void.
+   */
+  recoverAccount(email: string, secretHash: string, expiresAt: number): Promise<RecoverAnswer>
   /** What strangers left in the gateway, newest first. */
   listEntries(wanted: EntriesWanted): Promise<readonly EntrySummary[]>
   /** Takes an entry out of the gateway, and out of all that finds or counts it. */

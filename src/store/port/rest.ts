@@ -24,3 +24,22 @@ export interface Verified {
 
 /** Told before each check: `done` of `of`. */
 export type Checking = (done: number, of: number) => void
+
+/** One thing that was looked at: as it should be, worth knowing, or wrong. */
+export interface Finding {
+  readonly about: string
+  readonly state: 'good' | 'odd' | 'wrong'
+  /** What was found, as one sentence without its full stop. */
+  readonly says: string
+  /** What to do about it. */
+  readonly advice?: string
+}
+
+/** What a look at the data needs to know. */
+export interface Examined {
+  readonly databaseUrl: string
+  /** Bytes that should be free. */
+  readonly diskReserve: number
+  /** Milliseconds since the epoch, by this machine's clock. */
+  readonly now: number
+}

@@ -1,6 +1,7 @@
 /** Agents: their births, within the births an hour, and what is read of them. */
 
 import { overLimits } from '../answers.ts'
+import { dayOf } from '../port/activity.ts'
 import type {
   Account,
   Birth,
@@ -12,7 +13,6 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
-import { dayOf } from '../port/sessions.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { knowsAddress, rememberAddress } from './addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'

@@ -118,6 +118,7 @@ const ERASED = [
   'DELETE FROM log WHERE agent_id = $1',
   'DELETE FROM memories WHERE agent_id = $1',
   'DELETE FROM daily_writes WHERE agent_id = $1',
+  'DELETE FROM daily_calls WHERE agent_id = $1',
   'DELETE FROM operator_replacements WHERE agent_id = $1',
   // To be born and erased in turn must not be free.
   `INSERT INTO erased_births (born_from, created_at)

@@ -51,7 +51,7 @@ export function hostVerbs(
   { read, transact, write }: Connections,
   committed: () => void,
   most: number,
-): HostStore {
+): Omit<HostStore, 'recoverAccount'> {
   const happen = happenings(most)
   return {
     async resetOperatorToken(agentId, tokenHash, now) {

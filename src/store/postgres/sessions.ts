@@ -1,32 +1,19 @@
 /** The console's verbs. */
 import type { AgentStatus, Author, Identity } from '../port/home.ts'
-import type { MemorySummary } from '../port/keeping/memories.ts'
 import {
-  type ActivityAnswer,
   type AttachAnswer,
-  type DayOfWrites,
   LOGGED_AGENTS,
   type NewSession,
-  type OwnedAgent,
-  type Page,
   SESSIONS_PER_ACCOUNT,
   type Session,
   type SessionStore,
 } from '../port/sessions.ts'
-import {
-  type AgentRow,
-  ownedAgentOf,
-  SELECT_SESSION,
-  type SessionRow,
-  type SummaryRow,
-  sessionOf,
-  summaryOf,
-} from '../rows.ts'
+import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
+import { activityVerbs } from './activity.ts'
 import { rememberAddress } from './addresses.ts'
-import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
-import { CURRENT, logFrom } from './keeping/log.ts'
+import { logFrom } from './keeping/log.ts'
 
 const findSession = statement<SessionRow>(
   'find_session',
@@ -72,12 +59,6 @@ const revokeSession = statement<{ id: string }>(
   'DELETE FROM sessions WHERE account_id = $1 AND id = $2 RETURNING id',
 )
 
-const listAgents = statement<AgentRow>(
-  'list_agents',
-  `SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = $1 AND agent_id > $2
-   ORDER BY agent_id LIMIT $3`,
-)
-
 const identifyOwner = statement<{ tokenHash: string; status: AgentStatus }>(
   'identify_owner',
   `SELECT c.token_hash AS "tokenHash", a.status FROM agents a
@@ -97,38 +78,6 @@ const attachAgent = statement<AdmittedRow & { attached: boolean }>(
    SELECT kind, status AS credential_status, EXISTS (SELECT 1 FROM attached) AS attached
    FROM admitted`,
 )
-
-/** Null where the reader may look and there is nothing. */
-type FoundRow = AdmittedRow & (SummaryRow | { key: null })
-
-const largestMemories = statement<FoundRow>(
-  'largest_memories',
-  `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
-     m.created_at, m.updated_at, v.n AS seq, NULL AS text
-   FROM credentials c
-   LEFT JOIN memories m ON m.agent_id = c.agent_id AND NOT m.deleted ${CURRENT}
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY v.bytes DESC NULLS LAST, m.key LIMIT $3`,
-)
-
-const writesByDay = statement<DayOfWrites>(
-  'writes_by_day',
-  `SELECT day, sum(writes)::BIGINT AS writes FROM (
-     SELECT day, writes FROM daily_writes WHERE agent_id = $1
-     UNION ALL SELECT day, day_writes FROM homes WHERE agent_id = $1
-   ) AS counted
-   WHERE day >= $2 AND writes > 0 GROUP BY day ORDER BY day`,
-)
-
-const totalBytes = statement<{ bytes: number }>(
-  'total_bytes',
-  `SELECT coalesce(sum(v.bytes), 0)::BIGINT AS bytes
-   FROM memories m ${CURRENT}
-   WHERE m.agent_id = $1 AND NOT m.deleted`,
-)
-
-const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
-  rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
 
 /** Of one account at a time: it is locked. */
 const logSignIn = statement(
@@ -176,9 +125,6 @@ const signInVerbs = ({ read, write, transact }: Connections, committed: () => vo
 })
 
 const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
-  async listAgents(accountId: string, { after = '', limit }: Page): Promise<OwnedAgent[]> {
-    return (await read(listAgents, accountId, after, limit)).map(ownedAgentOf)
-  },
   async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
     const [row] = await read(identifyOwner, agentId, accountId)
     return row && { agentId, kind: 'operator', ...row }
@@ -191,28 +137,11 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
   },
 })
 
-const browsingVerbs = ({ read }: Connections) => ({
-  async readActivity(
-    { agentId, tokenHash }: Identity,
-    sinceDay: number,
-    limit: number,
-  ): Promise<ActivityAnswer> {
-    const largest = await read(largestMemories, agentId, tokenHash, limit)
-    const refused = refusedBy(largest[0])
-    if (refused) return refused
-    const days = await read(writesByDay, agentId, sinceDay)
-    const [total] = await read(totalBytes, agentId)
-    return {
-      outcome: 'activity',
-      days,
-      largest: summariesOf(largest),
-      totalBytes: total?.bytes ?? 0,
-    }
-  },
-})
-
-export const sessionVerbs = (connections: Connections, committed: () => void): SessionStore => ({
+export const sessionVerbs = (
+  connections: Connections,
+  committed: () => void,
+): Omit<SessionStore, 'findRecovery' | 'setPassword'> => ({
   ...signInVerbs(connections, committed),
   ...ownerVerbs(connections, committed),
-  ...browsingVerbs(connections),
+  ...activityVerbs(connections),
 })

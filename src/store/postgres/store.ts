@@ -1,7 +1,6 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore } from '../port/home.ts'
-import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { KeyStore } from '../port/keys.ts'
@@ -24,6 +23,7 @@ import { searchWith } from './keeping/search.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { keyVerbs } from './keys.ts'
+import { recoveryVerbs } from './recoveries.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sessionVerbs } from './sessions.ts'
 import { openExport } from './transfer/export.ts'
@@ -78,6 +78,7 @@ export async function openPostgres(
     }),
     ...forgettingHost(known, hostVerbs(hot, committed, options.home.events)),
     ...sessionVerbs(hot, committed),
+    ...recoveryVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
@@ -112,8 +113,8 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
 
 const forgettingHost = (
   known: Identities,
-  { resetOperatorToken, ...others }: HostStore,
-): HostStore => ({
+  { resetOperatorToken, ...others }: ReturnType<typeof hostVerbs>,
+): ReturnType<typeof hostVerbs> => ({
   ...others,
   resetOperatorToken: (agentId, ...token) =>
     resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),

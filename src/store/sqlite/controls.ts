@@ -54,6 +54,7 @@ const ERASED = [
   'DELETE FROM staged_imports WHERE agent_id = ?',
   'DELETE FROM homes WHERE agent_id = ?',
   'DELETE FROM daily_writes WHERE agent_id = ?',
+  'DELETE FROM daily_calls WHERE agent_id = ?',
   'DELETE FROM operator_replacements WHERE agent_id = ?',
   'DELETE FROM credentials WHERE agent_id = ?',
   // Births an hour are counted from the agents: to be born and erased in turn must not be free.

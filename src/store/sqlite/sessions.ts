@@ -2,60 +2,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Identity } from '../port/home.ts'
 import {
-  type ActivityAnswer,
   type AttachAnswer,
-  type DayOfWrites,
   LOGGED_AGENTS,
   type NewSession,
-  type OwnedAgent,
-  type Page,
   SESSIONS_PER_ACCOUNT,
   type Session,
 } from '../port/sessions.ts'
-import {
-  type AgentRow,
-  ownedAgentOf,
-  SELECT_SESSION,
-  type SessionRow,
-  type SummaryRow,
-  sessionOf,
-  summaryOf,
-} from '../rows.ts'
+import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
 import { prepareRememberAddress } from './addresses.ts'
-import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
 import type { Happen } from './keeping/events.ts'
 
-function prepareActivity(db: DatabaseSync) {
-  const days = prepare<DayOfWrites>(
-    db,
-    `SELECT day, sum(writes) AS writes FROM (
-       SELECT day, writes FROM daily_writes WHERE agent_id = ?1
-       UNION ALL SELECT day, writes FROM homes WHERE agent_id = ?1 AND writes > 0
-     ) WHERE day >= ?2 GROUP BY day ORDER BY day`,
-  )
-  const largest = prepare<SummaryRow>(
-    db,
-    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
-       NULL AS text
-     FROM memories m JOIN log v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT ?`,
-  )
-  const total = prepare<{ bytes: number }>(
-    db,
-    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN log v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0`,
-  )
-  return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({
-    outcome: 'activity',
-    days: days.all(agentId, sinceDay).map(({ day, writes }) => ({ day, writes })),
-    largest: largest.all(agentId, limit).map(summaryOf),
-    totalBytes: total.get(agentId)?.bytes ?? 0,
-  })
-}
-
-export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
+export function prepareSessionReads(db: DatabaseSync) {
   const session = prepare<SessionRow>(
     db,
     `${SELECT_SESSION} WHERE s.token_hash = ? AND s.expires_at > ?`,
@@ -64,17 +23,12 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
     db,
     `${SELECT_SESSION} WHERE s.account_id = ? AND s.expires_at > ? ORDER BY s.created_at DESC, s.id DESC`,
   )
-  const agents = prepare<AgentRow>(
-    db,
-    `SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`,
-  )
   const owner = prepare<Pick<Identity, 'tokenHash' | 'status'>>(
     db,
     `SELECT c.token_hash AS tokenHash, a.status FROM agents a
      JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
      WHERE a.id = ? AND a.account_id = ?`,
   )
-  const activity = prepareActivity(db)
   return {
     findSession(tokenHash: string, now: number): Session | undefined {
       const row = session.get(tokenHash, now)
@@ -82,14 +36,10 @@ export function prepareSessionReads(db: DatabaseSync, refuse: Refuse) {
     },
     listSessions: (accountId: string, now: number): Session[] =>
       sessions.all(accountId, now).map(sessionOf),
-    listAgents: (accountId: string, { after = '', limit }: Page): OwnedAgent[] =>
-      agents.all(accountId, after, limit).map(ownedAgentOf),
     identifyOwner(accountId: string, agentId: string): Identity | undefined {
       const row = owner.get(agentId, accountId)
       return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
     },
-    readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>
-      refuse(identity) ?? activity(identity.agentId, sinceDay, limit),
   }
 }
 

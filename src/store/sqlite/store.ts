@@ -9,6 +9,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
+import { prepareActivityReads } from './activity.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -25,6 +26,7 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareKeyReads } from './keys.ts'
+import { prepareFindRecovery } from './recoveries.ts'
 import { prepareSessionReads } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
@@ -51,7 +53,9 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     },
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
-    sessions: prepareSessionReads(db, refuse),
+    sessions: prepareSessionReads(db),
+    findRecovery: prepareFindRecovery(db),
+    activity: prepareActivityReads(db, refuse),
     gateway: prepareGatewayReads(db),
     host: prepareHostReads(db),
     ...groupReads(db),
@@ -159,21 +163,24 @@ function homeVerbs(parts: Parts): HomeStore {
 const hostVerbs = (parts: Parts): HostStore => ({
   resetOperatorToken: (...token) =>
     forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
+  recoverAccount: (...recovery) => parts.writer.submit('recoverAccount', ...recovery),
   listEntries: (wanted) => parts.read(() => parts.host.listEntries(wanted)),
   removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
-const sessionVerbs = ({ sessions, read, writer }: Parts): SessionStore => ({
+const sessionVerbs = ({ findRecovery, sessions, activity, read, writer }: Parts): SessionStore => ({
+  findRecovery: (secretHash, at) => read(() => findRecovery(secretHash, at)),
+  setPassword: (...password) => writer.submit('setPassword', ...password),
   createSession: (...session) => writer.submit('createSession', ...session),
   findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),
   touchSession: (...session) => writer.submit('touchSession', ...session),
   listSessions: (accountId, at) => read(() => sessions.listSessions(accountId, at)),
   revokeSession: (...session) => writer.submit('revokeSession', ...session),
-  listAgents: (accountId, page) => read(() => sessions.listAgents(accountId, page)),
   identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
   attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
-  readActivity: (identity, sinceDay, limit) =>
-    read(() => sessions.readActivity(identity, sinceDay, limit)),
+  countCalls: (calls) => writer.submit('countCalls', calls),
+  listAgents: (...agents) => read(() => activity.listAgents(...agents)),
+  readActivity: (...asked) => read(() => activity.readActivity(...asked)),
 })
 
 const gatewayVerbs = ({ gateway, read, space, writer }: Parts): GatewayStore => ({

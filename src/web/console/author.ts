@@ -4,11 +4,15 @@ import type { Author, Door } from '../../store/port/home.ts'
 import { type Html, nothing } from '../layout/page.ts'
 
 const doors: Readonly<Record<Door, string>> = {
-  api: 'the API',
-  console: 'the console',
-  mcp: 'MCP',
-  host: 'a command on the host',
+  api: 'by a program',
+  console: 'on these pages',
+  mcp: 'through MCP',
+  host: 'by a command on the host',
 }
+
+/** An agent is a program: only of others it is said. */
+const through = ({ as, via }: Author): string =>
+  as === 'agent' && via === 'api' ? '' : `, ${doors[via]}`
 
 const person = (account: string | undefined): Html =>
   account === undefined ? nothing : html` <bdi>${account}</bdi>`
@@ -19,5 +23,5 @@ const keyOf = (key: Author['key']): Html =>
 /** Undefined: what was done before authors were kept. */
 export const byWhom = (by: Author | undefined): Html =>
   by
-    ? html`${by.as === 'agent' ? 'The agent' : 'The operator'}${person(by.account)}${keyOf(by.key)}, through ${doors[by.via]}`
+    ? html`${by.as === 'agent' ? 'The agent' : 'The operator'}${person(by.account)}${keyOf(by.key)}${through(by)}`
     : html`Not known`

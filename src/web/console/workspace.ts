@@ -3,11 +3,16 @@ import type { Home } from '../../home/home.ts'
 import type { Call } from '../../http/call.ts'
 import type { Identified } from '../../pipeline/guards/bearer.ts'
 import type { SignedIn } from '../../pipeline/guards/session.ts'
+import type { AgentCalls } from '../../pipeline/log/agent-calls.ts'
 import type { SessionStore } from '../../store/port/sessions.ts'
 
 /** The pages act through the home's own verbs, as the operator of the account's agents. */
 export interface Workspace extends Home {
   readonly sessions: SessionStore
+  /** What agents asked for is written down before it is looked at. */
+  readonly calls: Pick<AgentCalls, 'settle'>
+  /** Where programs reach the service, as far as it is known. */
+  readonly publicUrl: string | undefined
   /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */
   readonly secure: boolean
 }

@@ -13,7 +13,10 @@ const extension = import.meta.url.slice(-2)
 
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
-const modules = ['copy', 'bytes', 'live'] as const
+const modules = ['copy', 'bytes', 'live', 'follow'] as const
+
+/** Sent as one, in this order. */
+const styles = ['base', 'frame', 'forms', 'lists', 'console', 'rooms'] as const
 
 export type BrowserModule = (typeof modules)[number]
 
@@ -29,6 +32,12 @@ function moduleText(name: BrowserModule): string {
   return extension === 'ts' ? stripTypeScriptTypes(source) : source
 }
 
+/** Without comments and indentation, which are a quarter of it. */
+const styleText = (): string =>
+  styles
+    .map((name) => read(`./style/${name}.css`).replaceAll(/\/\*.*?\*\/|^ +|\n(?=\n)/gms, ''))
+    .join('')
+
 const fileOf = (name: BrowserModule): string => `${name}.${extension}`
 
 interface Edition {
@@ -39,7 +48,7 @@ interface Edition {
 
 function load(): Edition {
   const files = new Map<string, Asset>([
-    ['style.css', { type: 'text/css; charset=utf-8', text: read('./style.css') }],
+    ['style.css', { type: 'text/css; charset=utf-8', text: styleText() }],
     ['icon.svg', { type: 'image/svg+xml', text: serviceIcon() }],
   ])
   for (const name of modules) {

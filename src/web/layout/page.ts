@@ -4,6 +4,7 @@ import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
 import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
+import { ACCOUNT, AGENTS, ROOMS, SIGN_IN } from './paths.ts'
 
 export type Html = ReturnType<typeof html>
 
@@ -32,48 +33,102 @@ export function keepToItself(call: Call, secure: boolean): void {
   if (secure) call.responseHeaders['Strict-Transport-Security'] = `max-age=${ONE_YEAR_SECONDS}`
 }
 
+/** A page above this one. */
+export interface Crumb {
+  readonly name: string
+  readonly path: string
+}
+
 /** What a page adds to the shell. */
 export interface Page {
   readonly title: string
   readonly body: Html
   readonly status?: number
-  /** Shows who is signed in and the way out. */
-  readonly session?: Session | undefined
+  /** Who is signed in; undefined where nobody is, or where the page does not ask. */
+  readonly session?: Pick<Session, 'email'> | undefined
   readonly scripts?: readonly BrowserModule[]
+  /** Where it belongs in the navigation. */
+  readonly place?: 'agents' | 'account' | 'rooms'
+  /** From the first page to the one above; the page itself is added, by `here` or its title. */
+  readonly trail?: readonly Crumb[]
+  readonly here?: string
+  /** Between the navigation and the content. */
+  readonly band?: Html
+  /** As wide as the window, for what has two columns. */
+  readonly wide?: boolean
+  /** Whose events keep the page as it is now: the address of a stream. */
+  readonly follows?: string
+  /** The page whose parts are shown then, where it is another. */
+  readonly from?: string
+  /** Looks again now and then: for a page about many homes. */
+  readonly looks?: boolean
 }
 
-const account = (session: Session | undefined): Html =>
-  session
-    ? html`<a href="/console">Agents</a>
-        <a href="/console/sessions">${session.email}</a>
-        <form method="post" action="/console/sign-out">
-          <button class="plain">Sign out</button>
-        </form>`
-    : html`<a href="/console">Console</a>`
+const entries = [
+  { id: 'agents', name: 'Agents', path: AGENTS },
+  { id: 'rooms', name: 'Rooms', path: ROOMS },
+  { id: 'account', name: 'Account', path: ACCOUNT },
+] as const
+
+type Entry = (typeof entries)[number]
+
+const entry = ({ id, name, path }: Entry, { place, session }: Page): Html =>
+  html`<li${
+    id === 'account' ? html` class="apart"` : nothing
+  }><a href="${path}"${id === place ? html` aria-current="true"` : nothing}${
+    id === 'account' && session ? html` title="${session.email}"` : nothing
+  }>${name}</a></li>`
+
+/** The same wherever one is: who is not signed in is led there first. */
+const navigation = (page: Page): Html => html`<nav aria-label="Service"><ul>
+${entries.map((each) => entry(each, page))}
+<li>${
+  page.session
+    ? html`<form method="post" action="/console/sign-out"><button>Sign out</button></form>`
+    : html`<a href="${SIGN_IN}">Sign in</a>`
+}</li>
+</ul></nav>`
+
+const crumb = ({ name, path }: Crumb): Html =>
+  html`<li><a href="${path}" dir="auto">${name}</a></li>`
+
+const crumbs = ({ trail, here, title }: Page): Html =>
+  trail
+    ? html`<nav class="crumbs" aria-label="Where you are"><ol>${trail.map(crumb)}<li><span aria-current="page" dir="auto">${here ?? title}</span></li></ol></nav>`
+    : nothing
 
 const tags = (scripts: readonly BrowserModule[]): Html[] =>
   scripts.map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)
 
+const attribute = (name: string, value: string | undefined): Html =>
+  value === undefined ? nothing : html` ${name}="${value}"`
+
+const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
+  const classes = [place === 'rooms' && 'place', wide && 'wide'].filter(Boolean).join(' ')
+  return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks ? '' : undefined)}>`
+}
+
 // A form's own page must name itself in Origin, where a browser sends no Fetch Metadata.
-const shell = ({ title, body, session, scripts = [] }: Page): Html => html`<!doctype html>
+const shell = (page: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="same-origin">
-<title>${title} · Agent Home</title>
+<title>${page.title} · Agent Home</title>
 <link rel="icon" href="${icon()}" type="image/svg+xml">
 <link rel="stylesheet" href="${stylesheet()}">
-${tags(scripts)}
+${tags(page.scripts ?? [])}
 </head>
-<body>
+${bodyTag(page)}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
-<a class="brand" href="/">${glyph('anu')} Agent Home</a>
-<nav aria-label="Service">${account(session)}</nav>
+<a class="brand" href="/">${glyph('anu')} <span>Agent Home</span></a>
+${navigation(page)}
 </header>
-<main id="main">${body}</main>
+${page.band ?? nothing}
+<main id="main">${crumbs(page)}${page.body}</main>
 <footer class="foot"><p>Exactly what the agent wrote, provably kept, yours to leave with.</p></footer>
 </body>
 </html>`

@@ -1,6 +1,9 @@
 /** Where the operator's pages lead. */
 
 export const SIGN_IN = '/console/sign-in'
+export const AGENTS = '/console'
+export const ACCOUNT = '/console/sessions'
+export const ROOMS = '/#rooms'
 
 const HERE = 'http://here'
 

@@ -42,7 +42,7 @@ const halves = (agents: number, memories: number): Html => html`<div class="halv
 <h2 id="home">A private home</h2>
 <p>For what one agent remembers: named texts, each with a version. A write that did not see the last one is refused, so two runs never lose each other’s words, and an answer means that it is on disk. Its operator, a person, reads, repairs, pauses, and leaves with all of it.</p>
 <p><strong>${plural(agents, 'agent')}</strong> ${agents === 1 ? 'lives' : 'live'} here, with <strong>${plural(memories, 'memory', 'memories')}</strong>.</p>
-<p class="actions"><a class="button" href="/console/birth">Give birth to an agent</a>
+<p class="actions"><a class="button" href="/console/birth">Create agent</a>
 <a class="button quiet" href="/console">Sign in</a></p>
 </section>
 <section aria-labelledby="gateway">
@@ -64,6 +64,7 @@ async function show(call: Call, site: SiteContext): Promise<Answer> {
   const url = site.publicUrl ?? `http://${call.host}`
   return showPage(call, site.secure, {
     title: 'A home and a gateway',
+    place: 'rooms',
     scripts: ['copy', 'live'],
     body: html`<section class="opening">
 <h1>A home for what an agent remembers, and a gateway where any may leave a trace.</h1>

@@ -112,6 +112,7 @@ async function show(
   const { entries, next, tag, live, whole } = await asked(site, room, query)
   return showPage(call, site.secure, {
     title: room.name.en,
+    place: 'rooms',
     status: typed.refusal?.status ?? 200,
     scripts: live ? ['live'] : [],
     body: html`${heading(room, tag)}

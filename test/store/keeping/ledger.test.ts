@@ -24,7 +24,7 @@ import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
 import { checkHeads, checkHome, tablesOf } from './tables.ts'
 
 /** A longer hunt is a larger number here. */
-const HOMES = times(40)
+const HOMES = times(160)
 
 const directory = temporaryDirectory()
 let db: DatabaseSync

@@ -5,9 +5,9 @@
  */
 import { authorOf } from '../../answers.ts'
 import type { Ledger } from '../../plan.ts'
+import { dayOf } from '../../port/activity.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
-import { dayOf } from '../../port/sessions.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'

@@ -9,6 +9,7 @@
  */
 import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
 import { isPinned, sizeOf } from '../../change.ts'
+import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import type {
   Conflict,
@@ -16,7 +17,6 @@ import type {
   MemoryWrite,
   WriteAnswer,
 } from '../../port/keeping/memories.ts'
-import { dayOf } from '../../port/sessions.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { memoryOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'

@@ -5,7 +5,9 @@ import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory, findPinned } from './history.ts'
+import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
 
 /**
@@ -164,7 +166,12 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
    SELECT gin_clean_pending_list('entries_by_word');`,
 
   placeWords,
+  addRecoveries,
+  addDailyCalls,
 ]
+
+/** The version of the schema that this program has. */
+export const SCHEMA = steps.length
 
 /** Any number will do, as long as nothing else in the database takes the same lock. */
 const LOCK = 4_821_907
@@ -192,16 +199,16 @@ async function step(ask: Ask, progress: Progress): Promise<void> {
   await ask(createVersion)
   const [found] = await ask(readVersion)
   const version = found?.version ?? 0
-  if (version > steps.length) {
+  if (version > SCHEMA) {
     throw new StoreRefused(
-      `The database has schema ${version}, and this program knows ${steps.length}. Run the newer program that wrote it.`,
+      `The database has schema ${version}, and this program knows ${SCHEMA}. Run the newer program that wrote it.`,
     )
   }
-  if (version === steps.length) return
+  if (version === SCHEMA) return
   for (const next of steps.slice(version)) {
     await (typeof next === 'string' ? ask(statement('', next)) : next(ask, progress))
   }
-  await ask(writeVersion, steps.length)
+  await ask(writeVersion, SCHEMA)
 }
 
 /** A step may rewrite a large table, and other starters wait for it. */

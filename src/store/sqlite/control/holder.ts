@@ -43,6 +43,7 @@ export async function reachHolder(path: string): Promise<Host | undefined> {
   return {
     location: path,
     resetOperatorToken: asking('resetOperatorToken'),
+    recoverAccount: asking('recoverAccount'),
     listEntries: asking('listEntries'),
     removeEntry: asking('removeEntry'),
     async close() {

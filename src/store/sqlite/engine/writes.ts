@@ -1,6 +1,7 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
+import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
 import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
@@ -10,6 +11,7 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
+import { prepareRecoveries } from '../recoveries.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
@@ -45,7 +47,9 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
+    ...prepareRecoveries(db),
     noteUse: prepareNoteUse(db),
+    countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
     ...prepareStaging(db, refuse, home, steps),

@@ -1,7 +1,7 @@
 /** What is counted of each home. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ledger } from '../../plan.ts'
-import { dayOf } from '../../port/sessions.ts'
+import { dayOf } from '../../port/activity.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 export interface Home extends Ledger {

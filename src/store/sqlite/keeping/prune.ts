@@ -97,6 +97,11 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
   }
 
+  /** What an import brought lies below what was there before it: that is older still, and goes too. */
+  const withEarlier = (rows: readonly AgedRow[]): readonly AgedRow[] => [
+    ...new Map(rows.flatMap(({ n }) => [...chain(n, 0)]).map((row) => [row.n, row])).values(),
+  ]
+
   return {
     /** So many versions from the newest on. */
     chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
@@ -121,7 +126,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
         const { rows, home: filed } = oldest(agentId, home)
         const last = rows.at(-1)
         if (!last) return { ...filed, oldest: filed.lastEvent + 1 }
-        const history = filed.history - free(agentId, filed, rows)
+        const history = filed.history - free(agentId, filed, withEarlier(rows))
         home = { ...filed, history, oldest: last.event_id }
       }
       return home

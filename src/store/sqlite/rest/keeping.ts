@@ -1,8 +1,16 @@
-/** What memories, their versions, the log and what is counted of a home promise each other. */
+/**
+ * What memories, their versions, the log and what is counted of a home promise each other.
+ * CROSS JOIN has the log read once, as it lies: it has no index by home.
+ */
 import { fields } from '../../../fields.ts'
+import { beneath } from '../keeping/log.ts'
 import type { Promised } from './promises.ts'
 
-const VERSIONS = 'log WHERE operation IS NOT NULL'
+/** What an import has written ahead that is not over yet is nobody's. */
+const isTaken = (l: string): string =>
+  `${l}.id >= (SELECT imports FROM homes WHERE agent_id = ${l}.agent_id) * ${beneath({ imports: 1 })}`
+
+const VERSIONS = `log v WHERE operation IS NOT NULL AND ${isTaken('v')}`
 
 const memory = "m.agent_id || ' ' || m.key"
 
@@ -64,21 +72,24 @@ export const ofVersions: readonly Promised[] = [
     fault: 'a version does not follow on the one before it',
     wrong: `SELECT ${row} FROM log l JOIN log p ON p.n = l.previous
       WHERE l.operation IS NOT NULL AND p.operation IS NOT NULL
-        AND (p.agent_id <> l.agent_id OR p.version >= l.version OR p.n >= l.n OR p.id > l.id)`,
+        AND (p.agent_id <> l.agent_id OR p.version >= l.version
+          OR (l.event IS NOT NULL AND (p.n >= l.n OR p.id >= l.id)))`,
   },
   {
     fault: 'a version is left out, and nothing in the log tells why',
-    wrong: `SELECT ${row} FROM log l JOIN log p ON p.n = l.previous
-        JOIN homes h ON h.agent_id = l.agent_id
+    wrong: `WITH erasures AS MATERIALIZED (
+        SELECT agent_id, max(id) AS last FROM log WHERE event = 'erase' GROUP BY agent_id
+      )
+      SELECT ${row} FROM log l CROSS JOIN log p ON p.n = l.previous
+        CROSS JOIN homes h ON h.agent_id = l.agent_id
       WHERE l.operation NOT IN ('rename', 'import') AND p.operation IS NOT NULL
         AND l.event IS NOT NULL AND l.version <> p.version + 1 AND l.id >= h.first_event
-        AND NOT EXISTS (SELECT 1 FROM log e
-          WHERE e.agent_id = l.agent_id AND e.event = 'erase' AND e.id > l.id)`,
+        AND l.id >= coalesce((SELECT last FROM erasures e WHERE e.agent_id = l.agent_id), 0)`,
   },
   {
     fault: 'a version belongs to no memory',
     wrong: `SELECT ${row} FROM log l
-      WHERE l.operation IS NOT NULL
+      WHERE l.operation IS NOT NULL AND ${isTaken('l')}
         AND NOT EXISTS (
           SELECT 1 FROM memories m WHERE m.agent_id = l.agent_id AND m.key = l.key AND m.n = l.n)
         AND l.n NOT IN (
@@ -102,7 +113,7 @@ export const ofLog: readonly Promised[] = [
     fault: 'events of a home are missing, doubled or beyond its last',
     wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
         SELECT l.agent_id, count(*) AS events, count(DISTINCT l.id) AS ids, max(l.id) AS last
-        FROM log l JOIN homes o ON o.agent_id = l.agent_id
+        FROM log l CROSS JOIN homes o ON o.agent_id = l.agent_id
         WHERE l.event IS NOT NULL AND l.id >= o.first_event GROUP BY l.agent_id
       ) e ON e.agent_id = h.agent_id
       WHERE coalesce(e.events, 0) <> h.last_event - h.first_event + 1

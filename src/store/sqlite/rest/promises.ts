@@ -30,6 +30,7 @@ export const ofAgents: readonly Promised[] = [
     wrong: `SELECT agent_id FROM credentials WHERE ${notHex('token_hash')}
       UNION ALL SELECT id FROM agents WHERE ${notHex('birth_key_hash')}
       UNION ALL SELECT id FROM sessions WHERE ${notHex('token_hash')}
+      UNION ALL SELECT account_id FROM account_recoveries WHERE ${notHex('secret_hash')}
       UNION ALL SELECT agent_id FROM operator_replacements
         WHERE ${notHex('key_hash')} OR ${notHex('replaced_hash')}`,
   },

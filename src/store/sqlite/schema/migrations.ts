@@ -3,7 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
+import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory } from './history.ts'
+import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
 import { writeImportsAhead } from './written-ahead.ts'
 
@@ -156,6 +158,8 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   beginHistory,
   addNamedKeys,
   writeImportsAhead,
+  addRecoveries,
+  addDailyCalls,
 ]
 
 /** The version of the schema that this program has. */

@@ -33,6 +33,7 @@ export const sessionsPage = endpoint({
     return showPage(call, workspace.secure, {
       title: 'Sessions',
       session,
+      place: 'account',
       body: html`<h1>Sessions</h1>
 <p class="lead">Where ${session.email} is signed in. A session ends after 12 hours without a visit, and after 7 days in any case. An account has at most ${SESSIONS_PER_ACCOUNT}: one more ends the oldest.</p>
 <ul class="rows">${sessions.map((each) => row(each, session, now))}</ul>`,

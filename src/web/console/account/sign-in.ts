@@ -42,7 +42,7 @@ ${input(
 )}
 <button>Sign in</button>
 </form>
-<p class="aside">No account yet? <a href="/console/birth">Give birth to an agent</a>: that makes one.</p>
+<p class="aside">No account yet? <a href="/console/birth">Create an agent</a>: that makes one.</p>
 </div>`,
   })
 

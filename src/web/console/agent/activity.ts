@@ -1,73 +1,50 @@
-/** A picture of what an agent does: writes per day, and how its memory is spread over keys. */
-import { html, raw } from 'hono/html'
-import { refusal } from '../../../home/refusal.ts'
-import type { MemorySummary } from '../../../store/port/keeping/memories.ts'
-import { type DayOfWrites, dayOf } from '../../../store/port/sessions.ts'
-import type { Html } from '../../layout/page.ts'
-import { memoryPath } from '../../layout/paths.ts'
-import { plural, size } from '../../layout/words.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+/** /console/agents/<id>/activity: everything that happened in this home, newest first. */
+import { html } from 'hono/html'
+import { z } from 'zod'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { showAgentPage, tabPath } from '../agent-page.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
+import { eventsBefore, eventTable } from './events.ts'
 
-const DAYS = 30
-const LARGEST = 8
+const EVENTS_PER_PAGE = 50
 
-const BAR = 16
-const HEIGHT = 96
+const further = (next: number | undefined): Html =>
+  next === undefined
+    ? nothing
+    : html`<a class="button quiet" rel="next" href="?before=${next}">Older</a>`
 
-const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
+const newest = (path: string, before: number | undefined): Html =>
+  before === undefined ? nothing : html`<a class="button quiet" href="${path}">Newest</a>`
 
-/** Every day of the window, those without a write too. */
-const filled = (days: readonly DayOfWrites[], first: number): DayOfWrites[] => {
-  const writes = new Map(days.map((each) => [each.day, each.writes]))
-  return Array.from({ length: DAYS }, (_, i) => ({
-    day: first + i,
-    writes: writes.get(first + i) ?? 0,
-  }))
-}
-
-function bar({ day, writes }: DayOfWrites, i: number, most: number): Html {
-  const height = writes === 0 ? 1 : Math.max(3, Math.round((writes / most) * HEIGHT))
-  const box = `x="${i * BAR + 2}" y="${HEIGHT - height}" width="${BAR - 4}" height="${height}"`
-  return html`<g><title>${dateOf(day)}: ${plural(writes, 'write')}</title><rect ${raw(box)} class="${writes === 0 ? 'still' : 'bar'}" rx="1.5"/></g>`
-}
-
-function writesChart(days: readonly DayOfWrites[]): Html {
-  const most = Math.max(1, ...days.map(({ writes }) => writes))
-  const total = days.reduce((sum, { writes }) => sum + writes, 0)
-  const said = `${plural(total, 'write')} in the last ${DAYS} days, at most ${most} on one day.`
-  return html`<figure>
-<figcaption>${total > 0 ? said : `No write in the last ${DAYS} days.`}</figcaption>
-<svg class="chart" viewBox="0 0 ${DAYS * BAR} ${HEIGHT}" role="img" aria-label="Writes per day">${days.map((each, i) => bar(each, i, most))}</svg>
-<p class="axis dim"><span>${dateOf(days[0]?.day ?? 0)}</span><span>${dateOf(days.at(-1)?.day ?? 0)}</span></p>
-</figure>`
-}
-
-function sizeRow({ key, bytes }: MemorySummary, largest: number, agentId: string): Html {
-  const width = Math.max(0.5, (bytes / Math.max(1, largest)) * 100).toFixed(1)
-  const href = memoryPath(agentId, key)
-  return html`<li><a href="${href}">${key}</a>
-<svg class="size" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="bar" width="${width}" height="4"/></svg>
-<span class="end dim">${size(bytes)}</span></li>`
-}
-
-export async function activitySection(
-  { identity }: AgentVisit,
-  { sessions, clock }: Workspace,
-): Promise<Html> {
-  const today = dayOf(clock())
-  const first = today - DAYS + 1
-  const seen = await sessions.readActivity(identity, first, LARGEST)
-  if (seen.outcome !== 'activity') throw refusal(seen)
-  const { largest, totalBytes } = seen
-  const top = largest[0]?.bytes ?? 0
-  return html`<section aria-labelledby="activity">
-<h2 id="activity">Activity</h2>
-<div class="halves">
-${writesChart(filled(seen.days, first))}
-<figure>
-<figcaption>${largest.length > 0 ? `${size(totalBytes)} of text in all. The largest memories:` : 'Nothing is kept yet.'}</figcaption>
-<ul class="sizes">${largest.map((each) => sizeRow(each, top, identity.agentId))}</ul>
-</figure>
-</div>
-</section>`
-}
+export const activityPage = endpoint({
+  operationId: 'consoleActivity',
+  method: 'GET',
+  path: tabPath(':agent', 'activity'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ before: queryInteger({ minimum: 1 }).optional() }),
+  errors: ['invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    const { agentId } = visit.identity
+    const { before } = visit.query
+    const { page, next } = await eventsBefore(workspace, visit.identity, {
+      before,
+      limit: EVENTS_PER_PAGE,
+    })
+    return showAgentPage(visit, workspace, {
+      tab: 'activity',
+      title: 'Activity',
+      body: html`<h1>Activity</h1>
+<p class="dim">Everything that happened in this home, newest first. It holds no texts, and outlives them.</p>
+<div id="events"${before === undefined ? html` data-live` : nothing}>${
+        page.length > 0
+          ? eventTable(agentId, page, workspace.clock())
+          : html`<p class="empty">Nothing happened yet.</p>`
+      }
+<p class="actions">${newest(tabPath(agentId, 'activity'), before)}${further(next)}</p></div>`,
+    })
+  },
+})

@@ -1,52 +1,82 @@
-/** /console: the agents of the account. */
+/** /console: the agents of the account, what each did today, and what needs attention. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import type { HomeLimits } from '../../../home/limits.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { OwnedAgent } from '../../../store/port/sessions.ts'
+import { dayOf, type OwnedAgent, type Today } from '../../../store/port/activity.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { plural } from '../../layout/words.ts'
+import { statusMark } from '../../layout/parts.ts'
+import { AGENTS, agentPath } from '../../layout/paths.ts'
+import { number, plural, when } from '../../layout/words.ts'
 import { forSignedIn } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
+import { concernMarks, concernsOf } from './attention.ts'
 
 const AGENTS_PER_PAGE = 50
 
-export const statusMark = (status: string): Html =>
-  html`<span class="status ${status}">${status}</span>`
+interface Place {
+  readonly limits: HomeLimits
+  readonly now: number
+}
 
-const card = ({ profile, memoryCount }: OwnedAgent): Html => html`<li>
-<a class="card" href="/console/agents/${profile.agentId}">
-<span class="crest">${glyph(profile.symbol)}</span>
-<span class="grow"><strong dir="auto">${profile.name}</strong><br>
-<span class="dim" dir="auto">${profile.purpose}</span></span>
-<span class="end">${statusMark(profile.status)}<br>
-<span class="dim">${plural(memoryCount, 'memory', 'memories')}</span></span>
-</a>
-</li>`
+const today = ({ writes, reads }: Today): string =>
+  writes + reads === 0 ? 'nothing' : `${plural(writes, 'write')}, ${plural(reads, 'read')}`
 
-const list = (agents: readonly OwnedAgent[]): Html =>
-  agents.length > 0
-    ? html`<ul class="cards">${agents.map(card)}</ul>`
-    : html`<p class="empty">No agent is in this account yet.</p>`
+function row(agent: OwnedAgent, { limits, now }: Place): Html {
+  const { profile, memoryCount, seenAt } = agent
+  return html`<tr>
+<th scope="row"><div class="who">${glyph(profile.symbol)}<span><a href="${agentPath(profile.agentId)}" dir="auto">${profile.name}</a>
+<span class="dim" dir="auto">${profile.purpose}</span></span></div></th>
+<td class="words marks">${statusMark(profile.status)}${concernMarks(concernsOf(agent, agent.today, limits))}</td>
+<td data-name="Today">${today(agent.today)}</td>
+<td class="number" data-name="Memories">${number(memoryCount)}</td>
+<td class="end" data-name="Last seen">${seenAt === undefined ? 'not yet' : when(seenAt, now)}</td>
+</tr>`
+}
+
+const table = (
+  agents: readonly OwnedAgent[],
+  place: Place,
+): Html => html`<table class="list agents">
+<thead><tr><th scope="col">Agent</th><th scope="col">Status</th><th scope="col">Today</th><th scope="col" class="number">Memories</th><th scope="col" class="end">Last seen</th></tr></thead>
+<tbody>${agents.map((each) => row(each, place))}</tbody>
+</table>`
+
+const ATTACH = html`<a class="button quiet" href="/console/attach">Attach an agent</a>`
+const CREATE = html`<a class="button" href="/console/birth">Create agent</a>`
+
+const none = html`<div class="empty"><p>No agent is in this account yet.</p>
+<p>Create one, or attach one that was created elsewhere by its operator token.</p></div>`
+
+const further = (agents: readonly OwnedAgent[]): Html => {
+  const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
+  return last
+    ? html`<p class="actions"><a class="button quiet" rel="next" href="${AGENTS}?after=${last.profile.agentId}">More agents</a></p>`
+    : nothing
+}
 
 export const agentsPage = endpoint({
   operationId: 'consoleAgents',
   method: 'GET',
-  path: '/console',
+  path: AGENTS,
   guards: forSignedIn,
   query: z.object({ after: z.string().optional() }),
-  async handle({ call, session, query }, { sessions, secure }: Workspace) {
+  async handle({ call, session, query }, workspace: Workspace) {
+    const { sessions, secure, calls, limits, clock } = workspace
+    const now = clock()
+    await calls.settle()
     const page = { after: query.after, limit: AGENTS_PER_PAGE }
-    const agents = await sessions.listAgents(session.accountId, page)
-    const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
+    const agents = await sessions.listAgents(session.accountId, page, dayOf(now))
     return showPage(call, secure, {
-      title: 'Your agents',
+      title: 'Agents',
       session,
-      body: html`<h1>Your agents</h1>
-${list(agents)}
-${last ? html`<p><a href="/console?after=${last.profile.agentId}">More agents</a></p>` : nothing}
-<p class="actions"><a class="button" href="/console/birth">Give birth to an agent</a>
-<a class="button quiet" href="/console/attach">Attach an agent by its operator token</a></p>`,
+      place: 'agents',
+      scripts: ['follow'],
+      looks: true,
+      body: html`<div class="headed"><h1>Agents</h1><p class="actions">${ATTACH} ${CREATE}</p></div>
+<div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
+${further(agents)}`,
     })
   },
 })

@@ -12,7 +12,7 @@ import { hashToken } from '../../../pipeline/tokens.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
@@ -23,9 +23,11 @@ const show = ({ call, session }: Visit, { secure }: Workspace, typed: Typed): Pr
     title: 'Attach an agent',
     status: typed.refusal?.status ?? 200,
     session,
+    place: 'agents',
+    trail: [{ name: 'Agents', path: AGENTS }],
     body: html`<div class="narrow">
 <h1>Attach an agent</h1>
-<p class="lead">An agent that was born without an account joins yours by its operator token. Paste it once; the token stays as it is and is not kept.</p>
+<p class="lead">An agent that was created without an account joins yours by its operator token. Paste it once; the token stays as it is and is not kept.</p>
 ${refusalNote(typed)}
 <form method="post" action="${path}" class="stack">
 ${input(
@@ -38,7 +40,7 @@ ${input(
   },
   typed,
 )}
-<button>Attach</button>
+<p class="actions"><button>Attach</button> <a class="button quiet" href="${AGENTS}">Cancel</a></p>
 </form>
 </div>`,
   })

@@ -27,9 +27,11 @@ import {
 } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { AGENTS, agentPath } from '../../layout/paths.ts'
+import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
+import { connect, firstWrite, firstWritePath } from './connect.ts'
 import { type Credential, credentials } from './credentials.ts'
 
 const path = '/console/birth'
@@ -44,7 +46,7 @@ const groups: readonly SymbolGroup[] = ['core', 'structural', 'expansion', 'pers
 
 const picker = (typed: Typed): Html => html`<fieldset>
 <legend>Symbol</legend>
-<p class="hint">The sign under which the agent is known. It stays.</p>
+<p class="hint">The sign under which the agent is known.</p>
 <div class="symbols">${groups.map((group) =>
   symbols.filter((each) => each.group === group).map((each) => choice(each, typed.values.symbol)),
 )}</div>
@@ -98,18 +100,20 @@ ${textarea(
 ${picker(typed)}
 ${account(typed, session)}
 ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
-<button>Give birth</button>
+<button>Create agent</button>
 </form>`
 
 async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Answer> {
   const session = await currentSession(call, workspace)
   const values = { ...(session && { email: session.email }), ...typed.values }
   return showPage(call, workspace.secure, {
-    title: 'Give birth to an agent',
+    title: 'Create an agent',
     status: typed.refusal?.status ?? 200,
     session,
+    place: 'agents',
+    trail: [{ name: 'Agents', path: AGENTS }],
     body: html`<div class="narrow">
-<h1>Give birth to an agent</h1>
+<h1>Create an agent</h1>
 <p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
 ${refusalNote(typed)}
 ${form({ ...typed, values }, freshKey(workspace), session)}
@@ -151,7 +155,7 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
     label: 'Operator token',
     value: operatorToken,
     meaning:
-      'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key.',
+      'Keep it yourself, apart from the agent. It also pauses the agent and replaces its token.',
   },
 ]
 
@@ -163,14 +167,19 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known)
   return showPage(call, workspace.secure, {
-    title: `${request.name} is born`,
-    scripts: ['copy'],
-    body: html`<div class="narrow">
-<p class="crest large">${glyph(request.symbol)}</p>
-<h1>${request.name} is born</h1>
-${credentials(tokensOf(born.token, born.operatorToken))}
-<p><a class="button" href="${agentPath(born.agentId)}">I have kept them: go to ${request.name}</a></p>
-</div>`,
+    title: `${request.name} is ready`,
+    session: known,
+    place: 'agents',
+    trail: [{ name: 'Agents', path: AGENTS }],
+    here: request.name,
+    scripts: ['copy', 'follow'],
+    follows: eventsPath(born.agentId),
+    from: firstWritePath(born.agentId),
+    body: html`<h1 class="with-glyph">${glyph(request.symbol)} <span><bdi>${request.name}</bdi> is ready</span></h1>
+<div class="halves"><div>${credentials(tokensOf(born.token, born.operatorToken))}
+<p class="actions"><a class="button" href="${agentPath(born.agentId)}">Done</a></p></div>
+<div>${connect(workspace, call, born.token)}
+${firstWrite(born.agentId, undefined)}</div></div>`,
   })
 }
 

@@ -2,46 +2,36 @@
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { eraseWhole } from '../../../home/erase-agent.ts'
-import { refusal as refusalOf } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import type { Identity, Profile } from '../../../store/port/home.ts'
+import type { Profile } from '../../../store/port/home.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
-import { showPage } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
+import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const path = `${agentPath(':agent')}/erase`
 
-async function findProfile({ store }: Workspace, identity: Identity) {
-  const found = await store.readProfile(identity)
-  if (found.outcome !== 'profile') throw refusalOf(found)
-  return found
-}
-
-async function show(
-  { call, session, identity }: AgentVisit,
-  workspace: Workspace,
-  typed: Typed,
-): Promise<Answer> {
-  const { profile, memoryCount } = await findProfile(workspace, identity)
+async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const agent = await findAgent(workspace, visit.identity)
+  const { profile, memoryCount } = agent
   const { agentId, name } = profile
-  return showPage(call, workspace.secure, {
-    title: `Erase ${name}`,
+  return showAgentPage(visit, workspace, {
+    agent,
+    tab: 'settings',
+    title: 'Erase',
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a></p>
-<h1>Erase <bdi>${name}</bdi></h1>
+    body: html`<h1>Erase <bdi>${name}</bdi></h1>
 ${refusalNote(typed)}
-<div class="note warn"><p><strong>Nothing brings it back.</strong> The profile, ${plural(memoryCount, 'memory', 'memories')} with every version, the log and all keys are gone at once, for you, for the agent and for whoever runs this service. Your account stays. <a href="${agentPath(agentId)}/export" download>Download the export</a> first, if anything of it should be kept.</p></div>
+<div class="note warn"><p><strong>Nothing brings it back.</strong> The profile, ${plural(memoryCount, 'memory', 'memories')} with every version, its activity and all keys are gone at once, for you, for the agent and for whoever runs this service. Your account stays. <a href="${agentPath(agentId)}/export" download>Download the export</a> first, if anything of it should be kept.</p></div>
 <form method="post" action="${agentPath(agentId)}/erase" class="stack">
 ${input({ name: 'typed', label: 'The agent’s name, typed once more', hint: `Or its id: ${agentId}` }, typed)}
 <p class="actions"><button class="danger">Erase the agent for good</button>
-<a class="button quiet" href="${agentPath(agentId)}">Leave it as it is</a></p>
+<a class="button quiet" href="${tabPath(agentId, 'settings')}">Cancel</a></p>
 </form>`,
   })
 }
@@ -83,7 +73,7 @@ export const eraseAgentForm = endpoint({
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, identity, sent: { typed = '' } }, workspace: Workspace) {
-    const { profile } = await findProfile(workspace, identity)
+    const { profile } = await findAgent(workspace, identity)
     if (!names(typed, profile)) throw notNamed()
     await eraseWhole(workspace, identity, identity.agentId)
     return redirect(call, '/console')

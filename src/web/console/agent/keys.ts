@@ -14,9 +14,10 @@ import {
   type Typed,
   untouched,
 } from '../../layout/fields.ts'
-import { type Html, showPage } from '../../layout/page.ts'
+import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
@@ -31,12 +32,12 @@ const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 <td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
 <td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
 <td><form method="post" action="${keysPath(agentId)}/end">${hidden('id', key.id)}
-<button class="plain">End it<span class="away">: ${key.name}</span></button></form></td>
+<button class="plain danger">Revoke<span class="away">: ${key.name}</span></button></form></td>
 </tr>`
 
 const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
   keys.length === 0
-    ? html`<p class="empty">There is none yet.</p>`
+    ? html`<p class="empty">No named key yet.</p>`
     : html`<table class="list log">
 <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
 <tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
@@ -49,47 +50,56 @@ const choices = [
 
 const newKeyForm = (agentId: string, typed: Typed): Html => html`<form method="post"
 action="${keysPath(agentId)}" class="stack">
-<h3>A new one</h3>
-${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears in the log.' }, typed)}
+<h2>New key</h2>
+${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
 ${select({ name: 'access', label: 'It may', choices }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
 ${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}
-<button>Make the key</button>
+<button>Create key</button>
 </form>`
 
 /** Sent twice, the form replaces the token once: its key is what the token is made of. */
 const operatorForm = (agentId: string, key: string, typed: Typed): Html => html`<form method="post"
 action="${agentPath(agentId)}/operator-key" class="stack">
-<h3>Operator key</h3>
+<h2>Operator token</h2>
 <p>A new token replaces yours, and the agent leaves every account but this one. Do this when the token may be known to others. The agent’s own keys stay.</p>
 ${hidden('key', key)}
-${checkbox({ name: 'understood', label: 'The present operator token stops working at once, wherever it is used.' }, typed)}
-<button class="danger">Replace the operator key</button>
+${checkbox({ name: 'assent', label: 'The present operator token stops working at once, wherever it is used.' }, typed)}
+<button class="danger">Replace the operator token</button>
+</form>`
+
+const rotateForm = (agentId: string, typed: Typed): Html => html`<form method="post"
+action="${agentPath(agentId)}/key" class="stack">
+<h2>Agent token</h2>
+<p>A new token replaces the one that the agent uses now, and every named key ends. Do this when the token may be known to others.</p>
+${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used.' }, typed)}
+<button class="danger">Rotate the agent token</button>
 </form>`
 
 /** The page, also shown again by its forms when they refuse. */
 export async function showKeys(
-  { call, session, identity }: AgentVisit,
+  visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
 ): Promise<Answer> {
+  const { identity } = visit
   const { agentId } = identity
   const keys = await findKeys(workspace, identity)
   const { key = '' } = typed.values
   const fresh = isOwnKey(key) ? key : newKey(workspace.random)
-  return showPage(call, workspace.secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'keys',
     title: 'Keys',
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a></p>
-<h1>Keys</h1>
+    body: html`<h1>Keys</h1>
 ${refusalNote(typed)}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>
-<p>Tokens of the agent that reach less, each to be ended apart. Rotating the agent key ends all of them.</p>
+<p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
 ${table(agentId, keys, workspace.clock())}
 </section>
-<div class="halves">${newKeyForm(agentId, typed)}${operatorForm(agentId, fresh, typed)}</div>`,
+<div class="narrow apart">${newKeyForm(agentId, typed)}</div>
+<div class="halves apart">${rotateForm(agentId, typed)}${operatorForm(agentId, fresh, typed)}</div>`,
   })
 }
 

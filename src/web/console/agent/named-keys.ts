@@ -7,7 +7,7 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { showPage } from '../../layout/page.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { credentials } from './credentials.ts'
@@ -38,17 +38,18 @@ export const newKeyForm = endpoint({
     ...costs('controls'),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'key_quota_reached'],
-  async handle({ call, session, identity, sent }, workspace: Workspace) {
+  async handle(visit, workspace: Workspace) {
+    const { identity, sent } = visit
     const { key, token } = await makeKey(workspace, identity, requestOf(sent))
     const credential = { name: 'key-token', label: 'Token', value: token, meaning: MEANING }
-    return showPage(call, workspace.secure, {
-      title: 'The new key',
-      session,
+    return showAgentPage(visit, workspace, {
+      tab: 'keys',
+      title: 'New key',
       scripts: ['copy'],
       body: html`<div class="narrow">
 <h1>The new key “<bdi>${key.name}</bdi>”</h1>
 ${credentials([credential])}
-<p><a class="button" href="${keysPath(identity.agentId)}">I have kept it</a></p>
+<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
 </div>`,
     })
   },

@@ -6,16 +6,16 @@ import { replaceOperatorToken } from '../../../home/keys/operator.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import { showPage } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
+import { findAgent, showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { credentials } from './credentials.ts'
-import { showKeys } from './keys.ts'
+import { keysPath, showKeys } from './keys.ts'
 
 const notUnderstood = () =>
   problem('invalid_body', {
-    errors: [{ pointer: '/understood', message: 'must be ticked: it is what a replacement does' }],
+    errors: [{ pointer: '/assent', message: 'must be ticked: it is what a replacement does' }],
   })
 
 const MEANING =
@@ -34,20 +34,24 @@ export const operatorKeyForm = endpoint({
     ...costs('controls'),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
-  async handle({ call, session, identity, sent }, workspace: Workspace) {
-    const { understood, key = '' } = sent
-    if (understood !== 'yes') throw notUnderstood()
+  async handle(visit, workspace: Workspace) {
+    const { identity, sent } = visit
+    const { assent, key = '' } = sent
+    if (assent !== 'yes') throw notUnderstood()
     const own = isOwnKey(key) ? key : newKey(workspace.random)
+    // Asked first: by the token that is void in a moment.
+    const agent = await findAgent(workspace, identity)
     const value = await replaceOperatorToken(workspace, identity, own)
     const credential = { name: 'operator-token', label: 'Operator token', value, meaning: MEANING }
-    return showPage(call, workspace.secure, {
-      title: 'The new operator key',
-      session,
+    return showAgentPage(visit, workspace, {
+      agent,
+      tab: 'keys',
+      title: 'New operator token',
       scripts: ['copy'],
       body: html`<div class="narrow">
-<h1>The new operator key</h1>
+<h1>New operator token</h1>
 ${credentials([credential])}
-<p><a class="button" href="${agentPath(identity.agentId)}">I have kept it</a></p>
+<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
 </div>`,
     })
   },

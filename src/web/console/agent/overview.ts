@@ -1,93 +1,113 @@
-/** /console/agents/<id>: one agent's profile, limits, activity and controls. */
-
+/** /console/agents/<id>: what one agent is doing, and what of it needs attention. */
 import { html } from 'hono/html'
-import type { BudgetName } from '../../../home/limits.ts'
+import { z } from 'zod'
 import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { spenderOf } from '../../../pipeline/guards/budget.ts'
-import type { Profile } from '../../../store/port/home.ts'
-import { symbols } from '../../../symbols.ts'
-import { type Typed, untouched } from '../../layout/fields.ts'
-import { glyph } from '../../layout/glyphs.ts'
-import { type Html, showPage } from '../../layout/page.ts'
+import { type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
+import type { HomeEvent } from '../../../store/port/keeping/events.ts'
+import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { number, plural, when } from '../../layout/words.ts'
+import { number, size, when } from '../../layout/words.ts'
+import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { activitySection } from './activity.ts'
-import { statusMark } from './agents.ts'
-import { controls } from './controls.ts'
+import { concernNotes, concernsOf, rateConcerns } from './attention.ts'
+import { chart, DAYS, filled } from './chart.ts'
+import { connect, firstWrite, firstWritePath, NO_TOKEN } from './connect.ts'
+import { eventList, eventsBefore } from './events.ts'
 
-const symbolName = (id: string): string => symbols.find((each) => each.id === id)?.name.en ?? id
+const RECENT = 8
 
-const head = (profile: Profile, now: number): Html => html`<header class="profile">
-<span class="crest">${glyph(profile.symbol)}</span>
-<div class="grow">
-<h1 dir="auto">${profile.name}</h1>
-<p class="lead" dir="auto">${profile.purpose}</p>
-<p class="dim">${statusMark(profile.status)} ${symbolName(profile.symbol)} · born ${when(profile.createdAt, now)} · <code>${profile.agentId}</code></p>
-</div>
-</header>`
-
-const gauge = (label: string, used: number, quota: number): Html => html`<li>
-<span>${label}</span>
-${quota > 0 ? html`<meter min="0" max="${quota}" high="${quota * 0.9}" value="${used}" aria-label="${label}"></meter>` : html`<span></span>`}
-<span class="end">${number(used)} of ${quota > 0 ? number(quota) : 'any number'}</span>
-</li>`
-
-const rates: readonly (readonly [BudgetName, string])[] = [
-  ['reads', 'Reads in this minute'],
-  ['writes', 'Writes in this minute'],
-  ['exports', 'Exports in this minute'],
-  ['controls', 'Your status and key changes in this minute'],
-]
-
-async function limitsSection(
-  { identity }: AgentVisit,
-  { budgets, limits }: Workspace,
-  memoryCount: number,
-): Promise<Html> {
-  const gauges = rates.map(async ([name, label]) => {
-    const spender = name === 'controls' ? spenderOf(identity) : identity.agentId
-    const { policy, remaining } = await budgets.look(name, spender)
-    return gauge(label, policy.quota - remaining, policy.quota)
-  })
-  return html`<section aria-labelledby="limits">
-<h2 id="limits">Limits</h2>
-<ul class="gauges">${gauge('Memories', memoryCount, limits.memoriesPerAgent)}${await Promise.all(gauges)}</ul>
-</section>`
+interface Seen {
+  readonly days: readonly DayOfActivity[]
+  readonly seenAt: number | undefined
+  readonly totalBytes: number
+  /** Of some memory; undefined where there is none. */
+  readonly someKey: string | undefined
 }
 
-const memories = (agentId: string, count: number): Html => html`<section aria-labelledby="memories">
-<h2 id="memories">Memories</h2>
-<p>${plural(count, 'memory', 'memories')}, each with its key and version.</p>
-<p class="actions"><a class="button" href="${agentPath(agentId)}/memories">See the memories</a>
-<a class="button quiet" href="${agentPath(agentId)}/export" download>Download the export</a>
-<a class="button quiet" href="${agentPath(agentId)}/print">Read everything on one page</a>
-<a class="button quiet" href="${agentPath(agentId)}/log">See what happened</a></p>
+async function look({ identity }: AgentVisit, workspace: Workspace): Promise<Seen> {
+  const first = dayOf(workspace.clock()) - DAYS + 1
+  await workspace.calls.settle()
+  const seen = await workspace.sessions.readActivity(identity, first, 1)
+  if (seen.outcome !== 'activity') throw refusal(seen)
+  const { seenAt, totalBytes, largest } = seen
+  return { days: filled(seen.days, first), seenAt, totalBytes, someKey: largest[0]?.key }
+}
+
+const todayOf = ({ days }: Seen): DayOfActivity => {
+  const today = days.at(-1)
+  if (!today) throw new Error('a window without a day')
+  return today
+}
+
+async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Promise<Html> {
+  const { agentId, status } = agent.profile
+  const { budgets, limits } = workspace
+  const found = [
+    ...concernsOf(agent, todayOf(seen), limits),
+    ...(await rateConcerns(budgets, agentId)),
+  ]
+  return html`<div id="concerns" data-live>${concernNotes(status, found)}</div>`
+}
+
+const fact = (name: string, value: Html | string, beside = ''): Html =>
+  html`<div><dt>${name}</dt><dd>${value}${beside ? html` <span class="dim">${beside}</span>` : nothing}</dd></div>`
+
+function facts({ memoryCount }: FoundAgent, seen: Seen, now: number): Html {
+  const { reads, writes, conflicts, refusals } = todayOf(seen)
+  return html`<dl class="stats" id="stats" data-live>
+${fact('Last seen', seen.seenAt === undefined ? 'Not yet' : when(seen.seenAt, now))}
+${fact('Memories', number(memoryCount), size(seen.totalBytes))}
+${fact('Writes today', number(writes))}
+${fact('Reads today', number(reads))}
+${fact('Conflicts today', number(conflicts))}
+${fact('Refused today', number(refusals))}
+</dl>`
+}
+
+const recent = (agentId: string, events: readonly HomeEvent[], now: number): Html => html`<section
+aria-labelledby="recent">
+<div class="headed"><h2 id="recent">Recent events</h2><a href="${tabPath(agentId, 'activity')}">All activity</a></div>
+<div id="events" data-live>${
+  events.length > 0
+    ? eventList(agentId, events, now)
+    : html`<p class="empty">Nothing happened yet.</p>`
+}</div>
 </section>`
 
-/** The page, also shown again by the controls that refuse. */
+const isNew = ({ memoryCount }: FoundAgent, { days }: Seen): boolean =>
+  memoryCount === 0 && days.every(({ writes }) => writes === 0)
+
+/** The page, also shown again by the switch when it is refused. */
 export async function showAgent(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
+  first = false,
 ): Promise<Answer> {
-  const { call, session, identity } = visit
-  const found = await workspace.store.readProfile(identity)
-  if (found.outcome !== 'profile') throw refusal(found)
-  const { profile, memoryCount } = found
-  return showPage(call, workspace.secure, {
-    title: profile.name,
+  const { call, identity } = visit
+  const { agentId } = identity
+  const agent = await findAgent(workspace, identity)
+  const seen = await look(visit, workspace)
+  const { page } = await eventsBefore(workspace, identity, { limit: RECENT })
+  const now = workspace.clock()
+  const waits = isNew(agent, seen)
+  return showAgentPage(visit, workspace, {
+    agent,
+    tab: 'overview',
+    title: agent.profile.name,
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`<p class="trail"><a href="/console">Your agents</a></p>
-${head(profile, workspace.clock())}
-${memories(identity.agentId, memoryCount)}
-${await activitySection(visit, workspace)}
-${await limitsSection(visit, workspace, memoryCount)}
-${controls(profile, typed)}`,
+    ...(waits && { scripts: ['copy'], from: firstWritePath(agentId) }),
+    body: html`${refusalNote(typed)}
+<p class="purpose dim" dir="auto">${agent.profile.purpose}</p>
+${waits || first ? firstWrite(agentId, seen.someKey) : nothing}
+${await concerns(agent, seen, workspace)}
+${waits ? connect(workspace, call, NO_TOKEN) : facts(agent, seen, now)}
+<div class="halves overview">${recent(agentId, page, now)}
+${waits ? nothing : chart(seen.days)}</div>`,
   })
 }
 
@@ -97,6 +117,8 @@ export const agentOverview = endpoint({
   path: agentPath(':agent'),
   params: ofAgent,
   guards: forOwner,
+  query: z.object({ first: z.string().optional() }),
   errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => showAgent(visit, workspace, untouched),
+  handle: (visit, workspace: Workspace) =>
+    showAgent(visit, workspace, untouched, visit.query.first !== undefined),
 })

@@ -7,32 +7,30 @@ import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import { showPage } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { credentials } from './credentials.ts'
-import { showAgent } from './overview.ts'
+import { keysPath, showKeys } from './keys.ts'
 
 const notUnderstood = () =>
   problem('invalid_body', {
     errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
   })
 
-async function showKey(
-  { call, session, identity }: AgentVisit,
-  workspace: Workspace,
-): Promise<Answer> {
+async function showKey(visit: AgentVisit, workspace: Workspace): Promise<Answer> {
+  const { identity } = visit
   const value = await rotateAgentKey(workspace, identity)
   const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
-  return showPage(call, workspace.secure, {
-    title: 'The new agent key',
-    session,
+  return showAgentPage(visit, workspace, {
+    tab: 'keys',
+    title: 'New agent token',
     scripts: ['copy'],
     body: html`<div class="narrow">
-<h1>The new agent key</h1>
+<h1>New agent token</h1>
 ${credentials([{ name: 'agent-token', label: 'Agent token', value, meaning }])}
-<p><a class="button" href="${agentPath(identity.agentId)}">I have kept it</a></p>
+<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
 </div>`,
   })
 }
@@ -45,7 +43,7 @@ export const keyForm = endpoint({
   guards: [
     ...formForOwner,
     again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      showAgent(visit, workspace, { values: visit.sent, refusal }),
+      showKeys(visit, workspace, { values: visit.sent, refusal }),
     ),
     ...costs('controls'),
   ],

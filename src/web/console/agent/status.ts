@@ -6,7 +6,7 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { agentPath, consolePath } from '../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showAgent } from './overview.ts'
@@ -25,9 +25,9 @@ export const statusForm = endpoint({
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, identity, sent }, { store, clock }: Workspace) {
-    const { status } = validateBody(statusChange, sent)
+    const { status } = validateBody(statusChange, { status: sent.status })
     const changed = await store.setStatus(identity, status, clock())
     if (changed.outcome !== 'profile') throw refusal(changed)
-    return redirect(call, `${agentPath(identity.agentId)}#controls`)
+    return redirect(call, consolePath(sent.back ?? '') ?? agentPath(identity.agentId))
   },
 })

@@ -6,11 +6,12 @@ import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
-import { type Html, showPage } from '../../layout/page.ts'
+import type { Html } from '../../layout/page.ts'
+import { showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Difference, differences } from './difference.ts'
 import { editor } from './editor.ts'
-import { facts, trail } from './memory.ts'
+import { crumbOf, facts } from './memory.ts'
 
 /** One side of the difference: what is only here is marked, what is only there is left out. */
 const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
@@ -35,19 +36,21 @@ function comparison(stored: Memory, sent: Fields, now: number): Html {
 }
 
 export async function showConflict(
-  { call, session, identity, sent }: AgentVisit & Sent,
+  visit: AgentVisit & Sent,
   workspace: Workspace,
 ): Promise<Answer> {
+  const { identity, sent } = visit
   const { agentId } = identity
   const stored = await findMemory(workspace, identity, sent.key ?? '')
   const values = { ...sent, expectedVersion: String(stored.version) }
-  return showPage(call, workspace.secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
     title: `Conflict in ${stored.key}`,
+    trail: [crumbOf(agentId, stored.key)],
+    here: 'Conflict',
     status: 409,
-    session,
     scripts: ['bytes'],
-    body: html`${trail(agentId)}
-<h1 class="key">${stored.key}</h1>
+    body: html`<h1 class="key">${stored.key}</h1>
 <div class="note warn" role="alert"><p><strong>The memory was written in the meantime.</strong> Nothing of yours is saved yet. Compare the two, then choose.</p></div>
 ${comparison(stored, sent, workspace.clock())}
 <h2>Your text, to save or to change first</h2>

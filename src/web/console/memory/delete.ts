@@ -13,13 +13,14 @@ import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
-import { type Html, showPage } from '../../layout/page.ts'
+import type { Html } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { number, size } from '../../layout/words.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { versionIn } from './edit.ts'
-import { facts, trail } from './memory.ts'
+import { crumbOf, facts } from './memory.ts'
 
 /** What a limit of 0 leaves without bound is not named. */
 function bounds({ versionsPerMemory, bytesPerAgent }: HomeLimits): string[] {
@@ -41,24 +42,26 @@ const form = (agentId: string, key: string, version: number): Html => html`<form
 method="post" action="${agentPath(agentId)}/memory/delete">
 ${hidden('key', key)}${hidden('expectedVersion', version)}
 <p class="actions"><button class="danger">Delete version ${version}</button>
-<a class="button quiet" href="${memoryPath(agentId, key)}">Leave it as it is</a></p>
+<a class="button quiet" href="${memoryPath(agentId, key)}">Cancel</a></p>
 </form>`
 
 /** Shown again, it asks about what is stored by then. */
 async function show(
-  { call, session, identity }: AgentVisit,
+  visit: AgentVisit,
   workspace: Workspace,
   asked: string,
   typed: Typed,
 ): Promise<Answer> {
+  const { identity } = visit
   const memory = await findMemory(workspace, identity, asked)
   const { key, version } = memory
-  return showPage(call, workspace.secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
     title: `Delete ${key}`,
+    trail: [crumbOf(identity.agentId, key)],
+    here: 'Delete',
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`${trail(identity.agentId)}
-<h1>Delete <span class="key">${key}</span>?</h1>
+    body: html`<h1>Delete <span class="key">${key}</span>?</h1>
 ${refusalNote(typed)}
 <p class="lead">The agent finds nothing under this key then. You and the agent can bring it back for as long as its versions are kept.</p>
 <p>${until(workspace.limits)}</p>

@@ -15,13 +15,13 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
-import { showPage } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
-import { trail } from './memory.ts'
+import { crumbOf } from './memory.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   key,
@@ -30,22 +30,20 @@ const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   expectedVersion: String(version),
 })
 
-function show(
-  { call, session, identity }: AgentVisit,
-  { secure }: Workspace,
-  typed: Typed,
-): Promise<Answer> {
+function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const { agentId } = visit.identity
   const { key = '' } = typed.values
-  return showPage(call, secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
     title: `Edit ${key}`,
+    trail: [crumbOf(agentId, key)],
+    here: 'Edit',
     status: typed.refusal?.status ?? 200,
-    session,
     scripts: ['bytes'],
-    body: html`${trail(identity.agentId)}
-<h1 class="key">${key}</h1>
+    body: html`<h1 class="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}
-${editor(identity.agentId, typed, 'Save', 'Leave it as it is')}`,
+${editor(agentId, typed, 'Save', 'Cancel')}`,
   })
 }
 

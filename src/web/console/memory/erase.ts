@@ -9,11 +9,12 @@ import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, input, refusalNote, select, type Typed, untouched } from '../../layout/fields.ts'
-import { type Html, showPage } from '../../layout/page.ts'
+import type { Html } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { trail } from './memory.ts'
+import { crumbOf } from './memory.ts'
 import { findStanding } from './standing.ts'
 
 const path = `${agentPath(':agent')}/memory/erase`
@@ -40,22 +41,24 @@ ${hidden('key', key)}
 ${select({ name: 'versions', label: 'What is to be erased', choices }, typed)}
 ${input({ name: 'typed', label: 'The key, typed once more' }, typed)}
 <p class="actions"><button class="danger">Erase for good</button>
-<a class="button quiet" href="${memoryPath(agentId, key)}">Leave it as it is</a></p>
+<a class="button quiet" href="${memoryPath(agentId, key)}">Cancel</a></p>
 </form>`
 
 async function show(
-  { call, session, identity }: AgentVisit,
+  visit: AgentVisit,
   workspace: Workspace,
   key: string,
   typed: Typed,
 ): Promise<Answer> {
+  const { identity } = visit
   await findStanding(workspace, identity, { key })
-  return showPage(call, workspace.secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
     title: `Erase ${key}`,
+    trail: [crumbOf(identity.agentId, key)],
+    here: 'Erase',
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`${trail(identity.agentId)}
-<h1>Erase <span class="key">${key}</span></h1>
+    body: html`<h1>Erase <span class="key">${key}</span></h1>
 ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> What is erased is gone for you, for the agent and for whoever runs this service. Copies that were made before stay where they are: exports, and backups. To delete it so that it can be brought back, go back and choose “Delete”.</p></div>
 ${form(identity.agentId, key, typed)}`,

@@ -5,9 +5,10 @@ import { refusal } from '../../../home/refusal.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { MemorySummary } from '../../../store/port/keeping/memories.ts'
 import { input } from '../../layout/fields.ts'
-import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
@@ -67,17 +68,14 @@ export const memoriesPage = endpoint({
   errors: ['invalid_token'],
   async handle(visit, workspace: Workspace) {
     const {
-      call,
-      session,
       identity: { agentId },
       query: { prefix, after },
     } = visit
     const { memories, next } = await find(visit, workspace, prefix, after)
-    return showPage(call, workspace.secure, {
+    return showAgentPage(visit, workspace, {
+      tab: 'memories',
       title: 'Memories',
-      session,
-      body: html`<p class="trail"><a href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a></p>
-<h1>Memories</h1>
+      body: html`<h1>Memories</h1>
 ${search(prefix)}
 ${memories.length > 0 ? table(agentId, memories, workspace.clock()) : empty(prefix)}
 ${further(prefix, next)}`,

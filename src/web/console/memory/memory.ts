@@ -8,18 +8,21 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
-import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { bringBack, history, type Place } from './history.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
-export const trail = (agentId: string): Html => html`<p class="trail"><a
-href="/console">Your agents</a> / <a href="${agentPath(agentId)}">Agent</a> / <a
-href="${agentPath(agentId)}/memories">Memories</a></p>`
+/** Of the pages below a memory's own. */
+export const crumbOf = (agentId: string, key: string): Crumb => ({
+  name: key,
+  path: memoryPath(agentId, key),
+})
 
 export const facts = (memory: Memory, now: number): Html =>
   html`<p class="dim">Version ${memory.version} · ${size(Buffer.byteLength(memory.text))} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>`
@@ -65,22 +68,22 @@ function note(place: Place, { current, newest, shown }: Standing, saved: boolean
 
 /** The page, also shown again by what refuses to change the memory. */
 export async function showMemory(
-  { call, session, identity }: AgentVisit,
+  visit: AgentVisit,
   workspace: Workspace,
   asked: Asked & { readonly saved?: string | undefined },
   typed: Typed,
 ): Promise<Answer> {
   const { key, saved } = asked
+  const { identity } = visit
   const { agentId } = identity
   const standing = await findStanding(workspace, identity, asked)
   const { current, shown, listed } = standing
   const place = { agentId, key, currentVersion: current?.version ?? 0, now: workspace.clock() }
-  return showPage(call, workspace.secure, {
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
     title: key,
     status: typed.refusal?.status ?? 200,
-    session,
-    body: html`${trail(agentId)}
-<h1 class="key">${key}</h1>
+    body: html`<h1 class="key">${key}</h1>
 ${refusalNote(typed)}
 ${note(place, standing, saved !== undefined)}
 ${shown ? shownMemory(place, shown) : nothing}

@@ -1,10 +1,10 @@
 /** Endpoint declarations -> the OpenAPI 3.1 document. */
 import type { z } from 'zod'
-import { catalogue, type ErrorCode } from '../errors.ts'
+import { catalogue, type ErrorCode } from '../../errors.ts'
+import type { Documented, Endpoint } from '../endpoint.ts'
+import type { ResponseHeader } from '../headers.ts'
+import { problemSchema } from '../problem.ts'
 import { type Components, createComponents } from './components.ts'
-import type { Documented, Endpoint } from './endpoint.ts'
-import type { ResponseHeader } from './headers.ts'
-import { problemSchema } from './problem.ts'
 
 type Described = Endpoint<never>
 

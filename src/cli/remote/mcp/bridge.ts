@@ -6,8 +6,8 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from '@modelcontextprotocol/client'
-import { rpcErrorIn, sentenceOf } from './mcp-failures.ts'
-import { createRunning } from './mcp-running.ts'
+import { rpcErrorIn, sentenceOf } from './failures.ts'
+import { createRunning } from './running.ts'
 
 interface Ends {
   /** Where a client is. */

@@ -1,8 +1,8 @@
 /** What the OpenAPI document says once and refers to: schemas with an id, headers, examples. */
 import { z } from 'zod'
-import { catalogue, type ErrorCode } from '../errors.ts'
-import { type ResponseHeader, responseHeaders } from './headers.ts'
-import { problemExample } from './problem.ts'
+import { catalogue, type ErrorCode } from '../../errors.ts'
+import { type ResponseHeader, responseHeaders } from '../headers.ts'
+import { problemExample } from '../problem.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 

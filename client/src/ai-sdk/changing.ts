@@ -1,0 +1,72 @@
+/** The tools that change memories, under compare-and-swap. */
+import { type Tool, tool } from 'ai'
+import type { AgentHome } from '../client.ts'
+import type { DeletedMemory, Memory, Metadata } from '../wire.ts'
+import { expectedVersion, input, key, metadata, text } from './input.ts'
+import { told } from './refusal.ts'
+
+/** The model has the rest. */
+export interface Saved {
+  readonly saved: Pick<Memory, 'key' | 'version' | 'updatedAt'>
+}
+
+export interface Deleted {
+  readonly deleted: DeletedMemory
+}
+
+export interface WriteInput {
+  readonly key: string
+  readonly text: string
+  readonly expectedVersion: number
+  readonly metadata?: Metadata
+}
+
+export type AppendInput = Pick<WriteInput, 'key' | 'text'>
+
+export type DeleteInput = Pick<WriteInput, 'key' | 'expectedVersion'>
+
+const savedOf = ({ key, version, updatedAt }: Memory): Saved => ({
+  saved: { key, version, updatedAt },
+})
+
+/** A model that sends no metadata means to keep them, such as `pinned`. */
+function write(home: AgentHome, sent: WriteInput, signal: AbortSignal | undefined) {
+  const { key, text, expectedVersion, metadata } = sent
+  const options = { expectedVersion, signal }
+  return metadata === undefined && expectedVersion !== 0
+    ? home.patch(key, { text }, options)
+    : home.write(key, text, { ...options, metadata })
+}
+
+export const writeTool = (home: AgentHome): Tool<WriteInput, Saved> =>
+  tool({
+    description:
+      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). If another version is there, nothing is written and you are told which. What was there before stays in the history. Metadata {"pinned": true} makes it part of get_context.',
+    inputSchema: input<WriteInput>({ key, text, expectedVersion, metadata }, [
+      'key',
+      'text',
+      'expectedVersion',
+    ]),
+    execute: async (sent, { abortSignal }) =>
+      savedOf(await told({ tool: 'write_memory', key: sent.key }, write(home, sent, abortSignal))),
+  })
+
+export const appendTool = (home: AgentHome): Tool<AppendInput, Saved> =>
+  tool({
+    description:
+      'Adds text to the end of a memory, whatever is there, or creates it. Called again, it is added again.',
+    inputSchema: input<AppendInput>({ key, text }, ['key', 'text']),
+    execute: async ({ key, text }, { abortSignal: signal }) =>
+      savedOf(await told({ tool: 'append_memory', key }, home.append(key, text, { signal }))),
+  })
+
+export const deleteTool = (home: AgentHome): Tool<DeleteInput, Deleted> =>
+  tool({
+    description:
+      'Takes a memory out of the home. Its versions are kept, and a person can bring it back.',
+    inputSchema: input<DeleteInput>({ key, expectedVersion }, ['key', 'expectedVersion']),
+    async execute({ key, expectedVersion }, { abortSignal: signal }): Promise<Deleted> {
+      const asked = home.delete(key, { expectedVersion, signal })
+      return { deleted: await told({ tool: 'delete_memory', key }, asked) }
+    },
+  })

@@ -1,0 +1,155 @@
+/** The tools that look: bounded answers, so that none fills a model's context. */
+import { type Tool, tool } from 'ai'
+import type { AgentHome } from '../client.ts'
+import type { Context, Memory, MemoryHit, MemorySummary } from '../wire.ts'
+import { bounded, input, key, prefix, upTo } from './input.ts'
+import { told } from './refusal.ts'
+
+const LIST = { most: 100, usual: 50 }
+
+const SEARCH = { most: 25, usual: 10 }
+
+const CONTEXT_BYTES = 8_000
+
+/** The first of them, and whether there are more. */
+async function firstOf<T>(items: AsyncIterable<T>, most: number) {
+  const found: T[] = []
+  for await (const item of items) {
+    if (found.length === most) return { found, isMore: true }
+    found.push(item)
+  }
+  return { found, isMore: false }
+}
+
+export interface ContextInput {
+  readonly bytes?: number
+}
+
+/** What to call next is said by the home in terms of HTTP, and left out. */
+export type ContextShown = Omit<Context, 'next'>
+
+export interface ReadInput {
+  readonly key: string
+  readonly version?: number
+}
+
+export interface MemoryRead {
+  readonly memory: Omit<Memory, 'id' | 'createdAt'> | null
+}
+
+export interface ListInput {
+  readonly prefix?: string
+  readonly after?: string
+  readonly limit?: number
+}
+
+export interface Listed {
+  readonly memories: readonly Pick<MemorySummary, 'key' | 'bytes' | 'version' | 'updatedAt'>[]
+  readonly next: string | null
+}
+
+export interface SearchInput extends Omit<ListInput, 'after'> {
+  readonly q: string
+}
+
+export interface Found {
+  readonly memories: readonly Pick<MemoryHit, 'key' | 'version' | 'snippet'>[]
+  readonly more: boolean
+}
+
+const wholeOf = ({ key, text, metadata, version, updatedAt }: Memory) => ({
+  key,
+  text,
+  metadata,
+  version,
+  updatedAt,
+})
+
+const lineOf = ({ key, bytes, version, updatedAt }: MemorySummary) => ({
+  key,
+  bytes,
+  version,
+  updatedAt,
+})
+
+const hitOf = ({ key, version, snippet }: MemoryHit) => ({ key, version, snippet })
+
+export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
+  tool({
+    description:
+      'Call this first: who you are, which limits are left, your pinned memories whole, and the newest others without their texts. What did not fit is counted in leftOut.',
+    inputSchema: input<ContextInput>(
+      {
+        bytes: {
+          type: 'integer',
+          minimum: 2_000,
+          maximum: 65_536,
+          description: `The most that the answer may be: ${CONTEXT_BYTES} bytes unless told.`,
+        },
+      },
+      [],
+    ),
+    async execute({ bytes = CONTEXT_BYTES }, { abortSignal: signal }): Promise<ContextShown> {
+      const asked = home.context({ bytes, signal })
+      const { next: _next, ...context } = await told({ tool: 'get_context' }, asked)
+      return context
+    },
+  })
+
+export const readTool = (home: AgentHome): Tool<ReadInput, MemoryRead> =>
+  tool({
+    description:
+      'One memory whole, or null where nothing is. Its version is what you send as expectedVersion when you change it.',
+    inputSchema: input<ReadInput>(
+      {
+        key,
+        version: { type: 'integer', minimum: 1, description: 'An earlier one, as it was then.' },
+      },
+      ['key'],
+    ),
+    async execute({ key, version }, { abortSignal: signal }): Promise<MemoryRead> {
+      const options = { signal, ...(version !== undefined && { version }) }
+      const memory = await told({ tool: 'read_memory', key }, home.read(key, options))
+      return { memory: memory ? wholeOf(memory) : null }
+    },
+  })
+
+export const listTool = (home: AgentHome): Tool<ListInput, Listed> =>
+  tool({
+    description:
+      'Keys with sizes and versions, without texts, in the order of keys. While next is not null, send it as after.',
+    inputSchema: input<ListInput>(
+      {
+        prefix,
+        after: { type: 'string', description: 'The next of the answer before.' },
+        limit: upTo(LIST.most, LIST.usual),
+      },
+      [],
+    ),
+    async execute({ prefix, after, limit }, { abortSignal: signal }): Promise<Listed> {
+      const listed = home.list({ signal, ...(prefix && { prefix }), ...(after && { after }) })
+      const first = firstOf(listed, bounded(limit, LIST.most, LIST.usual))
+      const { found, isMore } = await told({ tool: 'list_memories' }, first)
+      return { memories: found.map(lineOf), next: (isMore && found.at(-1)?.key) || null }
+    },
+  })
+
+export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
+  tool({
+    description:
+      'Memories that hold every word of q in key, text or metadata, best first, each with a snippet. If more is true, send more words.',
+    inputSchema: input<SearchInput>(
+      {
+        q: { type: 'string', description: 'Words, or parts of words.' },
+        prefix,
+        limit: upTo(SEARCH.most, SEARCH.usual),
+      },
+      ['q'],
+    ),
+    async execute({ q, prefix, limit }, { abortSignal: signal }): Promise<Found> {
+      const hits = home.search(q, { signal, ...(prefix && { prefix }) })
+      const first = firstOf(hits, bounded(limit, SEARCH.most, SEARCH.usual))
+      const { found, isMore } = await told({ tool: 'search_memories' }, first)
+      return { memories: found.map(hitOf), more: isMore }
+    },
+  })

@@ -1,0 +1,46 @@
+/** What a model is told of a refusal: what is there, and what to do now. */
+import { HomeError, OutcomeUnknown, VersionConflict } from '../errors.ts'
+
+/** Its message is for the model; `cause` is the client's own error, for the program. */
+export class MemoryToolError extends Error {
+  override readonly name = 'MemoryToolError'
+}
+
+/** What the model asked for. */
+export interface Asked {
+  readonly tool: string
+  readonly key?: string
+}
+
+function conflictText({ tool, key }: Asked, conflict: VersionConflict): string {
+  const { currentVersion, updatedAt, sameContent, deletedVersion, deletedAt } = conflict
+  if (sameContent) {
+    return `Version ${currentVersion} of ${key} already says what you sent: nothing is left to do.`
+  }
+  if (deletedVersion !== undefined) {
+    return `Nothing was changed: ${key} was deleted at ${deletedAt}. If it is wanted again, call write_memory with expectedVersion 0.`
+  }
+  if (currentVersion === 0) {
+    return `Nothing was changed: no memory is under ${key}. To create it, call write_memory with expectedVersion 0.`
+  }
+  return `Nothing was changed: ${key} is at version ${currentVersion}, of ${updatedAt}. Call read_memory, reconcile what you want with what is there, and call ${tool} with expectedVersion ${currentVersion}.`
+}
+
+function textOf(asked: Asked, error: HomeError): string {
+  const { code, detail, errors } = error
+  if (error instanceof VersionConflict) return conflictText(asked, error)
+  if (error instanceof OutcomeUnknown) {
+    return `The answer was lost: it may have been done. Call read_memory for ${asked.key}, and call ${asked.tool} again only if it was not.`
+  }
+  if (code === 'memory_not_found') return `Nothing was changed: no memory is under ${asked.key}.`
+  const faults = errors.map(({ pointer, message }) => `${pointer} ${message}`)
+  return `${detail}${faults.length > 0 ? ` ${faults.join('; ')}.` : ''} (${code})`
+}
+
+/** Throws MemoryToolError; what is no refusal of the home, such as an abort, as it is. */
+export function told<T>(asked: Asked, answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
+    if (!(error instanceof HomeError)) throw error
+    throw new MemoryToolError(textOf(asked, error), { cause: error })
+  })
+}

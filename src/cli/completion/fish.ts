@@ -1,0 +1,54 @@
+/** Completion for fish. */
+import type { Command, Option } from '../command.ts'
+import {
+  type Completed,
+  completed,
+  firstWords,
+  followers,
+  secondWords,
+  type Word,
+} from './words.ts'
+
+const quoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
+
+const line = (when: string, more: string): string =>
+  `complete -c agent-home -n ${quoted(when)} ${more}\n`
+
+const offered = (when: string, { word, summary }: Word): string =>
+  line(when, `-f -a ${word} -d ${quoted(summary)}`)
+
+const within = (name: string): string =>
+  name
+    .split(' ')
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join('; and ')
+
+const taking = (option: Option): string => {
+  if (option.value === undefined) return ''
+  const follow = followers(option)
+  return follow === 'files' ? ' -rF' : ` -x -a ${quoted(follow.join(' '))}`
+}
+
+const optionLine = (when: string, option: Option): string =>
+  line(when, `-l ${option.name} -d ${quoted(option.summary)}${taking(option)}`)
+
+const seconds = (table: readonly Command[]): string[] =>
+  [...secondWords(table)].flatMap(([first, words]) => {
+    const all = words.map(({ word }) => word).join(' ')
+    const when = `${within(first)}; and not __fish_seen_subcommand_from ${all}`
+    return words.map((word) => offered(when, word))
+  })
+
+const own = ({ name, options, takesFiles, values }: Completed): string[] => [
+  ...options.map((option) => optionLine(within(name), option)),
+  ...values.map((word) => offered(within(name), { word, summary: '' })),
+  ...(takesFiles ? [line(within(name), '-F')] : []),
+]
+
+export const fish = (table: readonly Command[]): string =>
+  [
+    '# fish completion for agent-home\ncomplete -c agent-home -f\n',
+    ...firstWords(table).map((word) => offered('__fish_use_subcommand', word)),
+    ...seconds(table),
+    ...completed(table).flatMap(own),
+  ].join('')

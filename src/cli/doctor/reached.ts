@@ -1,0 +1,83 @@
+/** Whether the service answers where it should, and whether that is a good place. */
+import { addressOfService } from '../../bounds.ts'
+import type { Config } from '../../config.ts'
+import type { Finding } from '../../store/port/rest.ts'
+
+const PATIENCE_MS = 5_000
+
+/** What a service of ours says of itself; null: something else answers; undefined: nobody. */
+async function statusAt(url: string, path: string): Promise<string | null | undefined> {
+  try {
+    const response = await fetch(url + path, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const body: unknown = await response.json().catch(() => null)
+    const { status, code } = (body ?? {}) as { status?: unknown; code?: unknown }
+    if (typeof code === 'string') return code
+    return typeof status === 'string' ? status : null
+  } catch {
+    return undefined
+  }
+}
+
+async function service(config: Config): Promise<Finding> {
+  const about = 'service'
+  if (config.PORT === 0) return { about, state: 'odd', says: 'PORT is 0: its log says where it is' }
+  const url = addressOfService({ ...config, PUBLIC_URL: undefined })
+  const ready = await statusAt(url, '/readyz')
+  if (ready === 'ready') return { about, state: 'good', says: `it is ready at ${url}` }
+  if (ready === undefined) {
+    return {
+      about,
+      state: 'odd',
+      says: `nobody answers at ${url}`,
+      advice: 'Start it: agent-home.',
+    }
+  }
+  const says =
+    ready === null ? `something else answers at ${url}` : `it is not ready at ${url}: ${ready}`
+  const advice = ready === null ? 'Set PORT to another.' : 'Its log says why.'
+  return { about, state: 'wrong', says, advice }
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
+
+function addresses({ HOST, PUBLIC_URL }: Config): Finding[] {
+  if (PUBLIC_URL !== undefined || isLoopback(HOST)) return []
+  const says = `HOST is ${HOST}, and PUBLIC_URL is not set`
+  const advice = 'Put a proxy with TLS in front, and set PUBLIC_URL to its address.'
+  return [{ about: 'address', state: 'odd', says, advice }]
+}
+
+function publicForm(given: string): Finding[] {
+  const about = 'PUBLIC_URL'
+  const url = new URL(given)
+  const findings: Finding[] = []
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    const advice = 'Use https: tokens and passwords would be read on the way.'
+    findings.push({ about, state: 'wrong', says: `${given} is not encrypted`, advice })
+  }
+  if (url.pathname !== '/' || url.search !== '') {
+    const advice = 'Name scheme, host and port alone: the service is at the root of its origin.'
+    findings.push({ about, state: 'wrong', says: `${given} has more than an origin`, advice })
+  }
+  return findings
+}
+
+async function publicUrl({ PUBLIC_URL: given }: Config): Promise<Finding[]> {
+  if (given === undefined) return []
+  const about = 'PUBLIC_URL'
+  const wrong = publicForm(given)
+  const alive = await statusAt(new URL(given).origin, '/healthz')
+  if (alive === 'alive') return [...wrong, { about, state: 'good', says: `${given} leads here` }]
+  if (alive === undefined) {
+    const advice = 'Check name, proxy and certificate; from elsewhere it may be reached.'
+    return [...wrong, { about, state: 'odd', says: `${given} cannot be reached from here`, advice }]
+  }
+  const says = `${given} leads to something else`
+  return [...wrong, { about, state: 'wrong', says, advice: 'Correct it, or what the proxy does.' }]
+}
+
+export const lookAround = async (config: Config): Promise<Finding[]> => [
+  await service(config),
+  ...addresses(config),
+  ...(await publicUrl(config)),
+]

@@ -1,0 +1,212 @@
+/** What agents and their operators do in a home, wherever it is. */
+import type { Command, Option, Parameter } from '../command.ts'
+import { CONNECTION, URL } from './options.ts'
+
+const AGENTS = 'In a home, with its tokens:'
+
+const KEY: Parameter = { name: 'KEY' }
+const TEXT: Parameter = { name: 'TEXT', optional: true }
+const FILE: Parameter = { name: 'FILE', optional: true, completes: 'files' }
+
+const EXPECT: Option = {
+  name: 'expect',
+  value: 'VERSION',
+  summary: 'the version that you read; another there is a conflict, and ends with 3',
+}
+const FROM_FILE: Option = {
+  name: 'file',
+  value: 'FILE',
+  summary: 'take the text from there; - is standard input',
+  completes: 'files',
+}
+const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys that begin so' }
+const LIMIT: Option = { name: 'limit', value: 'N', summary: 'at most so many' }
+const FORCE: Option = { name: 'force', summary: 'replace a file that is there' }
+
+export const agentCommands: readonly Command[] = [
+  {
+    name: 'birth',
+    group: AGENTS,
+    summary: 'give birth to an agent',
+    options: [
+      { name: 'name', value: 'NAME', summary: 'up to 80 characters', required: true },
+      { name: 'purpose', value: 'TEXT', summary: 'up to 1000 characters', required: true },
+      {
+        name: 'symbol',
+        value: 'ID',
+        summary: 'one of those in /api/agents/preview',
+        required: true,
+      },
+      { name: 'operator-consent', summary: 'your operator permits it: ask first' },
+      {
+        name: 'email',
+        value: 'EMAIL',
+        summary: 'the operator’s account; its password is read from standard input',
+      },
+      { name: 'save', value: 'PROFILE', summary: 'keep address and tokens in this profile' },
+      URL,
+    ],
+    load: async () => (await import('./birth.ts')).birthCommand,
+  },
+  {
+    name: 'read',
+    group: AGENTS,
+    summary: 'print the text under a key',
+    parameters: [KEY],
+    options: [{ name: 'at', value: 'VERSION', summary: 'as it was then' }, ...CONNECTION],
+    load: async () => (await import('./read.ts')).readCommand,
+  },
+  {
+    name: 'write',
+    group: AGENTS,
+    summary: 'write a memory whole',
+    details:
+      'Writes a memory whole: the text as an argument, from a file, or from standard input. Without --expect it creates, and what is there is a conflict; --expect names the version that you read; --overwrite replaces whatever is there, and keeps its metadata unless there are others.',
+    parameters: [KEY, TEXT],
+    options: [
+      EXPECT,
+      FROM_FILE,
+      { name: 'overwrite', summary: 'replace whatever is there' },
+      { name: 'metadata', value: 'JSON', summary: 'a JSON object' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./write.ts')).writeCommand,
+  },
+  {
+    name: 'append',
+    group: AGENTS,
+    summary: 'add text to the end of a memory',
+    parameters: [KEY, TEXT],
+    options: [EXPECT, FROM_FILE, ...CONNECTION],
+    load: async () => (await import('./append.ts')).appendCommand,
+  },
+  {
+    name: 'list',
+    group: AGENTS,
+    summary: 'memories, by key or last changed first',
+    options: [
+      PREFIX,
+      { name: 'order', value: 'HOW', summary: 'by key unless told', choices: ['key', 'changed'] },
+      LIMIT,
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./list.ts')).listCommand,
+  },
+  {
+    name: 'search',
+    group: AGENTS,
+    summary: 'memories that have every word, best first',
+    parameters: [{ name: 'WORDS' }],
+    options: [PREFIX, LIMIT, ...CONNECTION],
+    load: async () => (await import('./list.ts')).searchCommand,
+  },
+  {
+    name: 'history',
+    group: AGENTS,
+    summary: 'versions of a memory, newest first',
+    parameters: [KEY],
+    options: CONNECTION,
+    load: async () => (await import('./history.ts')).historyCommand,
+  },
+  {
+    name: 'restore',
+    group: AGENTS,
+    summary: 'bring an earlier version back as a new one',
+    parameters: [KEY, { name: 'VERSION' }],
+    options: [EXPECT, ...CONNECTION],
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    name: 'delete',
+    group: AGENTS,
+    summary: 'delete a memory; restore brings it back',
+    parameters: [KEY],
+    options: [EXPECT, ...CONNECTION],
+    load: async () => (await import('./delete.ts')).deleteCommand,
+  },
+  {
+    name: 'export',
+    group: AGENTS,
+    summary: 'everything that is kept, as one file',
+    details:
+      'Writes everything that is kept into a file that is its owner’s alone, or to standard output. The file gets its name once it is whole.',
+    parameters: [FILE],
+    options: [
+      { name: 'history', summary: 'every version that is kept, too' },
+      FORCE,
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'import',
+    group: AGENTS,
+    summary: 'bring an export back, all of it or nothing',
+    details:
+      'Brings an export back, from a file or from standard input, with the operator token: all of it or nothing.',
+    parameters: [FILE],
+    options: [
+      {
+        name: 'on-conflict',
+        value: 'HOW',
+        summary: 'where a key has a memory (fail)',
+        choices: ['fail', 'skip', 'replace'],
+      },
+      { name: 'dry-run', summary: 'tell what would be, and change nothing' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'context',
+    group: AGENTS,
+    summary: 'what to read first after waking',
+    options: [{ name: 'bytes', value: 'N', summary: 'within so many bytes (8000)' }, ...CONNECTION],
+    load: async () => (await import('./context.ts')).contextCommand,
+  },
+  {
+    name: 'watch',
+    group: AGENTS,
+    summary: 'what happens in the home, as it happens',
+    details:
+      'Prints what happens in the home, a line each, until it is stopped; with --json an object on each line. A connection that breaks is opened again where it was.',
+    options: [
+      { name: 'after', value: 'ID', summary: 'begin after this event; now, unless told' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./watch.ts')).watchCommand,
+  },
+  {
+    name: 'mcp',
+    group: AGENTS,
+    summary: 'the home’s memories as MCP tools, on standard input and output',
+    details:
+      'For clients that start programs: passes their messages on to /mcp of the home, and its answers back. Nothing else goes to standard output.',
+    options: CONNECTION,
+    plain: true,
+    load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
+  },
+  {
+    name: 'pause',
+    group: AGENTS,
+    summary: 'stop the agent (operator)',
+    options: CONNECTION,
+    load: async () => (await import('./status.ts')).pauseCommand,
+  },
+  {
+    name: 'activate',
+    group: AGENTS,
+    summary: 'let the agent go on (operator)',
+    options: CONNECTION,
+    load: async () => (await import('./status.ts')).activateCommand,
+  },
+  {
+    name: 'rotate',
+    group: AGENTS,
+    summary: 'end the agent’s tokens, and give a new one (operator)',
+    details:
+      'Ends the agent token and every named key at once, and prints the new agent token. A profile that held the old one keeps the new.',
+    options: CONNECTION,
+    load: async () => (await import('./rotate.ts')).rotateCommand,
+  },
+]

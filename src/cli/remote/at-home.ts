@@ -1,0 +1,94 @@
+/** The home that a command is about, and what its refusals mean to a script. */
+import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
+import { type ClientConfig, loadClientConfig } from '../../config.ts'
+import type { Given } from '../command.ts'
+import { EXIT, type Exit } from '../exit-codes.ts'
+import { Failure, missing, usage } from '../failure.ts'
+import { type Profile, profileOf } from './profiles.ts'
+
+export interface Connection {
+  readonly url: string
+  readonly token: string
+  /** The profile that the token came from. */
+  readonly profile: string | undefined
+}
+
+export const DEFAULT_PROFILE = 'default'
+
+const DEFAULT_URL = 'http://127.0.0.1:8787'
+
+const BY_STATUS: Readonly<Record<number, Exit>> = {
+  ...{ 0: EXIT.later, 429: EXIT.later, 503: EXIT.later },
+  ...{ 400: EXIT.usage, 413: EXIT.usage, 409: EXIT.conflict },
+  ...{ 404: EXIT.missing, 410: EXIT.missing, 401: EXIT.refused, 403: EXIT.refused },
+}
+
+const exitOf = (error: HomeError): Exit =>
+  error instanceof OutcomeUnknown ? EXIT.failed : (BY_STATUS[error.status] ?? EXIT.failed)
+
+const faultsOf = ({ errors }: HomeError): string =>
+  errors.map(({ pointer, message }) => `\n  ${pointer}: ${message}`).join('')
+
+/** Answers what the home refused as a command does. */
+export async function refusing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof HomeError)) throw error
+    throw new Failure(exitOf(error), error.message + faultsOf(error), { cause: error })
+  }
+}
+
+export const urlOf = (
+  { options }: Given,
+  config: ClientConfig = loadClientConfig(),
+  profile?: Profile,
+): string => options.url ?? config.AGENT_HOME_URL ?? profile?.url ?? DEFAULT_URL
+
+/** Named on the command line it must be there, and goes before the environment. */
+function namedProfile(name: string): Profile {
+  const found = profileOf(name)
+  if (!found)
+    throw missing(`There is no profile ${name}. agent-home birth --save ${name} makes one.`)
+  return found
+}
+
+const tokenIn = (profile: Profile | undefined, who: 'agent' | 'operator'): string | undefined =>
+  who === 'operator' ? (profile?.operator_token ?? profile?.token) : profile?.token
+
+const NO_TOKEN =
+  'No token: set AGENT_HOME_TOKEN, or save a profile with agent-home birth --save default.'
+
+function fromProfile(given: Given, name: string, who: 'agent' | 'operator'): Connection {
+  const profile = namedProfile(name)
+  const { url = profile.url, token = tokenIn(profile, who) ?? '' } = given.options
+  return { url, token, profile: given.options.token === undefined ? name : undefined }
+}
+
+/** Options go before the environment, and that before the profile. `who`: whose token is meant. */
+export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'): Connection {
+  if (given.options.profile !== undefined) return fromProfile(given, given.options.profile, who)
+  const config = loadClientConfig()
+  const set = given.options.token ?? config.AGENT_HOME_TOKEN
+  const name = config.AGENT_HOME_PROFILE ?? DEFAULT_PROFILE
+  const profile = set === undefined ? profileOf(name) : undefined
+  const token = set ?? tokenIn(profile, who)
+  if (token === undefined) throw usage(NO_TOKEN)
+  return { url: urlOf(given, config, profile), token, profile: profile && name }
+}
+
+export const homeAt = ({ url, token }: Pick<Connection, 'url' | 'token'>): AgentHome => {
+  try {
+    return new AgentHome({ url, token })
+  } catch (error) {
+    if (error instanceof TypeError) throw usage(error.message)
+    throw error
+  }
+}
+
+/** Throws Failure, with what the refusal means. */
+export const atHome = <T>(
+  given: Given,
+  work: (home: AgentHome) => Promise<T>,
+  who?: 'agent' | 'operator',
+): Promise<T> => refusing(work(homeAt(connectionOf(given, who))))

@@ -1,0 +1,55 @@
+/** `agent-home birth`: an agent, its two tokens, and a profile that keeps them. */
+import { AgentHome, type BirthRequest, type BirthResult, type SymbolId } from 'agent-home-client'
+import type { Given, Report } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { usage } from '../failure.ts'
+import type { Terminal } from '../terminal.ts'
+import { refusing, urlOf } from './at-home.ts'
+import { profileOf, saveProfile } from './profiles.ts'
+import { standardInput } from './text.ts'
+
+const CONSENT =
+  'Ask your operator first. --operator-consent says that they permit the birth, and the storing of what the agent sends.'
+
+async function requestOf({ options, flags }: Given, terminal: Terminal): Promise<BirthRequest> {
+  const { name = '', purpose = '', symbol = '', email } = options
+  if (!flags.has('operator-consent')) throw usage(CONSENT)
+  const request = { name, purpose, symbol: symbol as SymbolId, operatorConsent: true } as const
+  if (email === undefined) return request
+  if (terminal.isTyped)
+    terminal.tell('The password is read from standard input, and would be seen.\n')
+  const password = (await standardInput(terminal)).replace(/\r?\n$/, '')
+  return { ...request, email, password }
+}
+
+/** Refused before there is an agent whose tokens would have no place. */
+function refuseTaken(name: string | undefined): void {
+  if (name === undefined || !profileOf(name)) return
+  throw usage(`There is a profile ${name} already. Save under another name.`)
+}
+
+const textOf = ({ agent_id, token, operator_token }: BirthResult): string =>
+  `agent_id        ${agent_id}\ntoken           ${token}\noperator_token  ${operator_token}\n`
+
+const KEEP = 'They are shown here alone: keep both, the operator’s apart from the agent.\n'
+
+function kept(born: BirthResult, url: string, name: string): Report {
+  const { agent_id, token, operator_token } = born
+  try {
+    const file = saveProfile(name, { url, token, operator_token })
+    const text = `agent_id  ${agent_id}\n`
+    return { value: { agent_id, profile: name }, text, note: `Its tokens are kept in ${file}.\n` }
+  } catch (error) {
+    const note = `They could not be saved (${(error as Error).message}). ${KEEP}`
+    return { value: born, text: textOf(born), note, exit: EXIT.failed }
+  }
+}
+
+export async function birthCommand(given: Given, terminal: Terminal): Promise<Report> {
+  const { save } = given.options
+  refuseTaken(save)
+  const url = urlOf(given)
+  const born = await refusing(AgentHome.birth({ url, ...(await requestOf(given, terminal)) }))
+  if (save !== undefined) return kept(born, url, save)
+  return { value: born, text: textOf(born), note: KEEP }
+}

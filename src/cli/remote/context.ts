@@ -1,0 +1,36 @@
+/** `agent-home context`: what to read first after waking. */
+import type { Context, Left } from 'agent-home-client'
+import type { Given, Report } from '../command.ts'
+import { wholeNumber } from '../failure.ts'
+import { oneLine, table } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
+import { atHome } from './at-home.ts'
+import { textShown } from './text.ts'
+
+const BYTES = { least: 2_000, most: 65_536, otherwise: 8_000 }
+
+const leftOf = ({ left, limit }: Left): string =>
+  left === null ? 'no limit' : `${left} of ${limit}`
+
+function contextText({ profile, memoryCount, limits, pinned, changes }: Context): string {
+  const { name, status, purpose = '' } = profile
+  const { memories, bytes, reads, writes } = limits
+  const left = [
+    `memories ${leftOf(memories)}, bytes ${leftOf(bytes)}`,
+    `reads ${leftOf(reads)}, writes ${leftOf(writes)}`,
+  ]
+  const texts = pinned.map(
+    ({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`,
+  )
+  const rows = changes.map(({ key, version, updatedAt }) => [key, version, updatedAt])
+  return `${oneLine(name)}, ${status}: ${oneLine(purpose)}
+${memoryCount} memories; left: ${left.join(', ')}
+${texts.join('')}
+${table(['CHANGED', 'VERSION', 'AT'], rows)}`
+}
+
+export async function contextCommand(given: Given, terminal: Terminal): Promise<Report> {
+  const bytes = wholeNumber('bytes', given.options.bytes, BYTES)
+  const context = await atHome(given, (home) => home.context({ bytes }))
+  return { value: context, text: textShown(contextText(context), terminal) }
+}

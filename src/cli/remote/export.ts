@@ -1,0 +1,59 @@
+/** `agent-home export`: everything that is kept, as one file that is yours. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Given, Report } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import type { Terminal } from '../terminal.ts'
+import { atHome } from './at-home.ts'
+
+type Bytes = AsyncIterable<Uint8Array>
+
+/** Each as it goes by, and how many there were. */
+async function* counted(pieces: Bytes, { isWatched, tell }: Terminal, count: { bytes: number }) {
+  for await (const piece of pieces) {
+    count.bytes += piece.length
+    if (isWatched) tell(`\r  ${count.bytes} bytes`)
+    yield piece
+  }
+  if (isWatched) tell('\r\u001b[K')
+}
+
+/** Named once it is whole and on the disk. */
+async function keep(file: string, pieces: Bytes, { whenStopped }: Terminal): Promise<void> {
+  const beside = `${file}.${randomBytes(4).toString('hex')}.part`
+  const handle = await open(beside, 'wx', 0o600)
+  const forget = whenStopped(() => rmSync(beside, { force: true }))
+  try {
+    await handle.writeFile(pieces)
+    await handle.sync()
+    await rename(beside, file)
+  } finally {
+    forget()
+    await handle.close()
+    await rm(beside, { force: true })
+  }
+}
+
+async function print(pieces: Bytes, { say }: Terminal): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const piece of pieces) say(decoder.decode(piece, { stream: true }))
+}
+
+export async function exportCommand(given: Given, terminal: Terminal): Promise<Report | undefined> {
+  const [to] = given.args
+  const file = to === undefined ? undefined : resolve(to)
+  if (file !== undefined && existsSync(file) && !given.flags.has('force')) {
+    throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
+  }
+  const count = { bytes: 0 }
+  await atHome(given, async (home) => {
+    const whole = await home.export({ history: given.flags.has('history') })
+    const pieces = counted(whole, terminal, count)
+    await (file === undefined ? print(pieces, terminal) : keep(file, pieces, terminal))
+  })
+  if (file === undefined) return undefined
+  return { value: { file, ...count }, text: `${count.bytes} bytes are in ${file}.\n` }
+}

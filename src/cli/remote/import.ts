@@ -1,0 +1,37 @@
+/** `agent-home import`: brings an export back, all of it or nothing. */
+import { openAsBlob } from 'node:fs'
+import { ReadableStream as WebStream } from 'node:stream/web'
+import type { Imported } from 'agent-home-client'
+import type { Given, Report } from '../command.ts'
+import { usage } from '../failure.ts'
+import type { Terminal } from '../terminal.ts'
+import { atHome } from './at-home.ts'
+
+type Source = ReadableStream<Uint8Array> | Blob
+
+async function sourceOf(file: string, { input }: Terminal): Promise<Source> {
+  if (file === '-') return WebStream.from(input) as Source
+  try {
+    return await openAsBlob(file)
+  } catch (error) {
+    throw usage(`${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+const WAYS = ['fail', 'skip', 'replace'] as const
+
+function textOf({ imported, skipped, conflicts }: Imported, dryRun: boolean): string {
+  const tried = dryRun ? 'Would be: ' : ''
+  const known = conflicts.length > 0 ? `; there already: ${conflicts.join(', ')}` : ''
+  return `${tried}${imported} imported, ${skipped} skipped${known}.\n`
+}
+
+export async function importCommand(given: Given, terminal: Terminal): Promise<Report> {
+  const [file = '-'] = given.args
+  const source = await sourceOf(file, terminal)
+  const onConflict = WAYS.find((way) => way === given.options['on-conflict']) ?? 'fail'
+  const dryRun = given.flags.has('dry-run')
+  const work = atHome(given, (home) => home.import(source, { onConflict, dryRun }), 'operator')
+  const imported = await work
+  return { value: imported, text: textOf(imported, dryRun) }
+}

@@ -1,0 +1,44 @@
+/** `agent-home list` and `search`: memories, and where words are in them. */
+import type { MemoryHit, MemorySummary } from 'agent-home-client'
+import type { Given, Report } from '../command.ts'
+import { wholeNumber } from '../failure.ts'
+import { table } from '../table.ts'
+import { atHome } from './at-home.ts'
+
+const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
+
+/** Pages are asked for until there are enough. */
+async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
+  const found: T[] = []
+  for await (const each of all) {
+    found.push(each)
+    if (found.length === limit) break
+  }
+  return found
+}
+
+const limitOf = ({ options }: Given): number => wholeNumber('limit', options.limit, LIMIT)
+
+const within = ({ options: { prefix } }: Given) => (prefix === undefined ? {} : { prefix })
+
+const summaryRow = ({ key, version, bytes, updatedAt }: MemorySummary) => [
+  ...[key, version, bytes, updatedAt],
+]
+
+export async function listCommand(given: Given): Promise<Report> {
+  const limit = limitOf(given)
+  const order = given.options.order === 'changed' ? 'changed' : 'key'
+  const query = { ...within(given), order } as const
+  const memories = await atHome(given, (home) => some(home.list(query), limit))
+  const text = table(['KEY', 'VERSION', 'BYTES', 'CHANGED AT'], memories.map(summaryRow))
+  return { value: { memories }, text }
+}
+
+const hitRow = ({ key, version, snippet }: MemoryHit) => [key, version, snippet]
+
+export async function searchCommand(given: Given): Promise<Report> {
+  const [words = ''] = given.args
+  const limit = limitOf(given)
+  const memories = await atHome(given, (home) => some(home.search(words, within(given)), limit))
+  return { value: { memories }, text: table(['KEY', 'VERSION', 'WHERE'], memories.map(hitRow)) }
+}

@@ -1,0 +1,75 @@
+/** The file of addresses and tokens: its owner's alone. */
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { type ClientConfig, loadClientConfig } from '../../config.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+
+const profile = z.strictObject({
+  url: z.string(),
+  token: z.string(),
+  operator_token: z.string().optional(),
+})
+
+const file = z.strictObject({ profiles: z.record(z.string(), profile) })
+
+export type Profile = z.output<typeof profile>
+
+const OF_OTHERS = 0o077
+
+const NONE: z.output<typeof file> = { profiles: {} }
+
+export const profilesFile = ({ XDG_CONFIG_HOME }: ClientConfig = loadClientConfig()): string =>
+  join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'agent-home', 'profiles.json')
+
+/** Tokens that others can read are others' tokens. */
+function refuseOpen(path: string, mode: number): void {
+  if (!process.getuid || (mode & OF_OTHERS) === 0) return
+  throw new Failure(
+    EXIT.refused,
+    `${path} holds tokens, and others may read it. Say: chmod 600 '${path}'. If others can log in here, rotate the tokens: agent-home rotate.`,
+  )
+}
+
+const unreadable = (path: string, why: string): Failure =>
+  new Failure(EXIT.failed, `${path} is no file of profiles: ${why}`)
+
+function parsed(path: string, text: string): z.output<typeof file> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's own message shows what it met, which may be a token.
+    throw unreadable(path, 'it is not JSON.')
+  }
+  const read = file.safeParse(value)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw unreadable(path, `at ${issue?.path.join('.') || 'its root'}: ${issue?.message}.`)
+}
+
+/** Throws Failure: others may read it, or it is no such file. */
+function readAll(path: string): z.output<typeof file> {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return NONE
+  refuseOpen(path, found.mode)
+  return parsed(path, readFileSync(path, 'utf8'))
+}
+
+export const profileOf = (name: string, path = profilesFile()): Profile | undefined => {
+  const { profiles } = readAll(path)
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined
+}
+
+/** Whole or not at all: it may hold the only copy of a token. */
+export function saveProfile(name: string, saved: Profile, path = profilesFile()): string {
+  const { profiles } = readAll(path)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const text = JSON.stringify({ profiles: { ...profiles, [name]: saved } }, null, 2)
+  const beside = `${path}.${process.pid}.part`
+  writeFileSync(beside, `${text}\n`, { mode: 0o600, flush: true })
+  renameSync(beside, path)
+  return path
+}

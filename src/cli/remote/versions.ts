@@ -1,0 +1,21 @@
+/** Which version a change is made of. */
+import type { AgentHome } from 'agent-home-client'
+import type { Given } from '../command.ts'
+import { usage } from '../failure.ts'
+
+/** Undefined where it was not said. */
+export function versionGiven(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw usage(`${name} must be a version: a whole number from 0.`)
+}
+
+export const expected = ({ options }: Given): number | undefined =>
+  versionGiven('--expect', options.expect)
+
+/** As it was said, or as it is now: 0 where nothing is. */
+export const expectedOrCurrent = async (
+  given: Given,
+  home: AgentHome,
+  key: string,
+): Promise<number> => expected(given) ?? (await home.read(key))?.version ?? 0

@@ -1,0 +1,89 @@
+/** What agents ask for, counted by the day, and written down now and then for their operators. */
+import type { Call } from '../../http/call.ts'
+import {
+  type ActivityStore,
+  type Calls,
+  type CountedCalls,
+  dayOf,
+} from '../../store/port/activity.ts'
+import type { Hooks } from '../routes.ts'
+
+export interface AgentCalls {
+  /** The hooks, which count each request of an agent on their way. */
+  readonly noting: (hooks: Hooks) => Hooks
+  /** Writes down what was counted; done by itself while there is something. Never rejects. */
+  readonly settle: () => Promise<void>
+}
+
+const SETTLE_MS = 10_000
+
+/** Written down together. */
+const BATCH = 500
+
+const MISSING = new Set([404, 410])
+
+/** Undefined: seen, and nothing more. A write that was saved is counted by the store. */
+function kindOf({ method }: Call, status: number): keyof Calls | undefined {
+  if (status === 409) return 'conflicts'
+  if (status >= 400 && status < 500 && !MISSING.has(status)) return 'refusals'
+  return method === 'GET' && status < 500 ? 'reads' : undefined
+}
+
+type Counting = { -readonly [K in keyof CountedCalls]: CountedCalls[K] }
+
+export function countAgentCalls(
+  store: Pick<ActivityStore, 'countCalls'>,
+  clock: () => number,
+): AgentCalls {
+  let counted = new Map<string, Counting>()
+  /** Of days that are over. */
+  let over: Counting[] = []
+  let settled = Promise.resolve()
+
+  function begin(agent: string, day: number): Counting {
+    const before = counted.get(agent)
+    if (before) over.push(before)
+    else if (counted.size === 0) setTimeout(settle, SETTLE_MS).unref()
+    const entry = { agentId: agent, day, reads: 0, conflicts: 0, refusals: 0, seenAt: 0 }
+    counted.set(agent, entry)
+    return entry
+  }
+
+  function count(call: Call, status: number): void {
+    const { agent, as } = call.notes
+    if (as !== 'agent' || agent === undefined) return
+    const now = clock()
+    const day = dayOf(now)
+    const known = counted.get(agent)
+    const entry = known?.day === day ? known : begin(agent, day)
+    entry.seenAt = now
+    const kind = kindOf(call, status)
+    if (kind) entry[kind]++
+  }
+
+  async function write(entries: readonly CountedCalls[]): Promise<void> {
+    for (let from = 0; from < entries.length; from += BATCH) {
+      // A picture may miss some: nothing waits for a store that does not answer.
+      await store.countCalls(entries.slice(from, from + BATCH)).catch(() => undefined)
+    }
+  }
+
+  function settle(): Promise<void> {
+    const entries = [...over, ...counted.values()]
+    over = []
+    counted = new Map()
+    settled = settled.then(() => write(entries))
+    return settled
+  }
+
+  return {
+    settle,
+    noting: (hooks) => ({
+      ...hooks,
+      observe(call, route, status, durationMs) {
+        count(call, status)
+        hooks.observe(call, route, status, durationMs)
+      },
+    }),
+  }
+}

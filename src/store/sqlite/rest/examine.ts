@@ -1,0 +1,131 @@
+/** A look at a database file, at its place, and at who holds it. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Examined, Finding } from '../../port/rest.ts'
+import { reachHolder } from '../control/holder.ts'
+import { existingFile } from '../control/reach.ts'
+import { pathOf, prepareTuples } from '../engine/connection.ts'
+import { exposures, isOurs } from '../engine/files.ts'
+import { freeBytesFor } from '../engine/space.ts'
+import { SCHEMA } from '../schema/migrations.ts'
+import { readFileOf } from './still.ts'
+
+const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_048_576)} MiB`
+
+async function disk(path: string, reserve: number): Promise<Finding> {
+  const free = await freeBytesFor(path)
+  const says = `${megabytes(free)} are free, ${megabytes(reserve)} of them kept for agents’ writes`
+  const advice = 'Make room, or lower DISK_RESERVE.'
+  if (free < reserve) return { about: 'disk', state: 'wrong', says, advice }
+  if (free < 2 * reserve) return { about: 'disk', state: 'odd', says, advice }
+  return { about: 'disk', state: 'good', says }
+}
+
+function files(path: string): Finding[] {
+  const about = 'files'
+  const open = exposures(path).map((says): Finding => {
+    const [what = '', advice = ''] = says.split(/(?<=\.) /)
+    return { about, state: 'wrong', says: what.replace(/\.$/, ''), advice }
+  })
+  if (process.getuid && !isOurs(statSync(path))) {
+    const says = `${path} belongs to another user`
+    open.push({ about, state: 'odd', says, advice: 'Run this as the user of the service.' })
+  }
+  return open.length > 0 ? open : [{ about, state: 'good', says: 'they are their owner’s alone' }]
+}
+
+function directory(path: string): Finding {
+  const about = 'directory'
+  const place = dirname(path)
+  try {
+    accessSync(place, constants.W_OK)
+    return { about, state: 'good', says: `${place} can be written in` }
+  } catch {
+    const advice = 'Give it to the user of the service, with mode 700.'
+    return { about, state: 'wrong', says: `${place} cannot be written in`, advice }
+  }
+}
+
+const scalar = (db: DatabaseSync, sql: string): unknown =>
+  prepareTuples<[unknown]>(db, sql).get()?.[0]
+
+function schema(found: number): Finding {
+  const about = 'schema'
+  if (found === SCHEMA)
+    return { about, state: 'good', says: `it is ${found}, as this program has it` }
+  const says = `it is ${found}, and this program knows ${SCHEMA}`
+  return found > SCHEMA
+    ? { about, state: 'wrong', says, advice: 'Run the newer program that wrote it.' }
+    : {
+        about,
+        state: 'odd',
+        says,
+        advice: 'The next start brings it up to date: back it up first.',
+      }
+}
+
+function journal(mode: unknown): Finding {
+  const about = 'journal'
+  if (mode === 'wal') return { about, state: 'good', says: 'a write-ahead log' }
+  return { about, state: 'odd', says: `${mode}, as in a backup`, advice: 'The next start sets it.' }
+}
+
+/** FULL, as a connection of ours sets it. */
+const SYNCHRONOUS_FULL = 2
+
+function durability(db: DatabaseSync): Finding {
+  db.exec('PRAGMA synchronous = FULL')
+  const about = 'durability'
+  return scalar(db, 'PRAGMA synchronous') === SYNCHRONOUS_FULL
+    ? { about, state: 'good', says: 'each commit is synced (synchronous = FULL)' }
+    : { about, state: 'wrong', says: 'the file does not keep synchronous = FULL' }
+}
+
+const MINUTE_MS = 60_000
+
+/** What is written later than now was written by another clock. */
+function clock(db: DatabaseSync, now: number): Finding {
+  const about = 'clock'
+  const written = Number(scalar(db, 'SELECT max(written_at) FROM heartbeat') ?? 0)
+  if (written <= now + MINUTE_MS) {
+    return { about, state: 'good', says: `it is ${new Date(now).toISOString()}` }
+  }
+  const says = `it is ${new Date(now).toISOString()}, and the data was written at ${new Date(written).toISOString()}`
+  return { about, state: 'wrong', says, advice: 'Set the clock, and have it kept (NTP).' }
+}
+
+const inside = (path: string, now: number): Finding[] =>
+  readFileOf(path, (db) => [
+    schema(Number(scalar(db, 'PRAGMA user_version'))),
+    journal(scalar(db, 'PRAGMA journal_mode')),
+    durability(db),
+    clock(db, now),
+    { about: 'SQLite', state: 'good', says: String(scalar(db, 'SELECT sqlite_version()')) },
+  ])
+
+async function holder(path: string): Promise<Finding> {
+  const host = await reachHolder(path)
+  await host?.close()
+  const says = host ? 'a service holds it, and hears commands' : 'no service holds it'
+  return { about: 'holder', state: host ? 'good' : 'odd', says }
+}
+
+function missing(path: string): Finding {
+  const says = `there is no database at ${path} yet`
+  return { about: 'database', state: 'odd', says, advice: 'The first start makes it.' }
+}
+
+export async function examineFile({ databaseUrl, diskReserve, now }: Examined): Promise<Finding[]> {
+  const named = pathOf(databaseUrl)
+  if (!existsSync(named)) return [missing(named)]
+  const { file } = existingFile(named)
+  return [
+    { about: 'database', state: 'good', says: file },
+    ...files(file),
+    directory(file),
+    await disk(file, diskReserve),
+    ...inside(file, now),
+    await holder(file),
+  ]
+}

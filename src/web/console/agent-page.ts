@@ -1,0 +1,133 @@
+/** What every page about one agent has: its name, its status, the switch, the tabs, its events. */
+import { html } from 'hono/html'
+import { refusal } from '../../home/refusal.ts'
+import type { Answer, Call } from '../../http/call.ts'
+import type { Identity, Profile, ProfileAnswer } from '../../store/port/home.ts'
+import { hidden } from '../layout/fields.ts'
+import { glyph } from '../layout/glyphs.ts'
+import { type Crumb, type Html, type Page, showPage } from '../layout/page.ts'
+import { cancel, question, statusMark, type Tab, tabs } from '../layout/parts.ts'
+import { AGENTS, agentPath } from '../layout/paths.ts'
+import { number } from '../layout/words.ts'
+import type { AgentVisit, Workspace } from './workspace.ts'
+
+export type FoundAgent = ProfileAnswer & { readonly outcome: 'profile' }
+
+/** Throws `invalid_token`. */
+export async function findAgent({ store }: Workspace, identity: Identity): Promise<FoundAgent> {
+  const found = await store.readProfile(identity)
+  if (found.outcome !== 'profile') throw refusal(found)
+  return found
+}
+
+const names = {
+  overview: 'Overview',
+  memories: 'Memories',
+  activity: 'Activity',
+  keys: 'Keys',
+  settings: 'Settings',
+} as const
+
+export type AgentTab = keyof typeof names
+
+export interface AgentPage
+  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'wide' | 'from'> {
+  readonly tab: AgentTab
+  /** Between the tab's page and this one. */
+  readonly trail?: readonly Crumb[]
+  /** Where it is known already. */
+  readonly agent?: FoundAgent
+}
+
+export const tabPath = (agentId: string, tab: AgentTab): string =>
+  tab === 'overview' ? agentPath(agentId) : `${agentPath(agentId)}/${tab}`
+
+const tabsOf = ({ profile: { agentId }, memoryCount }: FoundAgent): Tab[] =>
+  Object.entries(names).map(([id, name]) => ({
+    id,
+    name,
+    path: tabPath(agentId, id as AgentTab),
+    ...(id === 'memories' && { count: number(memoryCount) }),
+  }))
+
+const switches = {
+  active: {
+    next: 'paused',
+    button: 'Pause',
+    title: 'Pause',
+    meaning:
+      'It can read and write nothing until you activate it again. You still read, repair and export what it remembers. Nothing is lost.',
+  },
+  paused: {
+    next: 'active',
+    button: 'Activate',
+    title: 'Activate',
+    meaning: 'It goes on where it was, with all that it remembers.',
+  },
+} as const
+
+const ASKED = 'switch'
+
+/** Back to the page on which the switch was found, unless that was a form's answer. */
+const backTo = ({ method, path, search }: Call, agentId: string): string =>
+  method === 'GET' ? path + (search && `?${search}`) : agentPath(agentId)
+
+function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
+  const { next, button, title, meaning } = switches[status]
+  const body = html`<p>${meaning}</p>
+<form method="post" action="${agentPath(agentId)}/status" class="actions">
+${hidden('status', next)}${hidden('back', backTo(call, agentId))}
+<button><span>${title} <bdi>${name}</bdi></span></button>${cancel(ASKED)}
+</form>`
+  return html`<div class="switch">${question({ id: ASKED, button, title: `${title} ${name}?`, body })}</div>`
+}
+
+/** The heading of the page that is about nothing but the agent. */
+function nameOf({ agentId, name }: Profile, tab: AgentTab): Html {
+  const link = html`<a href="${agentPath(agentId)}" dir="auto">${name}</a>`
+  return tab === 'overview'
+    ? html`<h1 class="name">${link}</h1>`
+    : html`<p class="name">${link}</p>`
+}
+
+const bar = (agent: FoundAgent, call: Call, tab: AgentTab): Html => {
+  const { profile } = agent
+  return html`<div class="agent-bar" role="region" aria-label="Agent" id="agent" data-live><div>
+${glyph(profile.symbol)}${nameOf(profile, tab)}
+${statusMark(profile.status)}${statusSwitch(profile, call)}
+</div></div>
+<div id="tabs" data-live>${tabs(profile.name, tabsOf(agent), tab)}</div>`
+}
+
+const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Crumb[] => {
+  const { agentId, name } = profile
+  const agents = { name: 'Agents', path: AGENTS }
+  if (tab === 'overview') return [agents]
+  const agent = { name, path: agentPath(agentId) }
+  if (title === names[tab]) return [agents, agent]
+  return [agents, agent, { name: names[tab], path: tabPath(agentId, tab) }, ...(trail ?? [])]
+}
+
+export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
+
+/** The page in its frame. Throws `invalid_token`. */
+export async function showAgentPage(
+  { call, session, identity }: AgentVisit,
+  workspace: Workspace,
+  page: AgentPage,
+): Promise<Answer> {
+  const agent = page.agent ?? (await findAgent(workspace, identity))
+  const { name, agentId } = agent.profile
+  const { tab, title, here = title, scripts = [] } = page
+  return showPage(call, workspace.secure, {
+    ...page,
+    title: title === name ? name : `${title} · ${name}`,
+    here,
+    session,
+    place: 'agents',
+    trail: trailOf(agent, page),
+    band: bar(agent, call, tab),
+    scripts: [...scripts, 'follow'],
+    follows: eventsPath(agentId),
+  })
+}

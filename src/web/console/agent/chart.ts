@@ -1,0 +1,89 @@
+/** What was asked for in a home on each of the last days: four pictures, and a table of the same. */
+import { html, raw } from 'hono/html'
+import type { DayOfActivity, Today } from '../../../store/port/activity.ts'
+import type { Html } from '../../layout/page.ts'
+import { number, plural } from '../../layout/words.ts'
+
+export const DAYS = 30
+
+const WIDTH = 300
+const HEIGHT = 80
+const STEP = WIDTH / DAYS
+
+const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
+
+const short = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+const shortOf = (day: number): string => short.format(day * 86_400_000)
+
+/** Every day of the window, those without anything too. */
+export function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] {
+  const known = new Map(days.map((each) => [each.day, each]))
+  return Array.from({ length: DAYS }, (_, i) => {
+    const none = { day: first + i, reads: 0, writes: 0, conflicts: 0, refusals: 0 }
+    return known.get(first + i) ?? none
+  })
+}
+
+interface Series {
+  readonly of: keyof Today
+  readonly name: string
+  readonly one: string
+}
+
+const series: readonly Series[] = [
+  { of: 'writes', name: 'Writes', one: 'write' },
+  { of: 'reads', name: 'Reads', one: 'read' },
+  { of: 'conflicts', name: 'Conflicts', one: 'conflict' },
+  { of: 'refusals', name: 'Refused calls', one: 'refused call' },
+]
+
+/** A round number that nothing is above: 1, 2 or 5 with zeros. */
+function topOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
+  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= most) ?? most
+}
+
+function bar(value: number, i: number, top: number): string {
+  if (value === 0) return ''
+  const height = Math.max(2, (value / top) * HEIGHT)
+  return `<rect x="${(i * STEP + 1).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${STEP - 2}" height="${height.toFixed(1)}"/>`
+}
+
+/** Stretched to the room there is, which lines and words are not. */
+const drawing = (values: readonly number[], top: number, said: string): Html =>
+  html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${raw(
+    `<path class="rule" d="M0 .5H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}"/>${values.map((value, i) => bar(value, i, top)).join('')}<path class="ground" d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>`,
+  )}</svg>`
+
+function plot({ of, name, one }: Series, days: readonly DayOfActivity[]): Html {
+  const values = days.map((day) => day[of])
+  const total = values.reduce((sum, value) => sum + value, 0)
+  const most = Math.max(...values)
+  const top = topOf(most)
+  const said = `${plural(total, one)} in ${DAYS} days, at most ${number(most)} on one day`
+  return html`<figure class="plot ${of}">
+<figcaption><strong>${name}</strong> <span class="dim">${number(total)}</span></figcaption>
+<div class="field-of"><span class="scale" aria-hidden="true"><span>${number(top)}</span><span>0</span></span>
+${drawing(values, top, said)}</div>
+<p class="axis dim" aria-hidden="true"><span>${shortOf(days[0]?.day ?? 0)}</span><span>${shortOf(days[DAYS / 2]?.day ?? 0)}</span><span>today</span></p>
+</figure>`
+}
+
+const isAnything = (day: DayOfActivity): boolean => series.some(({ of }) => day[of] > 0)
+
+const row = (day: DayOfActivity): Html =>
+  html`<tr><th scope="row">${dateOf(day.day)}</th>${series.map(({ of }) => html`<td class="number">${number(day[of])}</td>`)}</tr>`
+
+/** The same for who reads: newest first, without the days on which nothing happened. */
+const table = (days: readonly DayOfActivity[]): Html => html`<details class="numbers">
+<summary>The same as a table</summary>
+<table class="list"><thead><tr><th scope="col">Day</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<tbody>${days.filter(isAnything).toReversed().map(row)}</tbody></table>
+</details>`
+
+export const chart = (days: readonly DayOfActivity[]): Html => html`<section aria-labelledby="days">
+<h2 id="days">The last ${DAYS} days</h2>
+<div class="plots" id="plots" data-live>${series.map((each) => plot(each, days))}</div>
+${days.some(isAnything) ? table(days) : html`<p class="dim">Nothing was asked for in this time.</p>`}
+</section>`

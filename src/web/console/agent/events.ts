@@ -1,0 +1,86 @@
+/** What happened in a home, in words. */
+import { html } from 'hono/html'
+import { refusal } from '../../../home/refusal.ts'
+import type { Identity } from '../../../store/port/home.ts'
+import type { EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { memoryPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { byWhom } from '../author.ts'
+import type { Workspace } from '../workspace.ts'
+
+const words: Readonly<Record<EventType, string>> = {
+  write: 'Wrote',
+  patch: 'Changed',
+  append: 'Appended to',
+  delete: 'Deleted',
+  restore: 'Brought back',
+  rename: 'Renamed',
+  import: 'Imported',
+  erase: 'Erased',
+  export: 'Exported everything',
+  profile: 'Changed the profile',
+  pause: 'Paused the agent',
+  resume: 'Activated the agent',
+  rotate_key: 'Rotated the agent token',
+  create_key: 'Created the key',
+  revoke_key: 'Revoked the key',
+  replace_operator_key: 'Replaced the operator token',
+  sign_in: 'Signed in',
+}
+
+const link = (agentId: string, key: string): Html =>
+  html` <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
+
+/** The memory's page may be gone since: the log outlives what it tells of. */
+const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
+  html`${from === undefined ? nothing : html` <code>${from}</code> to`}${link(agentId, key)}`
+
+function about(agentId: string, { key, from, namedKey }: HomeEvent): Html {
+  if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
+  return key === undefined ? nothing : memoryOf(agentId, key, from)
+}
+
+const what = (agentId: string, event: HomeEvent): Html =>
+  html`${words[event.type]}${about(agentId, event)}`
+
+const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
+<td class="words what">${what(agentId, event)}</td>
+<td class="words">${byWhom(event.by)}</td>
+<td>${event.version === undefined ? nothing : html`version ${event.version}`}</td>
+<td class="end">${when(event.createdAt, now)}</td>
+</tr>`
+
+export const eventTable = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
+  html`<table class="list events">
+<thead><tr><th scope="col">What happened</th><th scope="col">Who</th><th scope="col">Version</th><th scope="col" class="end">When</th></tr></thead>
+<tbody>${events.map((event) => row(agentId, event, now))}</tbody>
+</table>`
+
+const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
+<span class="what">${what(agentId, event)}</span>
+<span class="dim">${byWhom(event.by)} · ${when(event.createdAt, now)}</span></li>`
+
+/** Beside other things: a line or two for each. */
+export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
+  html`<ol class="feed">${events.map((event) => item(agentId, event, now))}</ol>`
+
+async function eventsAfter({ store }: Workspace, identity: Identity, id: number, limit: number) {
+  const found = await store.eventsAfter(identity, id, limit)
+  if (found.outcome !== 'events') throw refusal(found)
+  return found
+}
+
+/** Newest first: events are numbered without a gap, so the page before another is found by number. */
+export async function eventsBefore(
+  workspace: Workspace,
+  identity: Identity,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+) {
+  const { last, first } = await eventsAfter(workspace, identity, Number.MAX_SAFE_INTEGER, 1)
+  const newest = Math.min(last, before - 1)
+  const after = Math.max(0, newest - limit)
+  const { events } = await eventsAfter(workspace, identity, after, limit)
+  const page = events.filter(({ id }) => id <= newest).toReversed()
+  return { page, next: after >= first ? after + 1 : undefined }
+}

@@ -1,0 +1,47 @@
+/** The small parts that pages share. */
+import { html } from 'hono/html'
+import { type Html, nothing } from './page.ts'
+
+/** How something went, or what to heed. One that appears because of what was done is announced. */
+export const note = (kind: 'good' | 'warn' | 'bad', body: Html, announced = true): Html =>
+  html`<div class="note ${kind}"${announced ? html` role="status"` : nothing}>${body}</div>`
+
+const marks = { active: 'Active', paused: 'Paused' } as const
+
+export const statusMark = (status: keyof typeof marks): Html =>
+  html`<span class="status ${status}">${marks[status]}</span>`
+
+export interface Tab {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly count?: string
+}
+
+export const tabs = (label: string, all: readonly Tab[], current: string): Html =>
+  html`<nav class="tabs" aria-label="${label}"><ul>${all.map(
+    ({ id, name, path, count }) =>
+      html`<li><a href="${path}"${id === current ? html` aria-current="true"` : nothing}>${name}${
+        count === undefined ? nothing : html` <span class="count">${count}</span>`
+      }</a></li>`,
+  )}</ul></nav>`
+
+export interface Question {
+  readonly id: string
+  /** On the button that opens it. */
+  readonly button: string
+  readonly title: string
+  /** What it is about, and the form with its button. */
+  readonly body: Html
+}
+
+/** Asked above the page before something is done; opens and closes without a script. */
+export const question = ({ id, button, title, body }: Question): Html => html`<button type="button"
+class="quiet" popovertarget="${id}">${button}</button>
+<div popover id="${id}" role="dialog" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</div>`
+
+export const cancel = (id: string): Html => html`<button type="button" class="quiet"
+popovertarget="${id}" popovertargetaction="hide">Cancel</button>`

@@ -1,0 +1,91 @@
+/** What the memory tools of the AI SDK tell a model that cannot have what it asks for. */
+import { OutcomeUnknown } from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openLossyWay } from '../lossy.ts'
+import { type OpenedHome, openHome } from '../opened.ts'
+import { drive, plan, use } from './drive.ts'
+import type { Step } from './model.ts'
+
+describe('the memory tools', () => {
+  let opened: OpenedHome
+  beforeAll(async () => {
+    opened = await openHome()
+  })
+  afterAll(() => opened.close())
+
+  test.each<[string, Step, RegExp]>([
+    [
+      'what is there already',
+      plan('A', 0),
+      /^MemoryToolError: Version 1 of plan already says what you sent: nothing is left to do\.$/,
+    ],
+    [
+      'a delete of another version',
+      use('delete_memory', { key: 'plan', expectedVersion: 7 }),
+      /^MemoryToolError: Nothing was changed: plan is at version 1, .* and call delete_memory with expectedVersion 1\.$/,
+    ],
+    [
+      'a change of what was deleted',
+      use('write_memory', { key: 'gone', text: 'A', expectedVersion: 1 }),
+      /^MemoryToolError: Nothing was changed: gone was deleted at \S+Z\. If it is wanted again, call write_memory with expectedVersion 0\.$/,
+    ],
+    [
+      'a change of what never was',
+      use('write_memory', { key: 'never', text: 'A', expectedVersion: 3 }),
+      /^MemoryToolError: Nothing was changed: no memory is under never\. To create it, call write_memory with expectedVersion 0\.$/,
+    ],
+    [
+      'a delete of what never was',
+      use('delete_memory', { key: 'never', expectedVersion: 1 }),
+      /^MemoryToolError: Nothing was changed: no memory is under never\.$/,
+    ],
+    [
+      'a key that is none',
+      use('write_memory', { key: 'my plan', text: 'A', expectedVersion: 0 }),
+      /\/key .*\(invalid_body\)$/,
+    ],
+    [
+      'a version that is missing',
+      use('write_memory', { key: 'plan', text: 'B' }),
+      /\/expectedVersion .*\(invalid_body\)$/,
+    ],
+    [
+      'a text that is too long',
+      use('append_memory', { key: 'plan', text: 'x'.repeat(16_384) }),
+      /split longer texts over several keys\. \(text_too_large\)$/,
+    ],
+    [
+      'a version that is no longer kept',
+      use('read_memory', { key: 'plan', version: 9 }),
+      /\(version_not_found\)$/,
+    ],
+    ['a budget out of bounds', use('get_context', { bytes: 1 }), /bytes .*\(invalid_query\)$/],
+    ['words that are none', use('search_memories', { q: ' ' }), /q .*\(invalid_query\)$/],
+    [
+      'a list after nothing',
+      use('list_memories', { after: 'no key' }),
+      /after .*\(invalid_query\)$/,
+    ],
+  ])('say what is wrong: %s', async (_, step, sentence) => {
+    const { home } = await opened.born()
+    await home.write('plan', 'A', { expectedVersion: 0 })
+    await home.write('gone', 'A', { expectedVersion: 0 })
+    await home.delete('gone', { expectedVersion: 1 })
+    const { told } = await drive(home, step)
+    expect(told).toEqual([{ type: 'error-text', value: expect.stringMatching(sentence) }])
+    expect(await home.read('plan')).toMatchObject({ text: 'A', version: 1 })
+  })
+
+  test('say of an append whose answer was lost that it may have been made', async () => {
+    const way = await openLossyWay(opened.port)
+    const { home } = await opened.born({ url: way.url })
+    way.loseAnswers(1)
+    const { told, errors } = await drive(home, use('append_memory', { key: 'log', text: 'A' }))
+    expect(told[0]?.value).toBe(
+      'MemoryToolError: The answer was lost: it may have been done. Call read_memory for log, and call append_memory again only if it was not.',
+    )
+    expect((errors[0] as Error).cause).toBeInstanceOf(OutcomeUnknown)
+    expect(await home.read('log')).toMatchObject({ text: 'A', version: 1 })
+    await way.close()
+  })
+})

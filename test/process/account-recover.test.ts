@@ -1,0 +1,76 @@
+/** `agent-home account recover`: a one-time link from whoever owns the host. */
+import { afterEach, expect, test } from 'vitest'
+import { birthBody, freshKey } from '../harness.ts'
+import { dropDatabases, freshDatabase } from './nodes.ts'
+import { cleanUp, freshDirectory, type Launch, launch, type Server, serve } from './program.ts'
+
+afterEach(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
+
+const email = 'Keeper@example.org'
+
+const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
+
+async function bear({ url }: Server): Promise<void> {
+  const { status } = await fetch(`${url}/api/agents/birth`, {
+    method: 'POST',
+    headers: { 'idempotency-key': freshKey(), 'content-type': 'application/json' },
+    body: JSON.stringify({ ...birthBody, email, password: 'correct horse battery' }),
+  })
+  expect(status).toBe(201)
+}
+
+const submit = (url: string, fields: Readonly<Record<string, string>>) =>
+  fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })
+
+const onFile = async (): Promise<Launch> => ({ directory: freshDirectory() })
+
+const onServer = async (): Promise<Launch> => {
+  const { url: DATABASE_URL } = await freshDatabase()
+  return { directory: freshDirectory(), env: { DATABASE_URL } }
+}
+
+test.each([
+  { name: 'one file', place: onFile },
+  { name: 'a server', place: onServer },
+])('on $name, the link sets a password at the service that runs', async ({ place }) => {
+  const options = await place()
+  const server = await serve(options)
+  await bear(server)
+  const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
+  expect(made).toMatchObject({ code: 0 })
+  expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
+  expect(made.output).toContain('sets another password for keeper@example.org, once')
+  const link = new URL(made.stdout.trim())
+  expect((await fetch(link)).status).toBe(200)
+  const secret = link.searchParams.get('link') ?? ''
+  const set = await submit(link.origin + link.pathname, {
+    link: secret,
+    password: 'other horse ba',
+  })
+  expect(set.status).toBe(303)
+  expect((await fetch(link)).status).toBe(410)
+  const signIn = (password: string) => submit(`${server.url}/console/sign-in`, { email, password })
+  expect((await signIn('correct horse battery')).status).toBe(401)
+  expect((await signIn('other horse ba')).status).toBe(303)
+  expect((await server.kill('SIGTERM')).output).not.toContain(secret)
+})
+
+test('while it does not run the link is made too, for where it will be', async () => {
+  const options = await onFile()
+  const server = await serve(options)
+  await bear(server)
+  await server.kill('SIGTERM')
+  const env = { PUBLIC_URL: 'https://home.example' }
+  const made = await run({ ...options, env }, 'account', 'recover', email, '--json')
+  expect(made.code).toBe(0)
+  const { link } = JSON.parse(made.stdout) as { link: string }
+  expect(link).toMatch(/^https:\/\/home\.example\/console\/recover\?link=/)
+  const { url } = await serve(options)
+  expect((await fetch(url + link.slice('https://home.example'.length))).status).toBe(200)
+  const nobody = await run(options, 'account', 'recover', 'nobody@example.org')
+  expect(nobody).toMatchObject({ code: 4, stdout: '' })
+  expect((await run(options, 'account', 'recover', 'keeper')).code).toBe(2)
+})

@@ -1,0 +1,208 @@
+/** The commands for agents, as people and scripts run them. */
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { commands } from '../../src/cli/commands.ts'
+import { stepsOf } from '../readme.ts'
+import { birth, type Tokens } from './calls.ts'
+import { cleanUp, freshDirectory, type Launch, launch, pinnedNode, root, serve } from './program.ts'
+import { expectSteps } from './shell.ts'
+
+afterEach(cleanUp)
+
+const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
+
+/** The program under its own name, for a shell. */
+function installed(directory: string): string {
+  const place = join(directory, 'bin')
+  mkdirSync(place)
+  const program = join(place, 'agent-home')
+  writeFileSync(program, `#!/bin/sh\nexec ${pinnedNode} ${join(root, 'src/main.ts')} "$@"\n`)
+  chmodSync(program, 0o755)
+  return place
+}
+
+test('docs/cli.md: each block prints what it says', async () => {
+  const directory = freshDirectory()
+  const { url } = await serve({ directory })
+  const { PATH } = process.env
+  const env = {
+    PATH: [installed(directory), PATH].join(delimiter),
+    XDG_CONFIG_HOME: directory,
+    AGENT_HOME_URL: url,
+    DISK_RESERVE: '0',
+  }
+  await expectSteps({ directory, env }, stepsOf(guide))
+  expect(statSync(join(directory, 'atlas.json')).mode & 0o777).toBe(0o600)
+  expect(statSync(join(directory, 'agent-home', 'profiles.json')).mode & 0o777).toBe(0o600)
+  expect(readFileSync(join(directory, 'refused.txt'), 'utf8')).toContain('(agent_paused')
+})
+
+test('docs/cli.md speaks of every command', () => {
+  for (const { name } of commands)
+    expect(guide).toMatch(new RegExp(`agent-home ${name}|\\\`${name}`))
+})
+
+interface Home {
+  readonly born: Tokens
+  readonly run: (...args: string[]) => ReturnType<typeof launch>['ended']
+  readonly start: (...args: string[]) => ReturnType<typeof launch>
+  readonly directory: string
+}
+
+async function open(env: Readonly<Record<string, string>> = {}): Promise<Home> {
+  const directory = freshDirectory()
+  const { url } = await serve({ directory, env })
+  const born = await birth(url)
+  const options: Launch = {
+    directory,
+    env: {
+      AGENT_HOME_URL: url,
+      AGENT_HOME_TOKEN: born.token,
+      XDG_CONFIG_HOME: join(directory, 'config'),
+    },
+  }
+  const start = (...args: string[]) => launch({ ...options, args })
+  return { born, start, run: (...args) => start(...args).ended, directory }
+}
+
+describe('codes', () => {
+  test('tell a script what happened, and the JSON says it too', async () => {
+    const { run } = await open()
+    const code = async (...args: string[]) => (await run(...args)).code
+    expect(await code('write', 'plan', 'one')).toBe(0)
+    expect(await code('write', 'plan', 'two')).toBe(3)
+    expect(await code('write', 'plan', 'two', '--expect', '1', '--overwrite')).toBe(2)
+    expect(await code('write', 'no key', 'x')).toBe(2)
+    expect(await code('write', 'plan', 'x', '--metadata', '[]')).toBe(2)
+    expect(await code('write', 'plan', 'x', '--expect', 'one')).toBe(2)
+    expect(await code('read', 'nothing')).toBe(4)
+    expect(await code('read', 'plan', '--at', '9')).toBe(4)
+    expect(await code('delete', 'nothing')).toBe(4)
+    expect(await code('pause')).toBe(5)
+    expect(await code('read', 'plan', '--token', 'aha_guess')).toBe(5)
+    const { stdout, output } = await run('write', 'plan', 'two', '--json')
+    expect(stdout).toBe('')
+    expect(JSON.parse(output)).toMatchObject({ exit: 3 })
+  })
+
+  test('nobody answers: it says where, and that it may go well later', async () => {
+    const { run } = await open()
+    const closed = await serve({ directory: freshDirectory() })
+    await closed.kill('SIGTERM')
+    const { code, output } = await run('read', 'plan', '--url', closed.url)
+    expect(code).toBe(6)
+    expect(output).toMatch(/^Nobody answers at this address\..*\n$/)
+  })
+
+  test('a token is in no message', async () => {
+    const { run, born } = await open()
+    const { output } = await run('pause')
+    expect(output).not.toContain(born.token)
+    expect((await run('read', 'plan', '--token', 'aho_s3cret')).output).not.toContain('s3cret')
+  })
+})
+
+test('texts go in and out byte for byte, by argument, by file and by pipe', async () => {
+  const { run, directory } = await open()
+  const text = '\n  “слово” \u001b[2J🌱\r\nlast line\r\n\ufeff'
+  writeFileSync(join(directory, 'text'), text)
+  await run('write', 'plan', '--file', 'text', '--metadata', '{"run":12}')
+  expect((await run('read', 'plan')).stdout).toBe(text)
+  const { stdout } = await run('read', 'plan', '--json')
+  expect(JSON.parse(stdout).memory).toMatchObject({ text, metadata: { run: 12 }, version: 1 })
+  expect((await run('write', 'plan', 'mine', '--overwrite')).code).toBe(0)
+  expect(JSON.parse((await run('read', 'plan', '--json')).stdout).memory).toMatchObject({
+    ...{ text: 'mine', metadata: { run: 12 }, version: 2 },
+  })
+  writeFileSync(join(directory, 'text'), Buffer.from([0xff, 0xfe]))
+  expect(await run('write', 'bytes', '--file', 'text')).toMatchObject({
+    ...{ code: 2, output: 'text is not UTF-8.\n' },
+  })
+})
+
+test('watch says what happens as it happens, and ends as a signal ends it', async () => {
+  const { run, start } = await open()
+  const watch = start('watch', '--after', '0', '--json')
+  await run('write', 'plan', 'one')
+  const [line] = await watch.says(/\{.*"write".*\}\n/)
+  expect(JSON.parse(line)).toMatchObject({ type: 'write', key: 'plan', version: 1 })
+  expect(await watch.kill('SIGINT')).toMatchObject({ signal: 'SIGINT' })
+})
+
+test('a reader that is gone ends a command without a word', async () => {
+  const { run, start } = await open()
+  await run('write', 'plan', 'one')
+  const watch = start('watch', '--after', '0')
+  await watch.says(/write/)
+  watch.stopListening()
+  await run('write', 'plan', 'two', '--expect', '1')
+  expect(await watch.ended).toMatchObject({ code: 141 })
+})
+
+test('an export is whole or not there, and replaces nothing unasked', async () => {
+  const { run, directory } = await open()
+  await run('write', 'plan', 'one')
+  const { stdout } = await run('export')
+  expect(JSON.parse(stdout)).toMatchObject({ format: 'service-home-v1', memoryCount: 1 })
+  expect((await run('export', 'home.json', '--token', 'aha_guess')).code).toBe(5)
+  expect(readdirSync(directory)).not.toContain('home.json')
+  expect((await run('export', 'home.json', '--history')).code).toBe(0)
+  expect((await run('export', 'home.json')).code).toBe(1)
+  expect((await run('export', 'home.json', '--force', '--json')).code).toBe(0)
+  expect(readdirSync(directory).filter((name) => name.includes('.part'))).toEqual([])
+})
+
+test('a birth with an account takes its password from standard input alone', async () => {
+  const { directory } = await open()
+  const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
+  const refused = await launch({ directory, args: ['birth', ...flags] }).ended
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.output).toContain('Ask your operator first')
+})
+
+describe('a profile', () => {
+  const env = (config: string) => ({ XDG_CONFIG_HOME: config })
+  const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
+
+  async function withProfile() {
+    const directory = freshDirectory()
+    const { url } = await serve({ directory })
+    const run = (...args: string[]) => launch({ directory, env: env(directory), args }).ended
+    expect((await run('birth', ...flags, '--url', url, '--save', 'atlas')).code).toBe(0)
+    return { run, url, file: join(directory, 'agent-home', 'profiles.json') }
+  }
+
+  test('is named, or is the default; one that is there is not written over', async () => {
+    const { run, url } = await withProfile()
+    expect((await run('write', 'plan', 'one', '--profile', 'atlas')).code).toBe(0)
+    expect((await run('write', 'plan', 'one')).code).toBe(2)
+    expect((await run('write', 'plan', 'one', '--profile', 'other')).code).toBe(4)
+    const again = await run('birth', ...flags, '--url', url, '--save', 'atlas')
+    expect(again).toMatchObject({ code: 2, stdout: '' })
+    expect((await run('pause', '--profile', 'atlas')).code).toBe(0)
+  })
+
+  test('that others may read is refused, with what to do', async () => {
+    const { run, file } = await withProfile()
+    for (const mode of [0o640, 0o604]) {
+      chmodSync(file, mode)
+      const { code, output } = await run('list', '--profile', 'atlas')
+      expect(code).toBe(5)
+      expect(output).toContain(`Say: chmod 600 '${file}'`)
+    }
+    chmodSync(file, 0o600)
+    expect((await run('list', '--profile', 'atlas')).code).toBe(0)
+  })
+
+  test('that is damaged is said so, without what is in it', async () => {
+    const { run, file } = await withProfile()
+    for (const text of ['{"profiles":{"atlas":{"url":1,"token":"aha_s3cret"}}}', 'aha_s3cret']) {
+      writeFileSync(file, text)
+      const { code, output } = await run('list', '--profile', 'atlas')
+      expect(code).toBe(1)
+      expect(output).toContain('is no file of profiles')
+      expect(output).not.toContain('s3cret')
+    }
+  })
+})

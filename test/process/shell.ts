@@ -1,0 +1,35 @@
+/** Blocks of shell from a document, run as they are printed. */
+import { spawn } from 'node:child_process'
+import { expect } from 'vitest'
+import { likeness, type Step } from '../readme.ts'
+
+const BLOCK_ENDED = '\n--- block ended with'
+
+interface Place {
+  readonly directory: string
+  /** The test's own unless told. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Runs the blocks in one shell; gives what each of them printed. Throws if one fails. */
+async function printedBy({ directory, env }: Place, steps: readonly Step[]): Promise<string[]> {
+  const shell = spawn('sh', [], {
+    cwd: directory,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: env ?? process.env,
+  })
+  for (const step of steps) shell.stdin.write(`${step.shell}printf '${BLOCK_ENDED} %s\\n' $?\n`)
+  shell.stdin.end()
+  let output = ''
+  for await (const chunk of shell.stdout.setEncoding('utf8')) output += chunk
+  return output.split(`${BLOCK_ENDED.trim()} 0`).slice(0, -1)
+}
+
+/** Each prints what the document says that it prints, and nothing where it says nothing. */
+export async function expectSteps(place: Place, steps: readonly Step[]): Promise<void> {
+  const printed = await printedBy(place, steps)
+  for (const [i, { shell, prints }] of steps.entries()) {
+    if (prints) expect(printed[i]?.trim(), shell).toMatch(likeness(prints))
+    else expect(printed[i]?.trim(), shell).toBe('')
+  }
+}

@@ -1,0 +1,207 @@
+/** The agents of an account, and the page of one: what they do, and what needs attention. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embedded, memoryPath, openService, type TestService, write } from '../harness.ts'
+import { insideOf, linksIn, textIn } from './markup.ts'
+import { type Operator, openConsole } from './operator.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService(embedded, {
+    MEMORIES_PER_AGENT: '10',
+    READS_PER_MINUTE: '20',
+    BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+  })
+})
+afterAll(() => service.close())
+
+const read = ({ born }: Operator, key: string) =>
+  service.call('GET', `${memoryPath}?key=${key}`, { token: born.token })
+
+const cellsIn = (page: string): string[] =>
+  insideOf(insideOf(page, 'tbody').join(), 'td').map((cell) => textIn(cell).trim())
+
+const statsIn = (page: string): string[] =>
+  insideOf(page, 'dd').map((each) => textIn(each).replace(/\s+/g, ' ').trim())
+
+describe('the agents', () => {
+  test('each has its status, what happened today, its memories, and when it was seen', async () => {
+    const operator = await openConsole(service)
+    await write(service, operator.born.token, 'plan', 'x')
+    await read(operator, 'plan')
+    await read(operator, 'plan')
+    const { text } = await operator.get('/console')
+    expect(cellsIn(text)).toEqual(['Active', '1 write, 2 reads', '1', 'just now'])
+    service.tick(86_400_000)
+    const later = await openAgain(operator)
+    expect(cellsIn(later)).toEqual(['Active', 'nothing', '1', 'yesterday'])
+  })
+
+  /** A session ends after a day; the account stays. */
+  async function openAgain({ email }: Operator): Promise<string> {
+    const fields = new URLSearchParams({ email, password: 'correct horse battery' })
+    const { headers } = await service.call('POST', '/console/sign-in', {
+      body: fields.toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    const cookie = (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    return (await service.call('GET', '/console', { headers: { accept: 'text/html', cookie } }))
+      .text
+  }
+
+  test('one that nobody has connected was not seen yet', async () => {
+    const operator = await openConsole(service)
+    const { text } = await operator.get('/console')
+    expect(cellsIn(text)).toEqual(['Active', 'nothing', '0', 'not yet'])
+  })
+
+  test('what needs attention is marked: conflicts, refused calls, little room, a pause', async () => {
+    const operator = await openConsole(service)
+    const { token } = operator.born
+    for (let n = 0; n < 8; n++) await write(service, token, `k${n}`, 'x')
+    await write(service, token, 'k1', 'too late', 9)
+    await operator.post(`${operator.agent}/status`, { status: 'paused' })
+    await write(service, token, 'k1', 'paused', 1)
+    const { text } = await operator.get('/console')
+    expect(cellsIn(text)[0]?.replace(/\s+/g, ' ')).toBe('Paused Nearly full 1 refused 1 conflict')
+  })
+
+  test('fifty are on a page, found by one question', async () => {
+    const operator = await openConsole(service)
+    const { text } = await operator.get('/console?after=ffffffff')
+    expect(text).toContain('No agent is in this account yet.')
+  })
+})
+
+describe('the page of one agent', () => {
+  test('says what it did today, beside its name, its status and its tabs', async () => {
+    const operator = await openConsole(service)
+    await write(service, operator.born.token, 'plan', 'four')
+    await write(service, operator.born.token, 'plan', 'too late', 7)
+    await read(operator, 'plan')
+    const { text } = await operator.get(operator.agent)
+    expect(statsIn(text)).toEqual(['just now', '1 4 bytes', '1', '1', '1', '0'])
+    const [, tabs = ''] = insideOf(text, 'nav')
+    expect(linksIn(tabs)).toEqual(
+      ['', '/memories', '/activity', '/keys', '/settings'].map((tab) => operator.agent + tab),
+    )
+    expect(tabs.match(/aria-current="true"/g)).toHaveLength(1)
+    expect(insideOf(text, 'h1').map(textIn)).toEqual(['Atlas'])
+  })
+
+  test('the last thirty days are drawn with their axes, and told in words and in a table', async () => {
+    const operator = await openConsole(service)
+    for (let n = 0; n < 3; n++) await write(service, operator.born.token, `k${n}`, 'x')
+    const { text } = await operator.get(operator.agent)
+    expect(text).toContain('aria-label="3 writes in 30 days, at most 3 on one day"')
+    const [plot = ''] = insideOf(text, 'figure')
+    expect(textIn(insideOf(plot, 'figcaption').join())).toBe('Writes 3')
+    expect(plot).toContain('<span>5</span><span>0</span>')
+    expect(plot.match(/<rect /g)).toHaveLength(1)
+    expect(plot).toMatch(/<rect x="291\.0" y="32\.0" width="8" height="48\.0"\/>/)
+    const day = new Date(service.now()).toISOString().slice(0, 10)
+    const rows = insideOf(insideOf(text, 'tbody').join(), 'tr').map(textIn)
+    expect(rows).toEqual([`${day}3000`])
+  })
+
+  test.each([
+    [1, '1'],
+    [2, '2'],
+    [4, '5'],
+  ])('the axis of %i ends at %s', async (writes, top) => {
+    const operator = await openConsole(service)
+    for (let n = 0; n < writes; n++) await write(service, operator.born.token, `k${n}`, 'x')
+    const { text } = await operator.get(operator.agent)
+    expect(insideOf(text, 'figure')[0]).toContain(`<span>${top}</span><span>0</span>`)
+  })
+
+  test('a limit is named only where it is near', async () => {
+    const operator = await openConsole(service)
+    const { token } = operator.born
+    await write(service, token, 'k0', 'x')
+    expect((await operator.get(operator.agent)).text).not.toMatch(/of at most|in a minute/)
+    for (let n = 1; n < 10; n++) await write(service, token, `k${n}`, 'x')
+    for (let n = 0; n < 17; n++) await read(operator, 'k0')
+    const { text } = await operator.get(operator.agent)
+    expect(text).toContain('It keeps 10 of at most 10 memories.')
+    expect(text).toContain('It made 17 of 20 reads that it may make in a minute.')
+  })
+
+  test('the switch asks, says what it means, and leads back to the page on which it was', async () => {
+    const operator = await openConsole(service)
+    const { agent } = operator
+    const { text } = await operator.get(`${agent}/activity?before=9`)
+    expect(text).toMatch(/<div popover id="switch" role="dialog"/)
+    expect(text).toContain(`name="back" value="${agent}/activity?before=9"`)
+    const paused = await operator.post(`${agent}/status`, {
+      status: 'paused',
+      back: `${agent}/activity?before=9`,
+    })
+    expect([paused.status, paused.headers.get('location')]).toEqual([
+      303,
+      `${agent}/activity?before=9`,
+    ])
+    expect((await operator.get(agent)).text).toContain('This agent is paused.')
+  })
+
+  test.each(['https://elsewhere.example/', '//elsewhere.example', '/rooms', ''])(
+    'the switch leads to no other place: not to %j',
+    async (back) => {
+      const operator = await openConsole(service)
+      const { headers } = await operator.post(`${operator.agent}/status`, {
+        status: 'active',
+        back,
+      })
+      expect(headers.get('location')).toBe(operator.agent)
+    },
+  )
+})
+
+/** Without what a browser has kept since the first page. */
+async function weigh(page: string): Promise<number> {
+  const parts = [...page.matchAll(/ (?:src|href)="(\/assets\/[^"]*)"/g)].map(
+    ([, path = '']) => path,
+  )
+  const texts = await Promise.all(parts.map(async (path) => (await service.call('GET', path)).text))
+  return [page, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+test('no page weighs more than 60 KB, stylesheet and scripts included', async () => {
+  const operator = await openConsole(service)
+  const { agent, born } = operator
+  const key = 'k'.repeat(100)
+  for (let n = 0; n < 60; n++) await write(service, born.token, key, `${n}`, n)
+  const tabs = ['', '/activity', '/keys', '/settings', '/memories', '/erase']
+  const paths = ['/console', '/console/birth', ...tabs.map((tab) => agent + tab)]
+  const heavy: string[] = []
+  for (const path of paths) {
+    const weight = await weigh((await operator.get(path)).text)
+    expect(weight).toBeGreaterThan(20_000)
+    if (weight > 60_000) heavy.push(`${path}: ${weight}`)
+  }
+  expect(heavy).toEqual([])
+})
+
+describe('an agent that has not written yet', () => {
+  test('waits for it, and says how a program is connected', async () => {
+    const operator = await openConsole(service)
+    const { text } = await operator.get(operator.agent)
+    expect(text).toContain('Waiting for its first write…')
+    const [client = '', mcp = '', curl = ''] = insideOf(text, 'pre').map(textIn)
+    expect(client).toContain(`url: 'http://127.0.0.1:8787'`)
+    expect(JSON.parse(mcp)).toMatchObject({
+      mcpServers: { memory: { url: 'http://127.0.0.1:8787/mcp' } },
+    })
+    expect(curl).toContain('curl http://127.0.0.1:8787/api/agents/me/memory')
+    expect(text).not.toContain(operator.born.token)
+    expect(text).toContain(`data-from="${operator.agent}?first"`)
+  })
+
+  test('once it has, the page is told by its stream, and asks for the news', async () => {
+    const operator = await openConsole(service)
+    await write(service, operator.born.token, 'plan', 'x')
+    const { text } = await operator.get(`${operator.agent}?first`)
+    const found = /id="first-write" data-live role="status">(.*?)<\/div>/s.exec(text)?.[1] ?? ''
+    expect(textIn(found)).toContain('The first memory is here: plan.')
+    expect((await operator.get(operator.agent)).text).not.toContain('first-write')
+  })
+})
