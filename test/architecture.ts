@@ -217,15 +217,20 @@ export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
 const peers: Readonly<Record<string, readonly string[]>> = {
   'client/ai-sdk': ['ai'],
   'client/anthropic': ['@anthropic-ai/sdk'],
+  'client/langgraph': ['@langchain/core', '@langchain/langgraph-checkpoint'],
+  'client/openai': ['@openai/agents-core'],
 }
 
 /** The packages of all adapters. */
 export const peerNames: readonly string[] = Object.values(peers).flat()
 
+const peersOf = (path: string): readonly string[] =>
+  Object.entries(peers).flatMap(([folder, names]) => (lies(path, `${folder}/`) ? names : []))
+
 const isStrange = (path: string, target: string): boolean =>
   target.startsWith('.')
     ? !join(dirname(path), target).startsWith('client/')
-    : !peers[dirname(path)]?.some((peer) => target === peer || target.startsWith(`${peer}/`))
+    : !peersOf(path).some((peer) => target === peer || target.startsWith(`${peer}/`))
 
 /** What the client, in a folder of its own, reaches for outside. */
 export const strangeToClient = (files: readonly SourceFile[]): string[] =>

@@ -1,0 +1,119 @@
+/** The items of a store in a home: read, listed and changed. */
+import type { Item, PutOperation } from '@langchain/langgraph-checkpoint'
+import { backoff, wait } from '../../deadline.ts'
+import { contend } from '../../fitting/contend.ts'
+import { all } from '../../fitting/listed.ts'
+import { BATCH, bytesOf } from '../../fitting/pieces.ts'
+import type { AgentHome, Operation } from '../../index.ts'
+import { itemKey, prefixesOf } from './item-keys.ts'
+import { deleting, itemOf, itemsAmong, type KeptItem, restsUnder, writing } from './kept-item.ts'
+
+const MOST_READS = 10
+
+const BACKOFF = { first: 10, most: 200 }
+
+const nameOf = ({ namespace, key }: Pick<Item, 'namespace' | 'key'>): string =>
+  JSON.stringify([...namespace, key])
+
+const byName = (a: KeptItem, b: KeptItem): number =>
+  JSON.stringify([a.namespace, a.key]) < JSON.stringify([b.namespace, b.key]) ? -1 : 1
+
+export class Items {
+  readonly #home: AgentHome
+  readonly #prefix: string
+
+  constructor(home: AgentHome, prefix: string) {
+    this.#home = home
+    this.#prefix = prefix
+  }
+
+  async get(namespace: readonly string[], key: string): Promise<Item | null> {
+    const at = await itemKey(this.#prefix, namespace, key)
+    const found = await this.#whole(() => this.#at(at))
+    return found[0] ?? null
+  }
+
+  /** By namespace and key. */
+  under(namespace: readonly string[]): Promise<Item[]> {
+    return this.#whole(async () => {
+      const kept = await this.#kept(prefixesOf(this.#prefix, namespace))
+      return kept.filter((each) => namespace.every((label, at) => each.namespace[at] === label))
+    })
+  }
+
+  async namespaces(): Promise<(readonly string[])[]> {
+    const memories = await all(this.#home.list({ prefix: `${this.#prefix}.` }))
+    return itemsAmong(memories).map(({ namespace }) => namespace)
+  }
+
+  /** The last of each name counts. Throws RangeError for a value that no batch takes. */
+  async put(puts: readonly PutOperation[]): Promise<void> {
+    const last = [...new Map(puts.map((each) => [nameOf(each), each])).values()]
+    for (const group of await this.#groups(last)) {
+      await contend(async () => {
+        const operations = (await Promise.all(group.map((each) => this.#change(each)))).flat()
+        requireOneBatch(operations)
+        if (operations.length > 0) await this.#home.batch(operations)
+      }, 'again')
+    }
+  }
+
+  async #change({ namespace, key, value }: PutOperation): Promise<Operation[]> {
+    const at = await itemKey(this.#prefix, namespace, key)
+    const [before] = await this.#at(at)
+    if (value !== null) return writing(at, { namespace, key }, value, before)
+    return before ? deleting(before) : []
+  }
+
+  /** As many at once as a batch takes. */
+  async #groups(puts: readonly PutOperation[]): Promise<(readonly PutOperation[])[]> {
+    if (puts.length < 2) return [puts]
+    const groups: PutOperation[][] = []
+    let left = { operations: 0, bytes: 0 }
+    for (const put of puts) {
+      const size = sizeOf(await this.#change(put))
+      const hasRoom = size.operations <= left.operations && size.bytes <= left.bytes
+      const { operations, bytes } = hasRoom && groups.length > 0 ? left : BATCH
+      if (!hasRoom || groups.length === 0) groups.push([])
+      left = { operations: operations - size.operations, bytes: bytes - size.bytes }
+      groups.at(-1)?.push(put)
+    }
+    return groups
+  }
+
+  /** The item at a key of the home, if there is one. */
+  async #at(key: string): Promise<KeptItem[]> {
+    const head = await this.#home.read(key)
+    if (!head) return []
+    const rests = head.metadata.rest
+      ? await all(this.#home.list({ prefix: restsUnder(key), view: 'whole' }))
+      : []
+    return itemsAmong([head, ...rests])
+  }
+
+  async #kept(prefixes: readonly string[]): Promise<KeptItem[]> {
+    const lists = prefixes.map((prefix) => all(this.#home.list({ prefix, view: 'whole' })))
+    return itemsAmong((await Promise.all(lists)).flat()).toSorted(byName)
+  }
+
+  /** Reads again what somebody else changes meanwhile; what stays broken is left out. */
+  async #whole(read: () => Promise<KeptItem[]>): Promise<Item[]> {
+    for (let reads = 1; ; reads++) {
+      const items = (await read()).map(itemOf)
+      const found = items.flatMap((item) => item ?? [])
+      if (found.length === items.length || reads === MOST_READS) return found
+      await wait(backoff(reads, BACKOFF), undefined)
+    }
+  }
+}
+
+const sizeOf = (operations: readonly Operation[]) => ({
+  operations: operations.length,
+  bytes: bytesOf(JSON.stringify(operations)),
+})
+
+function requireOneBatch(operations: readonly Operation[]): void {
+  const size = sizeOf(operations)
+  if (size.operations <= BATCH.operations && size.bytes <= BATCH.bytes) return
+  throw new RangeError('a value of more than about 500 KB cannot be put')
+}

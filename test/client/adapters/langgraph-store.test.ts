@@ -1,0 +1,195 @@
+/** The store of LangGraph in a home: whatever is done, as the one in memory does it. */
+import { InMemoryStore, type Item, type Operation } from '@langchain/langgraph-checkpoint'
+import { AgentHomeStore } from 'agent-home-client/langgraph'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { times } from '../../effort.ts'
+import { type OpenedHome, openHome } from '../opened.ts'
+import { all, caught } from '../outcome.ts'
+
+const label = fc.oneof(
+  fc.constantFrom('a', 'b', 'c', 'користувач', 'a b'),
+  fc.constant('l'.repeat(50)),
+)
+const namespace = fc.array(label, { minLength: 1, maxLength: 3 })
+const key = fc.constantFrom('k', 'a', 'k.k', '..', 'ключ', 'x'.repeat(90), '')
+const field = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('1', 'x', null, true))
+const value = fc.record(
+  {
+    n: field,
+    m: field,
+    long: fc.constant('ї'.repeat(9_000)),
+    nested: fc.json().map((text) => JSON.parse(text)),
+  },
+  { requiredKeys: ['n'] },
+)
+const condition = fc.oneof(
+  field,
+  fc.constant({}),
+  fc.record({ $gt: field, $lte: field }, { requiredKeys: ['$gt'] }),
+  fc.record({ $in: fc.array(field) }),
+  fc.record({ $nin: fc.array(field) }),
+  fc.record({ $eq: field }),
+  fc.record({ $ne: field }),
+)
+const path = fc.array(fc.oneof(label, fc.constant('*')), { minLength: 1, maxLength: 2 })
+
+const put = fc.record({
+  namespace,
+  key,
+  value: fc.oneof({ weight: 3, arbitrary: value }, fc.constant(null)),
+})
+const get = fc.record({ namespace, key })
+const filter = fc.dictionary(fc.constantFrom('n', 'm', 'none'), condition, { maxKeys: 2 })
+const search = fc.record(
+  {
+    namespacePrefix: fc.oneof(fc.constant([]), namespace),
+    filter,
+    offset: fc.nat({ max: 2 }),
+    limit: fc.integer({ min: 0, max: 4 }),
+  },
+  { requiredKeys: ['namespacePrefix', 'offset', 'limit'] },
+)
+const matchType = fc.constantFrom('prefix' as const, 'suffix' as const)
+const list = fc.record(
+  {
+    matchConditions: fc.array(fc.record({ matchType, path }), { maxLength: 2 }),
+    maxDepth: fc.integer({ min: 1, max: 3 }),
+    offset: fc.nat({ max: 2 }),
+    limit: fc.integer({ min: 0, max: 5 }),
+  },
+  { requiredKeys: ['matchConditions', 'offset', 'limit'] },
+)
+
+const EVERYTHING = 10_000
+
+const told = ({ namespace, key, value }: Item) => ({ namespace, key, value })
+
+const nameOf = ({ namespace, key }: Item) => JSON.stringify([namespace, key])
+
+const sorted = (items: readonly Item[]) =>
+  items.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+
+/** Ours says an order, and forgets a namespace when its last item is deleted; theirs does neither. */
+async function reference(memory: InMemoryStore, operation: Operation): Promise<unknown> {
+  if ('namespacePrefix' in operation) {
+    const whole = { ...operation, offset: 0, limit: EVERYTHING }
+    const [found = []] = await memory.batch([whole])
+    const { offset = 0, limit = 0 } = operation
+    return sorted(found)
+      .slice(offset, offset + limit)
+      .map(told)
+  }
+  if ('value' in operation) return undefined
+  if ('key' in operation) {
+    const [item = null] = await memory.batch([operation])
+    return item && told(item)
+  }
+  const left = new InMemoryStore()
+  const [items = []] = await memory.batch([{ namespacePrefix: [], limit: EVERYTHING }])
+  await left.batch(items.map((item) => ({ ...told(item) })))
+  return (await left.batch([operation]))[0]
+}
+
+const plain = (result: unknown): unknown => {
+  if (Array.isArray(result)) return result.map((each) => (Array.isArray(each) ? each : told(each)))
+  return result && told(result as Item)
+}
+
+describe('the store of LangGraph', () => {
+  let opened: OpenedHome
+  beforeAll(async () => {
+    opened = await openHome()
+  })
+  afterAll(() => opened.close())
+
+  async function begin() {
+    const { home } = await opened.born()
+    return { home, store: new AgentHomeStore({ home }) }
+  }
+
+  test('does what the one in memory does, whatever is done', async () => {
+    const operation: fc.Arbitrary<Operation> = fc.oneof(
+      { weight: 4, arbitrary: put },
+      get,
+      search,
+      list,
+    )
+    const batches = fc.array(fc.array(operation, { maxLength: 6 }), { maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(batches, async (steps) => {
+        const { store } = await begin()
+        const memory = new InMemoryStore()
+        for (const operations of steps) {
+          const expected = []
+          for (const each of operations) expected.push(await reference(memory, each))
+          const results: unknown[] = await store.batch(operations)
+          expect(results.map(plain)).toEqual(expected)
+          await memory.batch(operations.filter((each) => 'value' in each))
+        }
+      }),
+      { numRuns: times(120) },
+    )
+  })
+
+  test('its own words are checked as the others are', async () => {
+    const { store } = await begin()
+    const memory = new InMemoryStore()
+    for (const wrong of [[], [''], ['a.b'], ['a:b'], ['langgraph']]) {
+      const [ours, theirs] = await Promise.all(
+        [store, memory].map((each) => caught(each.put(wrong, 'k', {}))),
+      )
+      expect(ours).toEqual(theirs)
+      expect(ours).toBeInstanceOf(Error)
+    }
+  })
+
+  test('an item says when it was made and last changed', async () => {
+    const { home, store } = await begin()
+    await store.put(['users', 'ann'], 'likes', { food: 'borshch' })
+    await store.put(['users', 'ann'], 'likes', { food: 'varenyky' })
+    const memory = await home.read('store.users.ann.likes')
+    expect(memory).toMatchObject({ text: '{"food":"varenyky"}', version: 2 })
+    const item = await store.get(['users', 'ann'], 'likes')
+    expect(item?.createdAt).toEqual(new Date(memory?.createdAt ?? ''))
+    expect(item?.updatedAt).toEqual(new Date(memory?.updatedAt ?? ''))
+  })
+
+  test('a query ranks by words, and leaves nothing out', async () => {
+    const { store } = await begin()
+    await store.put(['m'], '1', { text: 'Ann likes tea' })
+    await store.put(['m'], '2', { text: 'Ben likes green tea and cake' })
+    await store.put(['m'], '3', { text: 'nothing of that' })
+    const found = await store.search(['m'], { query: 'green tea' })
+    expect(found.map(({ key, score }) => [key, score])).toEqual([
+      ['2', 1],
+      ['1', 0.5],
+      ['3', 0],
+    ])
+  })
+
+  test('many who put at once each leave something whole', async () => {
+    const { home, store } = await begin()
+    const long = (name: string) => ({ text: `${name} `.repeat(9_000) })
+    const names = ['A', 'B', 'C', 'D']
+    await Promise.all(names.map((name) => store.put(['shared'], 'k', long(name))))
+    const item = await store.get(['shared'], 'k')
+    expect(names.map(long)).toContainEqual(item?.value)
+    expect((await all(home.list())).length).toBe(2)
+    await store.delete(['shared'], 'k')
+    expect(await all(home.list())).toEqual([])
+  })
+
+  test('more than one batch takes is put in several, and what none takes is refused', async () => {
+    const { store } = await begin()
+    const operations = Array.from({ length: 130 }, (_, at) => ({
+      namespace: ['many'],
+      key: `k${at}`,
+      value: { at },
+    }))
+    await store.batch(operations)
+    expect(await store.search(['many'], { limit: 200 })).toHaveLength(130)
+    const wide = { text: 'x'.repeat(1_500_000) }
+    expect(await caught(store.put(['many'], 'wide', wide))).toBeInstanceOf(RangeError)
+  })
+})
