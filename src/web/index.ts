@@ -22,6 +22,7 @@ import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import { resolveForm } from './console/memory/merge/resolve.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
@@ -62,6 +63,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   editPage,
   editForm,
   restoreForm,
+  resolveForm,
   deletePage,
   deleteForm,
   erasePage,

@@ -75,6 +75,7 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleEditPage', '/memory/edit', 'reads'),
   formOfOwner('consoleEdit', '/memory/edit', 'writes'),
   formOfOwner('consoleRestore', '/memory/restore', 'writes'),
+  formOfOwner('consoleResolve', '/memory/resolve', 'writes'),
   ofOwner('consoleDeletePage', '/memory/delete', 'reads'),
   formOfOwner('consoleDelete', '/memory/delete', 'writes'),
   ofOwner('consoleErasePage', '/memory/erase', 'reads'),
