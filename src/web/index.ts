@@ -24,6 +24,7 @@ import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
 import { resolveForm } from './console/memory/merge/resolve.ts'
 import { restoreForm } from './console/memory/restore.ts'
+import { comparePage } from './console/memory/versions/compare.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -60,6 +61,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   eraseAgentForm,
   memoriesPage,
   memoryPage,
+  comparePage,
   editPage,
   editForm,
   restoreForm,

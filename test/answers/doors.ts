@@ -70,6 +70,7 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door(`/console/agents/${agentId}/memories`, 'GET'),
   door(`/console/agents/${agentId}/memory`, 'GET'),
   door(`/console/agents/${agentId}/memory/edit`, 'GET', 'POST'),
+  door(`/console/agents/${agentId}/memory/compare`, 'GET'),
   door(`/console/agents/${agentId}/memory/restore`, 'POST'),
   door(`/console/agents/${agentId}/memory/resolve`, 'POST'),
   door(`/console/agents/${agentId}/memory/delete`, 'GET', 'POST'),

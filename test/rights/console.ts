@@ -72,6 +72,7 @@ export const consoleRights: readonly Rights[] = [
   formOfOwner('consoleEraseAgent', '/erase', 'controls'),
   ofOwner('consoleMemories', '/memories', 'reads'),
   ofOwner('consoleMemory', '/memory', 'reads'),
+  ofOwner('consoleCompare', '/memory/compare', 'reads'),
   ofOwner('consoleEditPage', '/memory/edit', 'reads'),
   formOfOwner('consoleEdit', '/memory/edit', 'writes'),
   formOfOwner('consoleRestore', '/memory/restore', 'writes'),

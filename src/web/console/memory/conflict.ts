@@ -12,7 +12,7 @@ import { when } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { editor } from './editor.ts'
-import { later } from './later.ts'
+import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 import { choices } from './merge/choices.ts'
 import { type Decided, decide } from './merge/decide.ts'
@@ -64,7 +64,7 @@ const show = (
     scripts: ['bytes', 'later'],
     from: memoryPath(visit.identity.agentId, key),
     body: html`<h1 class="key">${key}</h1>
-${later(key, theirs.version)}
+${meanwhile(key, theirs.version)}
 ${body}`,
   })
 

@@ -2,6 +2,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../../layout/page.ts'
 
-/** Silent until the script of the same name has something to say. */
-export const later = (key: string, version: string | number): Html =>
+/** Silent until the script `later` has something to say. */
+export const meanwhile = (key: string, version: string | number): Html =>
   html`<div class="note warn" id="later" role="status" data-key="${key}" data-version="${version}" hidden></div>`
