@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import { defineConfig } from 'rolldown'
 
 /** Modules that browsers ask for one by one. */
-const browser = ['bytes', 'copy', 'follow', 'live']
+const browser = ['bytes', 'copy', 'follow', 'later', 'live']
 
 export default defineConfig([
   {

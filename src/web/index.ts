@@ -22,7 +22,9 @@ import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import { resolveForm } from './console/memory/merge/resolve.ts'
 import { restoreForm } from './console/memory/restore.ts'
+import { comparePage } from './console/memory/versions/compare.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -59,9 +61,11 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   eraseAgentForm,
   memoriesPage,
   memoryPage,
+  comparePage,
   editPage,
   editForm,
   restoreForm,
+  resolveForm,
   deletePage,
   deleteForm,
   erasePage,

@@ -1,114 +1,243 @@
-/** The page of an edit that came too late shows two texts, and nothing in them is markup. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { engines } from '../harness.ts'
-import { bearer } from '../rights/subject.ts'
-import { openWorld, type World } from '../rights/world.ts'
+/** An edit that came too late: merged where it fits, chosen part by part where it does not. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embedded, memoryPath, openService, type TestService } from '../harness.ts'
 import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { type Operator, openConsole } from './operator.ts'
 
-let world: World
+let service: TestService
+let operator: Operator
 beforeAll(async () => {
-  const [embedded] = engines
-  if (!embedded) throw new Error('no engine')
-  world = await openWorld(embedded)
-})
-afterAll(() => world.service.close())
-
-const markup = (name: string) => `<${name} onload="x">&amp;</${name}>`
-
-const editOf = (agentId: string): string => `/console/agents/${agentId}/memory/edit`
-
-const both = `${markup('both')} is in both`
-
-test.each([
-  ['stored', `${both}, ${markup('stored')} in one`, both],
-  ['typed', both, `${both}, ${markup('typed')} in one`],
-])('what is in both texts, or only %s, is shown as text', async (key, text, typed) => {
-  const { service, mine, visits } = world
-  const body = { key, text, expectedVersion: 0 }
-  const headers = bearer(mine.token)
-  const saved = await service.call('POST', '/api/agents/me/memory', { headers, body })
-  expect(saved.status).toBe(200)
-  const sent = { key, text: typed, metadata: `"${markup('noted')}`, expectedVersion: '7' }
-  const post = (fields: Readonly<Record<string, string>>) =>
-    service.call('POST', editOf(mine.agentId), {
-      body: new URLSearchParams(fields).toString(),
-      headers: { cookie: visits.mine, 'content-type': 'application/x-www-form-urlencoded' },
-    })
-  const conflict = await post({ ...sent, metadata: '{}' })
-  const faulty = await post(sent)
-  expect([conflict.status, faulty.status]).toEqual([409, 400])
-  for (const page of [conflict, faulty]) {
-    expect(page.text).not.toMatch(/<\/?(both|stored|typed|noted)/)
-    expect(page.text).toContain(escaped(typed))
-  }
-  expect(faulty.text).toContain(escaped(markup('noted')))
-  const [storedSide = '', yours = ''] = conflict.text
-    .replace(/<\/?(ins|del)>/g, '')
-    .split('<h2 id="yours">')
-  expect(storedSide).toContain(`>${escaped(text)}</pre>`)
-  expect(yours).toContain(`>${escaped(typed)}</pre>`)
-})
-
-/** An edit of version 1 whose memory has another version by now. */
-async function conflict(key: string, stored: string, typed: string, metadata = '{}') {
-  const { service, mine, visits } = world
-  for (const [expectedVersion, text] of ['what was edited', stored].entries()) {
-    const body = { key, text, expectedVersion }
-    await service.call('POST', '/api/agents/me/memory', { headers: bearer(mine.token), body })
-  }
-  const fields = { key, text: typed, metadata, expectedVersion: '1' }
-  const { status, text } = await service.call('POST', editOf(mine.agentId), {
-    body: new URLSearchParams(fields).toString(),
-    headers: { cookie: visits.mine, 'content-type': 'application/x-www-form-urlencoded' },
+  service = await openService(embedded, {
+    WRITES_PER_MINUTE: '9999',
+    READS_PER_MINUTE: '9999',
+    VERSIONS_PER_MEMORY: '5',
   })
-  expect(status).toBe(409)
-  return text
+  operator = await openConsole(service)
+})
+afterAll(() => service.close())
+
+type Fields = Readonly<Record<string, string>>
+
+interface Told {
+  readonly text: string
+  readonly metadata?: object
 }
 
-test('what was removed and what was added is marked, each on its side', async () => {
-  const page = await conflict('marked', 'The second of seven.', 'The first of nine.')
-  const [storedSide = '', yours = ''] = insideOf(page, 'pre')
-  expect(storedSide).toBe('The <del>second</del> of <del>seven</del>.')
-  expect(yours).toBe('The <ins>first</ins> of <ins>nine</ins>.')
-})
+let keys = 0
 
-test('line ends as browsers send them are no difference', async () => {
-  const page = await conflict('lines', 'one\ntwo\n', 'one\r\ntwo\r\nthree')
-  expect(insideOf(page, 'pre').map((side) => side.replaceAll(/<\/?ins>/g, ''))).toEqual([
-    'one\ntwo\n',
-    'one\ntwo\nthree',
-  ])
-  expect(insideOf(page, 'ins')).toEqual(['three'])
-  expect(insideOf(page, 'del')).toEqual([])
-})
-
-test('both sides say which version they are, and what is stored when it was written', async () => {
-  const page = await conflict('versions', 'stored', 'typed')
-  const [storedSide = '', yours = ''] = insideOf(page, 'section').map(textIn)
-  expect(storedSide).toMatch(/^Stored nowVersion 2 · 6 bytes · written just now · created/)
-  expect(yours).toMatch(/^YoursBased on version 1, not saved\./)
-})
-
-test('the choice is to save over what is stored, or to keep it', async () => {
-  const page = await conflict('choice', 'stored', 'typed "and" <more>', '{"a":"<b>"}')
-  expect(fieldsIn(page)).toEqual({
-    key: 'choice',
-    expectedVersion: '2',
-    text: 'typed "and" <more>',
-    metadata: '{"a":"<b>"}',
+const write = (key: string, { text, metadata = {} }: Told, expectedVersion: number) =>
+  service.call('POST', memoryPath, {
+    token: operator.born.token,
+    body: { key, text, metadata, expectedVersion },
   })
-  const main = insideOf(page, 'main').join()
-  expect(insideOf(main, 'button')).toEqual(['Save this over version 2'])
-  const { agentId } = world.mine
-  expect(linksIn(main)).toContain(`/console/agents/${agentId}/memory?key=choice`)
-  expect(main).toContain(`<form\nmethod="post" action="${editOf(agentId)}"`)
-  expect(main).toContain('>Keep what is stored</a>')
+
+/** A memory of its own with these versions, as the agent wrote them. */
+async function memory(...versions: Told[]): Promise<string> {
+  const key = `k${++keys}`
+  for (const [at, told] of versions.entries()) await write(key, told, at)
+  return key
+}
+
+const edit = (key: string, text: string, metadata = '{}', expectedVersion = '1') =>
+  operator.post(`${operator.agent}/memory/edit`, { key, text, metadata, expectedVersion })
+
+const resolve = (fields: Fields) => operator.post(`${operator.agent}/memory/resolve`, fields)
+
+/** The form of the page with what is chosen in it, as a browser sends it. */
+const chosen = (page: string, choices: Fields): Fields => {
+  const { 'part-0': _, 'member-0': __, ...carried } = fieldsIn(page)
+  return { ...carried, ...choices }
+}
+
+const legends = (page: string): string[] => insideOf(page, 'legend').map(textIn)
+
+const BASE = 'one\ntwo\nthree\nfour\nfive\n'
+
+describe('what does not overlap', () => {
+  test('is merged in the editor, metadata included, under the version that is stored', async () => {
+    const key = await memory(
+      { text: BASE, metadata: { a: 1, b: 1 } },
+      { text: BASE.replace('one', 'ONE'), metadata: { a: 2, b: 1 } },
+    )
+    const { status, text } = await edit(key, BASE.replace('five', 'FIVE'), '{"a":1,"b":3}')
+    expect(status).toBe(409)
+    expect(text).toContain('Nothing overlaps: look it over, and save.')
+    expect(fieldsIn(text)).toEqual({
+      key,
+      text: 'ONE\ntwo\nthree\nfour\nFIVE\n',
+      metadata: '{"a":2,"b":3}',
+      expectedVersion: '2',
+    })
+    expect(insideOf(text, 'button')).toContain('Save over version 2')
+    expect(insideOf(text, 'ins').map(textIn)).toEqual(['FIVE\n'])
+    expect(linksIn(text)).toContain(`${operator.agent}/memory?key=${key}`)
+  })
+
+  test('an edit of the text leaves the agent’s metadata as it wrote them', async () => {
+    const key = await memory({ text: 'same' }, { text: 'same', metadata: { pinned: true } })
+    const { text } = await edit(key, 'mine')
+    expect(fieldsIn(text)).toMatchObject({ text: 'mine', metadata: '{"pinned":true}' })
+  })
+
+  test('line ends as browsers send them are no difference', async () => {
+    const key = await memory({ text: 'one\ntwo\n' }, { text: 'one\ntwo\n', metadata: { a: 1 } })
+    const { text } = await edit(key, 'one\r\ntwo\r\nthree')
+    expect(fieldsIn(text).text).toBe('one\ntwo\nthree')
+  })
 })
 
-test('the page is titled by its key, and shows who is signed in', async () => {
-  const page = await conflict('titled', 'stored', 'typed')
-  expect(page).toContain('<title>Conflict in titled · Atlas · Agent Home</title>')
-  expect(page).toContain('<h1 class="key">titled</h1>')
-  expect(page).toContain('action="/console/sign-out"')
-  expect(page).toMatch(/src="[^"]*\/bytes\.ts"/)
+describe('what overlaps', () => {
+  const conflict = async (metadata = '{}') => {
+    const key = await memory(
+      { text: BASE, metadata: { a: 1 } },
+      { text: BASE.replace('three', 'the third of them'), metadata: { a: 2 } },
+    )
+    const page = await edit(key, BASE.replace('three', 'the last of them'), metadata)
+    expect(page.status).toBe(409)
+    return { key, page: page.text }
+  }
+
+  test('is shown side by side, with what differs marked, and as it was before', async () => {
+    const { page } = await conflict('{"a":1}')
+    expect(legends(page)).toEqual(['The difference'])
+    expect(page).toContain('the <del>third</del> of them\n</pre>')
+    expect(page).toContain('the <ins>last</ins> of them\n</pre>')
+    expect(insideOf(page, 'details').map(textIn).join()).toContain('three\n')
+    expect(page).toContain('Version 2 was written')
+    expect(page).toContain('after the version 1 that you began with')
+    expect(page).toContain(`<title>Conflict in k${keys} · Atlas · Agent Home</title>`)
+    expect(page).toMatch(/src="[^"]*\/later\.ts"/)
+  })
+
+  test.each([
+    ['theirs', 'the third of them'],
+    ['yours', 'the last of them'],
+    ['both', 'the third of them\nthe last of them'],
+    ['own', 'mine, by hand'],
+  ])('is saved as chosen: %s', async (choice, line) => {
+    const { key, page } = await conflict('{"a":1}')
+    const sent = chosen(page, { 'part-0': choice, 'own-part-0': 'mine, by hand' })
+    expect((await resolve(sent)).status).toBe(303)
+    expect(await operator.stored(key)).toMatchObject({
+      text: BASE.replace('three', line),
+      metadata: { a: 2 },
+      version: 3,
+    })
+  })
+
+  test('of the metadata is chosen by member', async () => {
+    const { key, page } = await conflict('{"a":3,"mine":1}')
+    expect(legends(page)).toEqual(['The difference', 'Metadata: a'])
+    const sent = chosen(page, { 'part-0': 'theirs', 'member-0': 'own', 'own-member-0': '1.50' })
+    expect((await resolve(sent)).status).toBe(303)
+    expect(await operator.stored(key)).toMatchObject({ metadata: { a: 1.5, mine: 1 } })
+  })
+
+  test('and is not chosen is asked again, with what was chosen kept', async () => {
+    const { key, page } = await conflict('{"a":3}')
+    const { status, text } = await resolve(
+      chosen(page, { 'part-0': 'own', 'own-part-0': 'half <b>', 'member-0': '' }),
+    )
+    expect(status).toBe(400)
+    expect(text).toContain('<p class="fault" id="member-0-fault">This must be chosen.</p>')
+    expect(text).toMatch(/id="part-0-own"[^>]* checked/)
+    expect(text).toContain(escaped('half <b>'))
+    expect(await operator.stored(key)).toMatchObject({ version: 2 })
+  })
+
+  test('a value by hand that is no JSON is refused beside it', async () => {
+    const { page } = await conflict('{"a":3}')
+    const { status, text } = await resolve(
+      chosen(page, { 'part-0': 'yours', 'member-0': 'own', 'own-member-0': 'no json' }),
+    )
+    expect(status).toBe(400)
+    expect(text).toContain('This must be JSON: a text stands in quotes.')
+  })
+
+  test('can be looked over as a whole before it is saved', async () => {
+    const { key, page } = await conflict('{"a":1}')
+    const { status, text } = await resolve(chosen(page, { 'part-0': 'both', next: 'edit' }))
+    expect(status).toBe(200)
+    expect(fieldsIn(text)).toMatchObject({
+      text: BASE.replace('three', 'the third of them\nthe last of them'),
+      metadata: '{"a":2}',
+      expectedVersion: '2',
+    })
+    expect(await operator.stored(key)).toMatchObject({ version: 2 })
+  })
+
+  test('a further conflict begins anew with what was chosen as yours', async () => {
+    const { key, page } = await conflict('{"a":1}')
+    const now = BASE.replace('three', 'the third of them').replace('five', 'FIVE')
+    await write(key, { text: now, metadata: { a: 9 } }, 2)
+    const { status, text } = await resolve(chosen(page, { 'part-0': 'yours' }))
+    expect(status).toBe(409)
+    expect(fieldsIn(text)).toMatchObject({
+      text: BASE.replace('three', 'the last of them').replace('five', 'FIVE'),
+      metadata: '{"a":9}',
+      expectedVersion: '3',
+    })
+    expect(await operator.stored(key)).toMatchObject({ version: 3 })
+  })
+
+  test('line ends of what is stored stay, and those of a choice are like them', async () => {
+    const key = await memory({ text: 'a\r\nb\r\nc\r\n' }, { text: 'a\r\nB\r\nc\r\n' })
+    const { text } = await edit(key, 'a\r\nbb\r\nc\r\n')
+    await resolve(chosen(text, { 'part-0': 'both' }))
+    expect(await operator.stored(key)).toMatchObject({ text: 'a\r\nB\r\nbb\r\nc\r\n' })
+  })
+
+  test('a text that gets too large is refused, and not lost', async () => {
+    const large = (letter: string) => letter.repeat(9_000)
+    const key = await memory({ text: 'was' }, { text: large('a') })
+    const { text } = await edit(key, large('b'))
+    const refused = await resolve(chosen(text, { 'part-0': 'both' }))
+    expect(refused.status).toBe(413)
+    expect(refused.text).toContain('role="alert"')
+    expect(refused.text).toMatch(/id="part-0-both"[^>]* checked/)
+    expect(fieldsIn(refused.text).text).toBe(large('b'))
+  })
+})
+
+describe('where the base is no longer kept', () => {
+  test('two sides are compared, it says so, and every difference is chosen', async () => {
+    const versions = Array.from({ length: 8 }, (_, n) => ({ text: `${n}\n${BASE}` }))
+    const key = await memory(...versions)
+    const { status, text } = await edit(key, `0\n${BASE.replace('five', 'FIVE')}`)
+    expect(status).toBe(409)
+    expect(text).toContain('No version that both began with is kept')
+    expect(legends(text)).toEqual(['Difference 1 of 2', 'Difference 2 of 2'])
+    expect(fieldsIn(text)).toMatchObject({ base: '', theirs: '8' })
+    await resolve(chosen(text, { 'part-0': 'theirs', 'part-1': 'yours' }))
+    expect(await operator.stored(key)).toMatchObject({
+      text: `7\n${BASE.replace('five', 'FIVE')}`,
+      version: 9,
+    })
+  })
+})
+
+const HOSTILE = `</pre></textarea><kept x="1">'&amp;`
+
+test('nothing in any of the three is markup', async () => {
+  const key = await memory(
+    { text: `${HOSTILE} was`, metadata: { [HOSTILE]: `${HOSTILE}0` } },
+    { text: `${HOSTILE} is`, metadata: { [HOSTILE]: `${HOSTILE}1` } },
+  )
+  const { text } = await edit(key, `${HOSTILE} mine`, JSON.stringify({ [HOSTILE]: `${HOSTILE}2` }))
+  expect(legends(text)).toHaveLength(2)
+  expect(text).not.toMatch(/<\/?kept/)
+  const decided = await resolve(
+    chosen(text, { 'part-0': 'both', 'member-0': 'yours', next: 'edit' }),
+  )
+  expect(decided.status).toBe(200)
+  expect(decided.text).not.toMatch(/<\/?kept/)
+})
+
+test.each([
+  [{}],
+  [{ key: 'no key', text: '', metadata: '{}', theirs: '1' }],
+  [{ key: 'k', text: '', metadata: '[', theirs: '1' }],
+  [{ key: 'k', text: '', metadata: '{}', theirs: 'x' }],
+])('a form that no page sends is refused: %j', async (fields) => {
+  expect((await resolve(fields)).status).toBe(400)
 })

@@ -63,14 +63,23 @@ describe('the versions of a memory', () => {
     expect(rowsIn((await shown(key)).text)).toEqual([
       [
         'Version 3',
-        'write',
+        'Written',
         '5 bytes',
         'just now',
         `The operator ${operator.email}, on these pages`,
+        'Changes made by version 3',
         'stored now',
       ],
-      ['Version 2', 'write', '4 bytes', '1 hour ago', agent, 'Bring back version 2'],
-      ['Version 1', 'write', '3 bytes', '1 hour ago', agent, 'Bring back version 1'],
+      [
+        'Version 2',
+        'Written',
+        '4 bytes',
+        '1 hour ago',
+        agent,
+        'Changes made by version 2',
+        'Bring back version 2',
+      ],
+      ['Version 1', 'Written', '3 bytes', '1 hour ago', agent, '', 'Bring back version 1'],
     ])
   })
 
@@ -133,7 +142,7 @@ describe('bringing back', () => {
       `${operator.agent}/memory?key=${key}&saved`,
     ])
     expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 3 })
-    expect(rowsIn((await shown(key)).text)[0]?.[1]).toBe('restore')
+    expect(rowsIn((await shown(key)).text)[0]?.[1]).toBe('Brought back')
   })
 
   test('the form on the page says what it is based on', async () => {
@@ -148,7 +157,7 @@ describe('bringing back', () => {
     const { status, text } = await restore(key, 1, 1)
     expect(status).toBe(409)
     expect(insideOf(text, 'del').map(textIn).join('')).toContain('kept')
-    expect(fieldsIn(text)).toMatchObject({ key, text: 'one', expectedVersion: '2' })
+    expect(fieldsIn(text)).toMatchObject({ key, text: 'one', base: '', theirs: '2' })
     expect(text).not.toContain('<kept')
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 2 })
   })
@@ -203,7 +212,7 @@ describe('deleting', () => {
     )
     expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
     expect(text).not.toContain('/memory/edit')
-    expect(rowsIn(text)[0]?.[1]).toBe('delete')
+    expect(rowsIn(text)[0]?.[1]).toBe('Deleted')
     expect((await restore(key, 2, 0)).status).toBe(303)
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 4 })
   })
@@ -255,6 +264,24 @@ describe('erasing', () => {
     const { status, text } = await shown(key)
     expect([status, noteIn(text)]).toEqual([200, expect.stringContaining('No text of it is kept.')])
     expect(text).not.toContain('Bring back')
+  })
+
+  test('of one version leaves the others', async () => {
+    const key = await memory('one', 'two', 'three')
+    const { text } = await operator.get(`${operator.agent}/memory/erase?key=${key}&versions=1`)
+    expect(insideOf(text, 'option').map(textIn)).toEqual([
+      'Its history: every version but the newest',
+      'Version 2 alone, of just now',
+      'Version 1 alone, of just now',
+      'All of it: what is stored now, and its history',
+    ])
+    expect(fieldsIn(text).versions).toBe('1')
+    expect((await erase(key, '1')).status).toBe(303)
+    expect(rowsIn((await shown(key)).text).map(([name]) => name)).toEqual([
+      'Version 3',
+      'Version 2',
+    ])
+    expect((await erase(key, '3')).status).toBe(409)
   })
 
   test('of all leaves nothing, not even a page', async () => {

@@ -13,10 +13,10 @@ const extension = import.meta.url.slice(-2)
 
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
-const modules = ['copy', 'bytes', 'live', 'follow'] as const
+const modules = ['copy', 'bytes', 'live', 'follow', 'later'] as const
 
 /** Sent as one, in this order. */
-const styles = ['base', 'frame', 'forms', 'lists', 'console', 'rooms'] as const
+const styles = ['base', 'frame', 'forms', 'lists', 'console', 'versions', 'rooms'] as const
 
 export type BrowserModule = (typeof modules)[number]
 

@@ -22,7 +22,8 @@ const steps = [
   ['minute', 60],
 ] as const
 
-const relation = (seconds: number): string => {
+/** How long ago, or how soon, where no markup can stand. */
+export const relation = (seconds: number): string => {
   const step = steps.find(([, length]) => Math.abs(seconds) >= length)
   return step ? relative.format(Math.round(seconds / step[1]), step[0]) : 'just now'
 }

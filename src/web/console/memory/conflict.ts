@@ -1,59 +1,128 @@
-/** An edit that came too late: both texts side by side, the difference marked, and the choice. */
+/** An edit that came too late: what fits together is merged, the rest is chosen part by part. */
 
 import { html } from 'hono/html'
-import { findMemory } from '../../../home/memories/memory.ts'
+import type { Problem } from '../../../errors.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import type { Memory } from '../../../store/port/keeping/memories.ts'
-import type { Html } from '../../layout/page.ts'
+import { hidden, refusalNote, type Typed } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { type Difference, differences } from './difference.ts'
 import { editor } from './editor.ts'
-import { crumbOf, facts } from './memory.ts'
+import { meanwhile } from './meanwhile.ts'
+import { crumbOf } from './memory.ts'
+import { choices } from './merge/choices.ts'
+import { type Decided, decide } from './merge/decide.ts'
+import { findSides, isDisputed, type Merged, mergedSides, type Sides } from './merge/sides.ts'
+import { changeView } from './versions/change-view.ts'
 
-/** One side of the difference: what is only here is marked, what is only there is left out. */
-const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
-  parts
-    .filter(({ of }) => of === 'both' || of === only)
-    .map(({ of, text }) =>
-      of === 'both'
-        ? html`${text}`
-        : only === 'stored'
-          ? html`<del>${text}</del>`
-          : html`<ins>${text}</ins>`,
-    )
+const KEEP = 'Keep what is stored'
 
-function comparison(stored: Memory, sent: Fields, now: number): Html {
-  const parts = differences(stored.text, (sent.text ?? '').replaceAll('\r\n', '\n'))
-  return html`<div class="halves compare">
-<section aria-labelledby="stored"><h2 id="stored">Stored now</h2>${facts(stored, now)}
-<pre class="text" dir="auto" tabindex="0" aria-labelledby="stored">${side(parts, 'stored')}</pre></section>
-<section aria-labelledby="yours"><h2 id="yours">Yours</h2><p class="dim">Based on version ${sent.expectedVersion ?? ''}, not saved.</p>
-<pre class="text" dir="auto" tabindex="0" aria-labelledby="yours">${side(parts, 'yours')}</pre></section>
-</div>`
+const happened = ({ theirs, base }: Sides, now: number): Html =>
+  html`<strong>Version ${theirs.version} was written ${when(theirs.updatedAt, now)}${
+    base ? html`, after the version ${base.version} that you began with` : nothing
+  }.</strong> Nothing of yours is saved yet.`
+
+/** What the sides were compared with, where that is less than three. */
+const known = ({ base }: Sides): Html =>
+  base
+    ? html`What only one of you changed is merged already.`
+    : html`No version that both began with is kept, so every difference is yours to choose about.`
+
+const conflictNote = (sides: Sides, now: number, asked: string): Html =>
+  html`<div class="note warn" role="alert"><p>${happened(sides, now)} ${known(sides)} ${asked}</p></div>`
+
+const carried = ({ key, base, theirs, yours }: Sides): Html =>
+  html`${hidden('key', key)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
+${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}`
+
+const chooser = (agentId: string, sides: Sides, merged: Merged, typed: Typed): Html => html`<form
+method="post" action="${agentPath(agentId)}/memory/resolve" class="disputes">
+${carried(sides)}
+${choices(merged, typed)}
+<p class="actions"><button>Save what I chose</button>
+<button class="quiet" name="next" value="edit">Look at the whole text first</button>
+<a class="button quiet" href="${memoryPath(agentId, sides.key)}">${KEEP}</a></p>
+</form>`
+
+const show = (
+  visit: AgentVisit,
+  workspace: Workspace,
+  { key, theirs }: Sides,
+  status: number,
+  body: Html,
+): Promise<Answer> =>
+  showAgentPage(visit, workspace, {
+    tab: 'memories',
+    title: `Conflict in ${key}`,
+    trail: [crumbOf(visit.identity.agentId, key)],
+    here: 'Conflict',
+    status,
+    scripts: ['bytes', 'later'],
+    from: memoryPath(visit.identity.agentId, key),
+    body: html`<h1 class="key">${key}</h1>
+${meanwhile(key, theirs.version)}
+${body}`,
+  })
+
+function editorOf(agentId: string, { key, theirs }: Sides, decided: Decided): Html {
+  const values: Fields = { key, ...decided, expectedVersion: String(theirs.version) }
+  return html`${editor(agentId, { values }, `Save over version ${theirs.version}`, KEEP)}
+<section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
+${changeView(theirs.text.replace(/\r\n?/g, '\n'), decided.text)}</section>`
 }
 
+/** The whole text once it is decided, to be looked over and saved. */
+export const showDecided = (
+  visit: AgentVisit,
+  workspace: Workspace,
+  sides: Sides,
+  decided: Decided,
+): Promise<Answer> =>
+  show(
+    visit,
+    workspace,
+    sides,
+    200,
+    html`<div class="note good" role="status"><p>This is the text as you chose it. It is not saved yet.</p></div>
+${editorOf(visit.identity.agentId, sides, decided)}`,
+  )
+
+/** The sides with what was typed about them; `refusal` says what was wrong with that. */
+export function showSides(
+  visit: AgentVisit,
+  workspace: Workspace,
+  sides: Sides,
+  typed: Typed,
+): Promise<Answer> {
+  const { agentId } = visit.identity
+  const merged = mergedSides(sides)
+  const said = (asked: string) => conflictNote(sides, workspace.clock(), asked)
+  const body = isDisputed(merged)
+    ? html`${typed.refusal ? refusalNote(typed) : said('Choose about the rest.')}
+${chooser(agentId, sides, merged, typed)}`
+    : html`${said('Nothing overlaps: look it over, and save.')}
+${editorOf(agentId, sides, decide(merged, {}))}`
+  return show(visit, workspace, sides, typed.refusal?.status ?? 409, body)
+}
+
+/** After an edit, or after choosing, with what is stored by now. */
 export async function showConflict(
   visit: AgentVisit & Sent,
   workspace: Workspace,
+  refusal?: Problem,
 ): Promise<Answer> {
-  const { identity, sent } = visit
-  const { agentId } = identity
-  const stored = await findMemory(workspace, identity, sent.key ?? '')
-  const values = { ...sent, expectedVersion: String(stored.version) }
-  return showAgentPage(visit, workspace, {
-    tab: 'memories',
-    title: `Conflict in ${stored.key}`,
-    trail: [crumbOf(agentId, stored.key)],
-    here: 'Conflict',
-    status: 409,
-    scripts: ['bytes'],
-    body: html`<h1 class="key">${stored.key}</h1>
-<div class="note warn" role="alert"><p><strong>The memory was written in the meantime.</strong> Nothing of yours is saved yet. Compare the two, then choose.</p></div>
-${comparison(stored, sent, workspace.clock())}
-<h2>Your text, to save or to change first</h2>
-${editor(agentId, { values }, `Save this over version ${stored.version}`, 'Keep what is stored')}`,
+  const { key, text, metadata, expectedVersion } = visit.sent
+  // Who brings back an earlier version edited nothing: it has no base but itself.
+  const base = visit.sent.version === undefined ? expectedVersion : undefined
+  const sides = await findSides(workspace, visit.identity, {
+    key: key ?? '',
+    text: text ?? '',
+    metadata: metadata ?? '',
+    base: base ?? '',
   })
+  return showSides(visit, workspace, sides, { values: {}, refusal })
 }

@@ -21,6 +21,7 @@ import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
+import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
@@ -39,10 +40,10 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     trail: [crumbOf(agentId, key)],
     here: 'Edit',
     status: typed.refusal?.status ?? 200,
-    scripts: ['bytes'],
+    scripts: ['bytes', 'later'],
     body: html`<h1 class="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
-${refusalNote(typed)}
+${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}
 ${editor(agentId, typed, 'Save', 'Cancel')}`,
   })
 }

@@ -8,26 +8,40 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { hidden, input, refusalNote, select, type Typed, untouched } from '../../layout/fields.ts'
+import type { Erasure } from '../../../store/port/keeping/memories.ts'
+import { hidden, input, refusalNote, select, type Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { relation } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { crumbOf } from './memory.ts'
-import { findStanding } from './standing.ts'
+import { findStanding, hasText, type Standing } from './standing.ts'
 
 const path = `${agentPath(':agent')}/memory/erase`
 
-const choices = [
-  { value: 'history', label: 'Its history: every version but the newest' },
-  { value: 'all', label: 'All of it: what is stored now, and its history' },
-] as const
+const HISTORY = 'Its history: every version but the newest'
+const ALL = 'All of it: what is stored now, and its history'
+
+/** The newest is what is stored, or was last: with it goes all, and without it the history. */
+const choicesOf = ({ newest, listed }: Standing, now: number) => [
+  { value: 'history', label: HISTORY },
+  ...listed.versions
+    .filter((each) => hasText(each) && each.version !== newest?.version)
+    .map(({ version, createdAt }) => ({
+      value: String(version),
+      label: `Version ${version} alone, of ${relation((createdAt - now) / 1000)}`,
+    })),
+  { value: 'all', label: ALL },
+]
 
 const erasure = z
   .strictObject({
     key: memoryKey,
-    versions: z.enum(['history', 'all'], 'must be one of the two'),
+    versions: z.union([z.enum(['history', 'all']), z.string().regex(/^[1-9]\d{0,14}$/)], {
+      error: 'must be one of these',
+    }),
     typed: z.string().default(''),
   })
   .refine(({ key, typed }) => typed === key, {
@@ -35,7 +49,12 @@ const erasure = z
     error: 'must be the key, exactly as it stands above',
   })
 
-const form = (agentId: string, key: string, typed: Typed): Html => html`<form
+const asked = (versions: z.output<typeof erasure>['versions']): Erasure =>
+  versions === 'history' || versions === 'all' ? versions : [Number(versions)]
+
+type Choices = ReturnType<typeof choicesOf>
+
+const form = (agentId: string, key: string, choices: Choices, typed: Typed): Html => html`<form
 method="post" action="${agentPath(agentId)}/memory/erase" class="stack">
 ${hidden('key', key)}
 ${select({ name: 'versions', label: 'What is to be erased', choices }, typed)}
@@ -51,7 +70,8 @@ async function show(
   typed: Typed,
 ): Promise<Answer> {
   const { identity } = visit
-  await findStanding(workspace, identity, { key })
+  const standing = await findStanding(workspace, identity, { key })
+  const choices = choicesOf(standing, workspace.clock())
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Erase ${key}`,
@@ -60,8 +80,8 @@ async function show(
     status: typed.refusal?.status ?? 200,
     body: html`<h1>Erase <span class="key">${key}</span></h1>
 ${refusalNote(typed)}
-<div class="note warn"><p><strong>Nothing brings it back.</strong> What is erased is gone for you, for the agent and for whoever runs this service. Copies that were made before stay where they are: exports, and backups. To delete it so that it can be brought back, go back and choose “Delete”.</p></div>
-${form(identity.agentId, key, typed)}`,
+<div class="note warn"><p><strong>Nothing brings it back.</strong> What is erased is gone for you, for the agent and for whoever runs this service; of each version only its number stays, and who made it is forgotten with it. Copies that were made before stay where they are: exports, and backups. To delete the memory so that it can be brought back, go back and choose “Delete”.</p></div>
+${form(identity.agentId, key, choices, typed)}`,
   })
 }
 
@@ -71,9 +91,12 @@ export const erasePage = endpoint({
   path,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey }),
+  query: z.object({ key: memoryKey, versions: z.string().optional() }),
   errors: ['invalid_token', 'memory_not_found'],
-  handle: (visit, workspace: Workspace) => show(visit, workspace, visit.query.key, untouched),
+  handle(visit, workspace: Workspace) {
+    const { key, versions = 'history' } = visit.query
+    return show(visit, workspace, key, { values: { versions } })
+  },
 })
 
 export const eraseForm = endpoint({
@@ -88,10 +111,10 @@ export const eraseForm = endpoint({
     ),
     ...costs('controls'),
   ],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'memory_not_found'],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'memory_not_found', 'version_current'],
   async handle({ call, identity, sent }, workspace: Workspace) {
     const { key, versions } = validateBody(erasure, sent)
-    await eraseVersions(workspace, identity, key, versions)
+    await eraseVersions(workspace, identity, key, asked(versions))
     const { agentId } = identity
     const left = versions === 'all' ? `${agentPath(agentId)}/memories` : memoryPath(agentId, key)
     return redirect(call, left)

@@ -1,4 +1,4 @@
-/** The versions of a memory, each to be read as it was and to be brought back. */
+/** The versions of a memory: who made which, each to be read, compared and brought back. */
 import { html } from 'hono/html'
 import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
@@ -7,6 +7,7 @@ import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
 import { byWhom } from '../author.ts'
 import { hasText } from './standing.ts'
+import { operationWords } from './versions/operations.ts'
 
 /** Where a memory's versions belong. */
 export interface Place {
@@ -40,19 +41,25 @@ const numberOf = ({ agentId, key }: Place, each: VersionSummary): Html =>
     ? html`<a href="${`${memoryPath(agentId, key)}&version=${each.version}`}">Version ${each.version}</a>`
     : html`Version ${each.version}`
 
-function lastCell(place: Place, each: VersionSummary): Html {
-  if (!hasText(each)) return nothing
-  if (each.version === place.currentVersion) return html`stored now`
-  return bringBack(place, each.version, plainButton(each.version))
-}
+/** What became of it since the version before, as far as that is kept. */
+const changes = ({ agentId, key }: Place, { version }: VersionSummary, first: boolean): Html =>
+  first
+    ? nothing
+    : html`<a href="${`${memoryPath(agentId, key, '/compare')}&to=${version}`}">Changes<span class="away"> made by version ${version}</span></a>`
 
-const row = (place: Place, each: VersionSummary): Html => html`<tr>
+const back = (place: Place, { version }: VersionSummary): Html =>
+  version === place.currentVersion
+    ? html`stored now`
+    : bringBack(place, version, plainButton(version))
+
+const row = (place: Place, each: VersionSummary, first: boolean): Html => html`<tr>
 <th scope="row">${numberOf(place, each)}</th>
-<td>${each.operation}</td>
+<td>${operationWords[each.operation]}</td>
 <td>${hasText(each) ? size(each.bytes) : nothing}</td>
 <td>${when(each.createdAt, place.now)}</td>
 <td class="words">${byWhom(each.by)}</td>
-<td>${lastCell(place, each)}</td>
+<td>${hasText(each) ? changes(place, each, first) : nothing}</td>
+<td>${hasText(each) ? back(place, each) : nothing}</td>
 </tr>`
 
 const further = ({ agentId, key }: Place, next: number | undefined): Html =>
@@ -60,13 +67,23 @@ const further = ({ agentId, key }: Place, next: number | undefined): Html =>
     ? nothing
     : html`<p><a href="${`${memoryPath(agentId, key)}&before=${next}#versions`}">Earlier versions</a></p>`
 
+const heads = ['Version', 'What', 'Size', 'When', 'By whom'] as const
+
+const head = html`<tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Bring it back</span></th></tr>`
+
 export const history = (place: Place, { versions, next }: Versions): Html => html`<section
 aria-labelledby="versions">
-<h2 id="versions">Versions</h2>
-<table class="list log">
-<thead><tr><th scope="col">Version</th><th scope="col">Made by a</th><th scope="col">Size</th><th scope="col">When</th><th scope="col">By whom</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
-<tbody>${versions.map((each) => row(place, each))}</tbody>
-</table>
+<div class="headed"><h2 id="versions">History</h2>${
+  versions.filter(hasText).length > 1
+    ? html`<a class="button quiet" href="${memoryPath(place.agentId, place.key, '/compare')}">Compare versions</a>`
+    : nothing
+}</div>
+<div id="history" data-live><table class="list log">
+<thead>${head}</thead>
+<tbody>${versions.map((each, at) =>
+  row(place, each, next === undefined && !versions.slice(at + 1).some(hasText)),
+)}</tbody>
+</table></div>
 ${further(place, next)}
 <p class="actions"><a class="button danger" href="${memoryPath(place.agentId, place.key, '/erase')}">Erase for good</a></p>
 </section>`

@@ -16,6 +16,7 @@ import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { bringBack, history, type Place } from './history.ts'
+import { type As, textView } from './shown/rendered.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
 /** Of the pages below a memory's own. */
@@ -32,8 +33,12 @@ export const metadataOf = ({ metadata }: Memory): Html =>
     ? nothing
     : html`<h2>Metadata</h2><pre class="text" dir="auto">${metadata}</pre>`
 
-const content = (memory: Memory, now: number): Html => html`${facts(memory, now)}
-<pre class="text" dir="auto" tabindex="0" aria-label="Text">${memory.text}</pre>
+/** Of a version that was, and of the present one. */
+const pathOf = ({ agentId, key, currentVersion }: Place, { version }: Memory): string =>
+  `${memoryPath(agentId, key)}${version === currentVersion ? '' : `&version=${version}`}`
+
+const content = (place: Place, memory: Memory, as: As): Html => html`${facts(memory, place.now)}
+${textView(memory.text, as, pathOf(place, memory))}
 ${metadataOf(memory)}`
 
 const editing = ({ agentId, key }: Place): Html => html`<p class="actions"><a
@@ -41,11 +46,11 @@ class="button" href="${memoryPath(agentId, key, '/edit')}">Edit</a>
 <a class="button quiet" href="${memoryPath(agentId, key, '/delete')}">Delete</a></p>`
 
 /** The present memory, or one that was. */
-function shownMemory(place: Place, shown: Memory): Html {
+function shownMemory(place: Place, shown: Memory, as: As): Html {
   if (shown.version === place.currentVersion)
-    return html`${content(shown, place.now)}${editing(place)}`
+    return html`${content(place, shown, as)}${editing(place)}`
   const button = html`<button>Bring back version ${shown.version}</button>`
-  return html`${content(shown, place.now)}<div class="actions">${bringBack(place, shown.version, button)}</div>`
+  return html`${content(place, shown, as)}<div class="actions">${bringBack(place, shown.version, button)}</div>`
 }
 
 const savedNote = ({ version }: Memory): Html =>
@@ -70,10 +75,10 @@ function note(place: Place, { current, newest, shown }: Standing, saved: boolean
 export async function showMemory(
   visit: AgentVisit,
   workspace: Workspace,
-  asked: Asked & { readonly saved?: string | undefined },
+  asked: Asked & { readonly saved?: string | undefined; readonly as?: As },
   typed: Typed,
 ): Promise<Answer> {
-  const { key, saved } = asked
+  const { key, saved, as } = asked
   const { identity } = visit
   const { agentId } = identity
   const standing = await findStanding(workspace, identity, asked)
@@ -86,7 +91,7 @@ export async function showMemory(
     body: html`<h1 class="key">${key}</h1>
 ${refusalNote(typed)}
 ${note(place, standing, saved !== undefined)}
-${shown ? shownMemory(place, shown) : nothing}
+${shown ? shownMemory(place, shown, as) : nothing}
 ${history(place, listed)}`,
   })
 }
@@ -99,7 +104,13 @@ export const memoryPage = endpoint({
   path: `${agentPath(':agent')}/memory`,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey, version, before: version, saved: z.string().optional() }),
+  query: z.object({
+    key: memoryKey,
+    version,
+    before: version,
+    saved: z.string().optional(),
+    as: z.literal('source').optional(),
+  }),
   errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
   handle: (visit, workspace: Workspace) => showMemory(visit, workspace, visit.query, untouched),
 })

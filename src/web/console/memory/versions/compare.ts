@@ -1,0 +1,120 @@
+/** /console/agents/<id>/memory/compare?key=…: what became of a memory between any two of its versions. */
+import { html } from 'hono/html'
+import { z } from 'zod'
+import { findVersion } from '../../../../home/memories/memory.ts'
+import { memoryKey } from '../../../../home/schemas.ts'
+import { endpoint } from '../../../../pipeline/endpoint.ts'
+import { queryInteger } from '../../../../pipeline/schemas.ts'
+import type { Memory, VersionSummary } from '../../../../store/port/keeping/memories.ts'
+import { hidden, select } from '../../../layout/fields.ts'
+import { type Html, nothing } from '../../../layout/page.ts'
+import { agentPath, memoryPath } from '../../../layout/paths.ts'
+import { when } from '../../../layout/words.ts'
+import { showAgentPage } from '../../agent-page.ts'
+import { byWhom } from '../../author.ts'
+import { costs, forOwner, ofAgent } from '../../guards.ts'
+import type { AgentVisit, Workspace } from '../../workspace.ts'
+import { bringBack, type Place } from '../history.ts'
+import { crumbOf } from '../memory.ts'
+import { findStanding, hasText, type Standing } from '../standing.ts'
+import { changeView } from './change-view.ts'
+import { metadataView } from './metadata-view.ts'
+import { operationWords } from './operations.ts'
+
+interface Asked {
+  readonly key: string
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** The version that had a text before this one did, as far as it is kept. */
+const before = ({ listed }: Standing, version: number): number | undefined =>
+  listed.versions.find((each) => each.version < version && hasText(each))?.version
+
+/** The newest and the one before it, unless others are asked for. */
+async function findPair(
+  workspace: Workspace,
+  { identity }: AgentVisit,
+  { key, from, to }: Asked,
+  standing: Standing,
+) {
+  const newest = standing.shown?.version
+  const after = to ?? newest
+  const earlier = from ?? (after === undefined ? undefined : before(standing, after))
+  const read = async (version: number | undefined): Promise<Memory | undefined> =>
+    version === undefined ? undefined : findVersion(workspace, identity, key, version)
+  return { was: await read(earlier), is: await read(after) }
+}
+
+/** Those of the page of versions, and the two that are shown. */
+const choicesOf = ({ listed }: Standing, shown: readonly (Memory | undefined)[]) => {
+  const listedOnes = listed.versions.filter(hasText).map(({ version }) => version)
+  const numbers = new Set([...listedOnes, ...shown.flatMap((each) => each?.version ?? [])])
+  return [...numbers]
+    .toSorted((a, b) => b - a)
+    .map((version) => ({ value: String(version), label: `Version ${version}` }))
+}
+
+const chooser = (key: string, standing: Standing, was?: Memory, is?: Memory): Html => {
+  const choices = choicesOf(standing, [was, is])
+  const values = { from: String(was?.version), to: String(is?.version) }
+  return html`<form method="get" class="search pair">
+${hidden('key', key)}
+${select({ name: 'from', label: 'From', choices }, { values })}
+${select({ name: 'to', label: 'To', choices }, { values })}
+<button class="quiet">Compare</button>
+</form>`
+}
+
+const line = (listed: readonly VersionSummary[], { version, updatedAt }: Memory, now: number) => {
+  const summary = listed.find((each) => each.version === version)
+  const made = summary
+    ? html`${operationWords[summary.operation]} ${when(updatedAt, now)}. ${byWhom(summary.by)}.`
+    : html`Written ${when(updatedAt, now)}.`
+  return html`<dt>Version ${version}</dt><dd>${made}</dd>`
+}
+
+const back = (place: Place, { version }: Memory): Html =>
+  version === place.currentVersion
+    ? nothing
+    : bringBack(place, version, html`<button class="quiet">Bring back version ${version}</button>`)
+
+const comparison = (place: Place, { listed }: Standing, was: Memory, is: Memory): Html => html`<dl
+class="facts">${line(listed.versions, was, place.now)}${line(listed.versions, is, place.now)}</dl>
+${changeView(was.text, is.text)}
+${metadataView(was.metadata, is.metadata)}
+<div class="actions">${back(place, was)}${back(place, is)}
+<a class="button quiet" href="${memoryPath(place.agentId, place.key)}">Back to the memory</a></div>`
+
+const alone = html`<p class="empty">No other version of it is kept to compare with.</p>`
+
+async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
+  const { key } = asked
+  const { agentId } = visit.identity
+  const standing = await findStanding(workspace, visit.identity, { key })
+  const { was, is } = await findPair(workspace, visit, asked, standing)
+  const currentVersion = standing.current?.version ?? 0
+  const place = { agentId, key, currentVersion, now: workspace.clock() }
+  return showAgentPage(visit, workspace, {
+    tab: 'memories',
+    title: `Changes in ${key}`,
+    trail: [crumbOf(agentId, key)],
+    here: 'Changes',
+    body: html`<h1 class="key">${key}</h1>
+${chooser(key, standing, was, is)}
+${was && is ? comparison(place, standing, was, is) : alone}`,
+  })
+}
+
+const version = queryInteger({ minimum: 1 }).optional()
+
+export const comparePage = endpoint({
+  operationId: 'consoleCompare',
+  method: 'GET',
+  path: `${agentPath(':agent')}/memory/compare`,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ key: memoryKey, from: version, to: version }),
+  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
+  handle: (visit, workspace: Workspace) => show(visit, workspace, visit.query),
+})
