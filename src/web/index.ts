@@ -1,7 +1,9 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
+import { accountPage } from './console/account/account.ts'
+import { endOthersForm, revokeSessionForm } from './console/account/end-sessions.ts'
+import { passwordForm } from './console/account/password.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
-import { revokeSessionForm, sessionsPage } from './console/account/sessions.ts'
 import { signInForm, signInPage, signOutForm } from './console/account/sign-in.ts'
 import { activityPage } from './console/agent/activity.ts'
 import { agentEvents } from './console/agent/agent-events.ts'
@@ -43,8 +45,10 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   agentsPage,
   attachPage,
   attachForm,
-  sessionsPage,
+  accountPage,
+  passwordForm,
   revokeSessionForm,
+  endOthersForm,
   agentOverview,
   activityPage,
   agentEvents,

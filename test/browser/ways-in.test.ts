@@ -157,7 +157,7 @@ describe('other ways into the console', () => {
         '/console',
         '/console/birth',
         '/console/attach',
-        '/console/sessions',
+        '/console/account',
         agent,
         `${agent}/activity`,
         `${agent}/settings`,

@@ -52,8 +52,16 @@ export const consoleRights: readonly Rights[] = [
   row('consoleAgents', 'GET /console', { access: 'session' }),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
   row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain }),
-  row('consoleSessions', 'GET /console/sessions', { access: 'session' }),
-  row('consoleRevokeSession', 'POST /console/sessions', { access: 'session', form }),
+  row('consoleAccount', 'GET /console/account', { access: 'session' }),
+  row('consoleChangePassword', 'POST /console/account/password', {
+    access: 'session',
+    form: formAgain,
+  }),
+  row('consoleRevokeSession', 'POST /console/account/sessions', { access: 'session', form }),
+  row('consoleEndOtherSessions', 'POST /console/account/sessions/others', {
+    access: 'session',
+    form,
+  }),
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),

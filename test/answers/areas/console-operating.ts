@@ -64,7 +64,7 @@ const looking: Part = async (visit) => {
     page('the export', `${at}/export`),
     page('everything on one page', `${at}/print`),
     page('the form to attach', '/console/attach'),
-    page('the sessions', '/console/sessions'),
+    page('the account', '/console/account'),
     ['a program without a session', `GET ${at}/export`],
   ])
 }
@@ -244,16 +244,20 @@ const attaching: Part = async (visit) => {
 const sessions: Part = async (visit) => {
   const { page, form } = await operator(visit)
   const stranger = await operator(visit)
-  const listed = await visit.prepare('GET /console/sessions', stranger.page('', '')[2])
+  const listed = await visit.prepare('GET /console/account', stranger.page('', '')[2])
   const strangers = /name="id" value="([^"]*)"/.exec(`${listed.body}`)?.[1] ?? ''
-  const mine = await visit.ask(...page('the sessions', '/console/sessions'))
+  const mine = await visit.ask(...page('the account', '/console/account'))
   const own = /name="id" value="([^"]*)"/.exec(`${mine.body}`)?.[1] ?? ''
   await visit.askAll([
-    form('a session that never was', '/console/sessions', { id: 'x' }),
-    form('no session', '/console/sessions', {}),
-    form('a session of another account', '/console/sessions', { id: strangers }),
-    form('my own', '/console/sessions', { id: own }),
-    page('it has ended', '/console/sessions'),
+    form('a session that never was', '/console/account/sessions', { id: 'x' }),
+    form('no session', '/console/account/sessions', {}),
+    form('a password without the present one', '/console/account/password', {
+      current: 'x'.repeat(12),
+      password: 'a battery of horses',
+    }),
+    form('a session of another account', '/console/account/sessions', { id: strangers }),
+    form('my own', '/console/account/sessions', { id: own }),
+    page('it has ended', '/console/account'),
     stranger.page('the other’s has not', '/console'),
   ])
 }
