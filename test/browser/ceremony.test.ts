@@ -171,7 +171,9 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
     expect([await statusWith(born.token), await statusWith(token)]).toEqual([401, 200])
     expect(await statusWith(born.operatorToken)).toBe(200)
-    await page.getByRole('link', { name: 'Done' }).click()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Named keys' }).waitFor()
+    expect(await statusWith(token)).toBe(200)
     expect(await page.content()).not.toContain(token)
   })
 

@@ -26,6 +26,9 @@ const agents = '/console/agents/:agent'
 const ofOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
   row(operationId, `GET ${agents}${below}`, { access: 'owner', budget: one(name) })
 
+/** A form that asks for the password again. */
+const gravely = (rights: Rights): Rights => ({ ...rights, secondLook: true })
+
 const formOfOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
   row(operationId, `POST ${agents}${below}`, {
     access: 'owner',
@@ -51,7 +54,7 @@ export const consoleRights: readonly Rights[] = [
   row('consoleRecover', 'POST /console/recover', { form: formAgain }),
   row('consoleAgents', 'GET /console', { access: 'session' }),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
-  row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain }),
+  gravely(row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain })),
   row('consoleAccount', 'GET /console/account', { access: 'session' }),
   row('consoleChangePassword', 'POST /console/account/password', {
     access: 'session',
@@ -67,7 +70,7 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleEvents', '/events', 'reads'),
   row('consoleSettings', `GET ${agents}/settings`, { access: 'owner' }),
   formOfOwner('consoleStatus', '/status', 'controls'),
-  formOfOwner('consoleRotate', '/key', 'controls'),
+  gravely(formOfOwner('consoleRotate', '/key', 'controls')),
   ofOwner('consoleKeys', '/keys', 'controls'),
   formOfOwner('consoleNewKey', '/keys', 'controls'),
   row('consoleEndKey', `POST ${agents}/keys/end`, {
@@ -75,9 +78,9 @@ export const consoleRights: readonly Rights[] = [
     budget: one('controls'),
     form,
   }),
-  formOfOwner('consoleOperatorKey', '/operator-key', 'controls'),
+  gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),
-  formOfOwner('consoleEraseAgent', '/erase', 'controls'),
+  gravely(formOfOwner('consoleEraseAgent', '/erase', 'controls')),
   ofOwner('consoleMemories', '/memories', 'reads'),
   ofOwner('consoleMemory', '/memory', 'reads'),
   ofOwner('consoleEditPage', '/memory/edit', 'reads'),

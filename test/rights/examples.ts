@@ -127,7 +127,7 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleRecover: refusedForm('410', { link: 'none', password: 'correct horse battery' }),
   consoleAgents: page,
   consoleAttachPage: page,
-  consoleAttach: refusedForm('401', { token: '' }),
+  consoleAttach: refusedForm('400', { token: '' }),
   consoleAccount: page,
   consoleChangePassword: refusedForm('400', { current: 'x', password: 'short' }),
   consoleRevokeSession: { fields: { id: 'none' }, outcome: 'not_found' },

@@ -160,7 +160,8 @@ const controlling: Part = async (visit) => {
     form('no status', `${at}/status`, {}),
     form('a field that nobody asked for', `${at}/status`, { status: 'paused', more: '1' }),
     form('a rotation that is not understood', `${at}/key`, {}),
-    form('a rotation', `${at}/key`, { understood: 'yes' }),
+    form('a rotation', `${at}/key`, { understood: 'yes', turn: '0' }),
+    form('the same form, sent again', `${at}/key`, { understood: 'yes', turn: '0' }),
     ['the old token', 'GET /api/agents/me', { bearer: agent.token }],
     page('the agent afterwards', at),
   ])
@@ -168,7 +169,13 @@ const controlling: Part = async (visit) => {
 
 const ending: Part = async (visit) => {
   const { agent, at, page, form } = await operator(visit)
-  const key = { name: 'Nightly <report>', access: 'read', prefix: 'report.', expiresAt: '' }
+  const key = {
+    name: 'Nightly <report>',
+    access: 'read',
+    prefix: 'report.',
+    expiresAt: '',
+    turn: '0',
+  }
   await visit.askAll([
     page('no named keys', `${at}/keys`),
     form('a named key', `${at}/keys`, key),
