@@ -15,6 +15,7 @@ import { keysPage } from './console/agent/keys.ts'
 import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
 import { operatorKeyForm } from './console/agent/operator-key.ts'
 import { agentOverview } from './console/agent/overview.ts'
+import { profileForm } from './console/agent/profile.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
@@ -53,6 +54,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   activityPage,
   agentEvents,
   settingsPage,
+  profileForm,
   statusForm,
   keyForm,
   keysPage,

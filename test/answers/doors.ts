@@ -63,6 +63,7 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door('/console/account/sessions', 'POST'),
   door('/console/account/sessions/others', 'POST'),
   door(`/console/agents/${agentId}`, 'GET'),
+  door(`/console/agents/${agentId}/settings`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/status`, 'POST'),
   door(`/console/agents/${agentId}/key`, 'POST'),
   door(`/console/agents/${agentId}/keys`, 'GET', 'POST'),

@@ -69,6 +69,7 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),
   row('consoleSettings', `GET ${agents}/settings`, { access: 'owner' }),
+  formOfOwner('consoleProfile', '/settings', 'controls'),
   formOfOwner('consoleStatus', '/status', 'controls'),
   gravely(formOfOwner('consoleRotate', '/key', 'controls')),
   ofOwner('consoleKeys', '/keys', 'controls'),

@@ -136,6 +136,7 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleActivity: page,
   consoleEvents: { method: 'HEAD', outcome: '200' },
   consoleSettings: page,
+  consoleProfile: refusedForm('400', { name: '', purpose: 'x', symbol: 'zerno' }),
   consoleStatus: { fields: { status: 'active' }, refusedFields: { status: 'x' }, outcome: '303' },
   consoleRotate: refusedForm('400'),
   consoleKeys: page,

@@ -157,6 +157,17 @@ const controlling: Part = async (visit) => {
     ['its token', 'GET /api/agents/me/memory?key=a', { bearer: agent.token }],
     form('setting it active', `${at}/status`, { status: 'active' }),
     form('a status that is none', `${at}/status`, { status: 'gone' }),
+    form('a profile without a name', `${at}/settings`, {
+      name: ' ',
+      purpose: 'x',
+      symbol: 'mriya',
+    }),
+    form('another profile', `${at}/settings`, {
+      name: 'Atlas',
+      purpose: 'Keeps <b>.',
+      symbol: 'mriya',
+    }),
+    page('the settings afterwards', `${at}/settings`),
     form('no status', `${at}/status`, {}),
     form('a field that nobody asked for', `${at}/status`, { status: 'paused', more: '1' }),
     form('a rotation that is not understood', `${at}/key`, {}),
