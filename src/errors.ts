@@ -221,6 +221,12 @@ export const catalogue = {
     title: 'The agent belongs to another account',
     detail: 'Sign in to the account that holds the agent. An agent is in one account at most.',
   },
+  form_sent_before: {
+    status: 409,
+    title: 'The form was sent before',
+    detail:
+      'Nothing was changed now. What the form made was shown then, once. If it is lost, fill in the form that is on the page now.',
+  },
   version_gone: {
     status: 410,
     title: 'The version is no longer kept',

@@ -75,6 +75,20 @@ export async function signIn(call: Call, home: Home, presented: Presented): Prom
   return account
 }
 
+/**
+ * The account, from whoever knows its password. Throws one of `PASSWORD_ERRORS`, or `invalid_body`
+ * with the fault at the field of the form that held it.
+ */
+export const provePassword = (
+  call: Call,
+  home: Home,
+  presented: Presented,
+  field: string,
+): Promise<Account> => {
+  const errors = [{ pointer: `/${field}`, message: 'is not the password of this account' }]
+  return accountBy(call, home, presented, 'invalid_body', { errors })
+}
+
 async function create(call: Call, home: Home, presented: Presented): Promise<Account> {
   const attempt = await attemptBy(call, home, presented)
   await refuseGuessing(call, home, attempt)

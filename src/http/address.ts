@@ -50,6 +50,14 @@ function clientAddress(call: Call, trustedProxies: BlockList): string {
 export const clientKey = (call: Call, trustedProxies: BlockList): string =>
   countedAs(clientAddress(call, trustedProxies))
 
+/** Where a client is, for people: of an IPv4 address its /24, of an IPv6 one its /48. */
+export function neighbourhood(call: Call, trustedProxies: BlockList): string {
+  const address = clientAddress(call, trustedProxies)
+  const kind = isIP(address)
+  if (kind === 4) return address.replace(/\d+$/, 'x')
+  return kind === 6 ? network(address).replace(/^((?:[^:]+:){3}).*/, '$1x') : ''
+}
+
 /** The same of a socket's other end, for what is held at once; undefined where it speaks for many. */
 export const peerKey = (peer: string, exempt: BlockList): string | undefined =>
   listed(exempt, unmapped(peer)) ? undefined : countedAs(unmapped(peer))

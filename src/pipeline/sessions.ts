@@ -1,5 +1,6 @@
 /** The sign-in of a browser: a random secret in a cookie, its hash in the store. */
 import { hash } from 'node:crypto'
+import { neighbourhood } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import { cookieOf, setCookie } from '../http/cookies.ts'
 import type { Account } from '../store/port/home.ts'
@@ -74,6 +75,7 @@ export async function beginSession(
     accountId: account.id,
     addressHash: addressHashOf(call, deps, account.email),
     userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
+    place: neighbourhood(call, deps.trustedProxies),
     expiresAt: expiry(now, now),
   }
   await deps.sessions.createSession(session, before && hashSecret(before), now)

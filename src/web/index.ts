@@ -1,7 +1,9 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
+import { accountPage } from './console/account/account.ts'
+import { endOthersForm, revokeSessionForm } from './console/account/end-sessions.ts'
+import { passwordForm } from './console/account/password.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
-import { revokeSessionForm, sessionsPage } from './console/account/sessions.ts'
 import { signInForm, signInPage, signOutForm } from './console/account/sign-in.ts'
 import { activityPage } from './console/agent/activity.ts'
 import { agentEvents } from './console/agent/agent-events.ts'
@@ -13,6 +15,7 @@ import { keysPage } from './console/agent/keys.ts'
 import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
 import { operatorKeyForm } from './console/agent/operator-key.ts'
 import { agentOverview } from './console/agent/overview.ts'
+import { profileForm } from './console/agent/profile.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
@@ -45,12 +48,15 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   agentsPage,
   attachPage,
   attachForm,
-  sessionsPage,
+  accountPage,
+  passwordForm,
   revokeSessionForm,
+  endOthersForm,
   agentOverview,
   activityPage,
   agentEvents,
   settingsPage,
+  profileForm,
   statusForm,
   keyForm,
   keysPage,

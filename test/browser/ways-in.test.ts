@@ -107,8 +107,12 @@ describe('other ways into the console', () => {
     await page.goto(`${agent}/keys`)
     await page.getByLabel('The present agent token').check()
     await page.getByRole('button', { name: 'Rotate the agent token' }).click()
-    expect(await page.getByLabel('Agent token').inputValue()).not.toBe(token)
+    const next = await page.getByLabel('Agent token').inputValue()
+    expect(next).not.toBe(token)
     expect(faults).toEqual([])
+    await page.reload()
+    await page.getByText('Nothing was changed now.').waitFor()
+    expect(await page.content()).not.toContain(next)
   })
 
   test('without JavaScript: delete, bring back, an earlier version, erase', async () => {
@@ -157,7 +161,7 @@ describe('other ways into the console', () => {
         '/console',
         '/console/birth',
         '/console/attach',
-        '/console/sessions',
+        '/console/account',
         agent,
         `${agent}/activity`,
         `${agent}/settings`,

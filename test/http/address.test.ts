@@ -1,7 +1,7 @@
 /** Whom a request is counted against. */
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { clientKey, networkOf, peerIsListed } from '../../src/http/address.ts'
+import { clientKey, neighbourhood, networkOf, peerIsListed } from '../../src/http/address.ts'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { incomingOf } from '../harness.ts'
 
@@ -103,4 +103,15 @@ test.each([
   ['', false],
 ])('of "%s" it is known whether it is listed: %s', (from, isListed) => {
   expect(peerIsListed(proxies, callFrom(from))).toBe(isListed)
+})
+
+test.each([
+  ['192.0.2.17', undefined, '192.0.2.x'],
+  ['::ffff:192.0.2.17', undefined, '192.0.2.x'],
+  ['2001:db8:7:1:2:3:4:5', undefined, '2001:db8:7:x'],
+  ['10.0.0.1', '198.51.100.9', '198.51.100.x'],
+  ['no address', undefined, ''],
+])('for people %s, forwarded for %s, is at %s', (from, forwarded, place) => {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+  expect(neighbourhood(callFrom(from, headers), proxies)).toBe(place)
 })

@@ -26,6 +26,9 @@ const agents = '/console/agents/:agent'
 const ofOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
   row(operationId, `GET ${agents}${below}`, { access: 'owner', budget: one(name) })
 
+/** A form that asks for the password again. */
+const gravely = (rights: Rights): Rights => ({ ...rights, secondLook: true })
+
 const formOfOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
   row(operationId, `POST ${agents}${below}`, {
     access: 'owner',
@@ -51,15 +54,24 @@ export const consoleRights: readonly Rights[] = [
   row('consoleRecover', 'POST /console/recover', { form: formAgain }),
   row('consoleAgents', 'GET /console', { access: 'session' }),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
-  row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain }),
-  row('consoleSessions', 'GET /console/sessions', { access: 'session' }),
-  row('consoleRevokeSession', 'POST /console/sessions', { access: 'session', form }),
+  gravely(row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain })),
+  row('consoleAccount', 'GET /console/account', { access: 'session' }),
+  row('consoleChangePassword', 'POST /console/account/password', {
+    access: 'session',
+    form: formAgain,
+  }),
+  row('consoleRevokeSession', 'POST /console/account/sessions', { access: 'session', form }),
+  row('consoleEndOtherSessions', 'POST /console/account/sessions/others', {
+    access: 'session',
+    form,
+  }),
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),
   row('consoleSettings', `GET ${agents}/settings`, { access: 'owner' }),
+  formOfOwner('consoleProfile', '/settings', 'controls'),
   formOfOwner('consoleStatus', '/status', 'controls'),
-  formOfOwner('consoleRotate', '/key', 'controls'),
+  gravely(formOfOwner('consoleRotate', '/key', 'controls')),
   ofOwner('consoleKeys', '/keys', 'controls'),
   formOfOwner('consoleNewKey', '/keys', 'controls'),
   row('consoleEndKey', `POST ${agents}/keys/end`, {
@@ -67,9 +79,9 @@ export const consoleRights: readonly Rights[] = [
     budget: one('controls'),
     form,
   }),
-  formOfOwner('consoleOperatorKey', '/operator-key', 'controls'),
+  gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),
-  formOfOwner('consoleEraseAgent', '/erase', 'controls'),
+  gravely(formOfOwner('consoleEraseAgent', '/erase', 'controls')),
   ofOwner('consoleMemories', '/memories', 'reads'),
   ofOwner('consoleMemory', '/memory', 'reads'),
   ofOwner('consoleCompare', '/memory/compare', 'reads'),

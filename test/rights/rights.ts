@@ -37,6 +37,8 @@ export interface Rights {
   readonly whilePaused: boolean
   readonly budget: Budget | undefined
   readonly form: Form | undefined
+  /** Asks for the password again, where that was long ago. */
+  readonly secondLook?: true
   /** Whose pages may call it: those of listed origins, of all, of all but browsers', or of none. */
   readonly cors: 'listed' | 'all' | 'programs' | 'none'
   /** Refuses headers that came twice, and tokens in its address. */

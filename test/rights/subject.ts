@@ -81,13 +81,16 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 
+/** Asked by somebody whose sessions nothing else needs. */
+const endsSessions = new Set(['consoleSignOut', 'consoleEndOtherSessions'])
+
 async function rightful({ access, operationId }: Rights, world: World): Promise<Headers> {
   if (access === 'idempotency-key') return { 'idempotency-key': freshKey() }
   if (access === 'either-token' || access === 'operator-token') {
     return bearer(world.mine.operatorToken)
   }
   if (access !== 'session' && access !== 'owner') return {}
-  return { cookie: operationId === 'consoleSignOut' ? await world.signIn() : world.visits.mine }
+  return { cookie: endsSessions.has(operationId) ? await world.signIn() : world.visits.mine }
 }
 
 /** The type and the text of what a row is sent. */

@@ -182,6 +182,7 @@ describe.each(stores)('commits on $name', (engine) => {
       accountId: mine,
       addressHash: randomUUID(),
       userAgent: 'Вогнелис/1.0',
+      place: '',
       expiresAt: NOON + HOUR_MS,
     }
     expect(

@@ -377,6 +377,7 @@ describe.each(stores)('keys on $name', (engine) => {
         accountId,
         addressHash: hash(),
         userAgent: 'Firefox',
+        place: '',
         expiresAt: NOON + HOUR_MS,
       },
       undefined,

@@ -88,8 +88,8 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
     }
     const firsts = [atlas.agentId, rotated.agentId]
     expect(shown).toEqual([firsts, firsts, [paused.agentId]])
-    const listed = await page('/console/sessions', sessions[0] ?? '')
-    expect(listed.text.match(/Fixture\/1\.0 \(&lt;hedgehog&gt;\)/g)).toHaveLength(2)
+    const listed = await page('/console/account', sessions[0] ?? '')
+    expect(listed.text.match(/<strong><bdi>Fixture\/1\.0<\/bdi>/g)).toHaveLength(2)
   })
 
   test('its agents’ pages show what they did', async () => {

@@ -42,6 +42,7 @@ describe.each(stores)('sessions on $name', (engine) => {
     accountId,
     addressHash: sha256(randomUUID()),
     userAgent: 'Вогнелис/1.0',
+    place: '192.0.2.x',
     expiresAt: service.now() + lastsMs,
   })
 
@@ -64,8 +65,9 @@ describe.each(stores)('sessions on $name', (engine) => {
     const at = service.now()
     const opened = session(accountId)
     await service.store.createSession(opened, undefined, at)
-    const { id, userAgent, expiresAt } = opened
-    const expected = { id, accountId, email, userAgent, createdAt: at, seenAt: at, expiresAt }
+    const { id, userAgent, place, expiresAt } = opened
+    const times = { createdAt: at, seenAt: at, confirmedAt: at, expiresAt }
+    const expected = { id, accountId, email, userAgent, place, ...times, turn: 0 }
     expect(await service.store.findSession(opened.tokenHash, expiresAt - 1)).toEqual(expected)
     expect(await service.store.findSession(opened.tokenHash, expiresAt)).toBeUndefined()
     expect(await service.store.findSession(id, at)).toBeUndefined()
@@ -148,6 +150,63 @@ describe.each(stores)('sessions on $name', (engine) => {
     expect(await service.store.revokeSession(mine.accountId, id)).toBe(false)
     await service.store.touchSession(id, expiresAt, service.now())
     expect(await service.store.findSession(tokenHash, service.now())).toBeUndefined()
+  })
+
+  test('all sessions of an account but one end, and no other account’s', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const other = await open(theirs.accountId)
+    const [kept, ended] = [await open(mine.accountId), await open(mine.accountId)]
+    await service.store.endOtherSessions(mine.accountId, kept.id)
+    const now = service.now()
+    expect(await service.store.findSession(kept.tokenHash, now)).toBeDefined()
+    expect(await service.store.findSession(ended.tokenHash, now)).toBeUndefined()
+    expect(await service.store.findSession(other.tokenHash, now)).toBeDefined()
+  })
+
+  test('a session knows when its owner last proved to be there', async () => {
+    const { accountId } = await account()
+    const { id, tokenHash } = await open(accountId)
+    const other = await open(accountId)
+    const at = service.now() + 5
+    await service.store.confirmSession(id, at)
+    expect(await service.store.findSession(tokenHash, at)).toMatchObject({ confirmedAt: at })
+    const { confirmedAt } = (await service.store.findSession(other.tokenHash, at)) ?? {}
+    expect(confirmedAt).toBeLessThan(at)
+  })
+
+  test('a turn is taken once, also by two at once', async () => {
+    const { accountId } = await account()
+    const { id, tokenHash } = await open(accountId)
+    const take = (turn: number) => service.store.takeTurn(id, turn)
+    expect((await Promise.all([take(0), take(0)])).toSorted()).toEqual([false, true])
+    expect([await take(0), await take(2), await take(1)]).toEqual([false, false, true])
+    expect(await service.store.findSession(tokenHash, service.now())).toMatchObject({ turn: 2 })
+    expect(await service.store.takeTurn('none', 0)).toBe(false)
+  })
+
+  test('a password is changed where it is still the one that was asked for', async () => {
+    const { store, now } = service
+    const [{ accountId, email }, theirs] = [await account(), await account()]
+    const [mine, elsewhere, other] = [
+      await open(accountId),
+      await open(accountId),
+      await open(theirs.accountId),
+    ]
+    const link = sha256(randomUUID())
+    await store.recoverAccount(email, link, now() + HOUR_MS)
+    const replaces = '$argon2id$x'
+    const about = { accountId, replaces, sessionId: mine.id, addressHash: mine.addressHash }
+    const change = (passwordHash: string) => store.changePassword({ ...about, passwordHash }, now())
+    const both = await Promise.all([change('$argon2id$y'), change('$argon2id$z')])
+    expect(both.toSorted()).toEqual([false, true])
+    const hash = (await store.findAccount(email))?.passwordHash
+    expect(hash).toBe(both[0] ? '$argon2id$y' : '$argon2id$z')
+    expect(await store.findSession(mine.tokenHash, now())).toBeDefined()
+    expect(await store.findSession(elsewhere.tokenHash, now())).toBeUndefined()
+    expect(await store.findSession(other.tokenHash, now())).toBeDefined()
+    expect(await store.knowsAddress(mine.addressHash)).toBe(true)
+    expect(await store.knowsAddress(elsewhere.addressHash)).toBe(false)
+    expect(await store.findRecovery(link, now())).toBeUndefined()
   })
 
   test('an account lists its agents, oldest first, page by page', async () => {

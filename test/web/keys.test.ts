@@ -30,7 +30,9 @@ const READING = { name: 'Nightly', access: 'read', prefix: '', expiresAt: '' }
 
 /** Of a key that its page has shown. */
 async function made(operator: Operator, fields = {}): Promise<string> {
-  const { status, text } = await operator.post(keysOf(operator), { ...READING, ...fields })
+  const { turn = '' } = fieldsIn((await operator.get(keysOf(operator))).text)
+  const sent = { ...READING, turn, ...fields }
+  const { status, text } = await operator.post(keysOf(operator), sent)
   expect(status).toBe(200)
   return /id="key-token"[^>]* value="(aha_\w+)"/.exec(text)?.[1] ?? ''
 }
@@ -93,7 +95,7 @@ describe('named keys', () => {
     ['a day that is none', { expiresAt: '<kept>' }, 'expiresAt'],
   ])('%s is refused beside its field', async (_, fields, field) => {
     const operator = await openConsole(service)
-    const sent = { ...READING, name: HOSTILE, ...fields }
+    const sent = { ...READING, turn: '0', name: HOSTILE, ...fields }
     const { status, text } = await operator.post(keysOf(operator), sent)
     expect(status).toBe(400)
     expect(text).toContain(`id="${field}-fault"`)

@@ -12,9 +12,12 @@ const session: Session = {
   accountId: 'a',
   email: '<ada>&"@example.org',
   userAgent: '',
+  place: '',
   createdAt: 0,
   seenAt: 0,
   expiresAt: 0,
+  confirmedAt: 0,
+  turn: 0,
 }
 
 async function shown(
@@ -47,7 +50,7 @@ test('a page has the status that it is given', async () => {
   expect((await shown({ status: 409 })).status).toBe(409)
 })
 
-const PLACES = ['/console', '/#rooms', '/console/sessions']
+const PLACES = ['/console', '/#rooms', '/console/account']
 
 test('who is signed in sees their address as text, and the way out', async () => {
   const { text } = await shown({ session })

@@ -147,11 +147,11 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'sessions',
-    source: `SELECT token_hash, id, account_id, user_agent, created_at, seen_at, expires_at
-     FROM sessions`,
+    source: `SELECT token_hash, id, account_id, user_agent, place, created_at, seen_at, expires_at,
+       confirmed_at, turn FROM sessions`,
     columns: [
-      ...text('token_hash', 'id', 'account_id', 'user_agent'),
-      ...bigint('created_at', 'seen_at', 'expires_at'),
+      ...text('token_hash', 'id', 'account_id', 'user_agent', 'place'),
+      ...bigint('created_at', 'seen_at', 'expires_at', 'confirmed_at', 'turn'),
     ],
   },
   {

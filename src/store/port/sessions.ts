@@ -10,9 +10,15 @@ export interface Session {
   readonly email: string
   /** The browser, as it called itself at sign-in. */
   readonly userAgent: string
+  /** Where it was begun from, without what tells one client from its neighbours; may be empty. */
+  readonly place: string
   readonly createdAt: number
   readonly seenAt: number
   readonly expiresAt: number
+  /** When whoever uses it last proved to be the account's owner; 0: nobody knows. */
+  readonly confirmedAt: number
+  /** Counts the forms that were sent once: one that was made before the last is refused. */
+  readonly turn: number
 }
 
 /** Sessions of an account; the oldest ends when there would be more. */
@@ -32,11 +38,23 @@ export interface NewSession {
   /** Of the client's address for this account, hex; remembered. */
   readonly addressHash: string
   readonly userAgent: string
+  readonly place: string
   readonly expiresAt: number
 }
 
 /** Whose password may be set, or was. */
 export type Recovered = Pick<Account, 'id' | 'email'>
+
+/** Another password in the place of the one that was asked for. */
+export interface PasswordChange {
+  readonly accountId: string
+  /** PHC strings. */
+  readonly replaces: string
+  readonly passwordHash: string
+  /** The session and the address that it is changed from. */
+  readonly sessionId: string
+  readonly addressHash: string
+}
 
 export type AttachAnswer =
   /** Also when the agent was the account's before. */
@@ -63,6 +81,17 @@ export interface SessionStore extends ActivityStore {
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
   /** False when the account has no such session. */
   revokeSession(accountId: string, sessionId: string): Promise<boolean>
+  /** Every session of the account but this one ends. */
+  endOtherSessions(accountId: string, sessionId: string): Promise<void>
+  /** Its owner has proved to be there. */
+  confirmSession(sessionId: string, now: number): Promise<void>
+  /** False where the turn was taken before, or the session has ended. */
+  takeTurn(sessionId: string, turn: number): Promise<boolean>
+  /**
+   * Ends every other session, voids a link that would set the password, and forgets the other
+   * addresses that the account was signed in from. False where the password is another by now.
+   */
+  changePassword(change: PasswordChange, now: number): Promise<boolean>
   /** The account whose password may be set with the secret; undefined: unknown, used or expired. */
   findRecovery(secretHash: string, now: number): Promise<Recovered | undefined>
   /**

@@ -33,7 +33,7 @@ const setHash = statement<Recovered>(
 
 const endSessions = statement('end_sessions', 'DELETE FROM sessions WHERE account_id = $1')
 
-const forgetKnown = statement(
+export const forgetKnown = statement(
   'forget_sign_in_addresses',
   'DELETE FROM sign_in_addresses WHERE account_id = $1',
 )

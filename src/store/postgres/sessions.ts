@@ -32,8 +32,9 @@ const forgetReplaced = statement('forget_replaced', 'DELETE FROM sessions WHERE 
 
 const addSession = statement(
   'add_session',
-  `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+  `INSERT INTO sessions (token_hash, id, account_id, user_agent, place, created_at, seen_at,
+     expires_at, confirmed_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $6)`,
 )
 
 /** Sessions that begin at once are counted one after the other. */
@@ -57,6 +58,21 @@ const touchSession = statement<{ id: string }>(
 const revokeSession = statement<{ id: string }>(
   'revoke_session',
   'DELETE FROM sessions WHERE account_id = $1 AND id = $2 RETURNING id',
+)
+
+export const endOthers = statement<{ id: string }>(
+  'end_other_sessions',
+  'DELETE FROM sessions WHERE account_id = $1 AND id <> $2 RETURNING id',
+)
+
+const confirmSession = statement<{ id: string }>(
+  'confirm_session',
+  'UPDATE sessions SET confirmed_at = $1 WHERE id = $2 RETURNING id',
+)
+
+const takeTurn = statement<{ id: string }>(
+  'take_turn',
+  'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
 )
 
 const identifyOwner = statement<{ tokenHash: string; status: AgentStatus }>(
@@ -93,12 +109,12 @@ const logSignIn = statement(
 
 const signInVerbs = ({ read, write, transact }: Connections, committed: () => void) => ({
   async createSession(session: NewSession, replaced: string | undefined, now: number) {
-    const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
+    const { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt } = session
     await transact(async (ask) => {
       const [account] = await ask(lockAccount, accountId)
       await ask(forgetExpired, now)
       if (replaced !== undefined) await ask(forgetReplaced, replaced)
-      await ask(addSession, tokenHash, id, accountId, userAgent, now, expiresAt)
+      await ask(addSession, tokenHash, id, accountId, userAgent, place, now, expiresAt)
       await ask(endOldest, accountId)
       await rememberAddress(ask, accountId, addressHash, now)
       const by: Author = { as: 'operator', via: 'console', account: account?.email ?? '' }
@@ -124,6 +140,23 @@ const signInVerbs = ({ read, write, transact }: Connections, committed: () => vo
   },
 })
 
+const confirmingVerbs = ({ write }: Connections, committed: () => void) => {
+  const changed = (rows: readonly unknown[]): boolean => {
+    if (rows.length > 0) committed()
+    return rows.length > 0
+  }
+  return {
+    async endOtherSessions(accountId: string, sessionId: string): Promise<void> {
+      changed(await write(endOthers, accountId, sessionId))
+    },
+    async confirmSession(sessionId: string, now: number): Promise<void> {
+      changed(await write(confirmSession, now, sessionId))
+    },
+    takeTurn: async (sessionId: string, turn: number): Promise<boolean> =>
+      changed(await write(takeTurn, sessionId, turn)),
+  }
+}
+
 const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
   async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
     const [row] = await read(identifyOwner, agentId, accountId)
@@ -140,8 +173,9 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
 export const sessionVerbs = (
   connections: Connections,
   committed: () => void,
-): Omit<SessionStore, 'findRecovery' | 'setPassword'> => ({
+): Omit<SessionStore, 'findRecovery' | 'setPassword' | 'changePassword'> => ({
   ...signInVerbs(connections, committed),
+  ...confirmingVerbs(connections, committed),
   ...ownerVerbs(connections, committed),
   ...activityVerbs(connections),
 })

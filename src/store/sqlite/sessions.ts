@@ -57,14 +57,34 @@ function prepareSignIn(db: DatabaseSync, happen: Happen) {
   }
 }
 
+function prepareConfirming(db: DatabaseSync) {
+  const endOthers = prepare(db, 'DELETE FROM sessions WHERE account_id = ? AND id <> ?')
+  const confirm = prepare(db, 'UPDATE sessions SET confirmed_at = ? WHERE id = ?')
+  const turn = prepare<{ id: string }>(
+    db,
+    'UPDATE sessions SET turn = turn + 1 WHERE id = ? AND turn = ? RETURNING id',
+  )
+  return {
+    endOtherSessions(accountId: string, sessionId: string): void {
+      endOthers.run(accountId, sessionId)
+    },
+    confirmSession(sessionId: string, now: number): void {
+      confirm.run(now, sessionId)
+    },
+    takeTurn: (sessionId: string, taken: number): boolean =>
+      turn.get(sessionId, taken) !== undefined,
+  }
+}
+
 export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse, happen: Happen) {
   const signIn = prepareSignIn(db, happen)
   const forgetExpired = prepare(db, 'DELETE FROM sessions WHERE expires_at <= ?')
   const replaced = prepare(db, 'DELETE FROM sessions WHERE token_hash = ?')
   const add = prepare(
     db,
-    `INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (token_hash, id, account_id, user_agent, place, created_at, seen_at,
+       expires_at, confirmed_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?6)`,
   )
   const endOldest = prepare(
     db,
@@ -84,11 +104,12 @@ export function prepareSessionWrites(db: DatabaseSync, refuse: Refuse, happen: H
      RETURNING id`,
   )
   return {
+    ...prepareConfirming(db),
     createSession(session: NewSession, replacedTokenHash: string | undefined, now: number): void {
-      const { tokenHash, id, accountId, addressHash, userAgent, expiresAt } = session
+      const { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt } = session
       forgetExpired.run(now)
       if (replacedTokenHash !== undefined) replaced.run(replacedTokenHash)
-      add.run(tokenHash, id, accountId, userAgent, now, now, expiresAt)
+      add.run(tokenHash, id, accountId, userAgent, place, now, expiresAt)
       endOldest.run(accountId)
       remember(accountId, addressHash, now)
       signIn(accountId, now)

@@ -13,7 +13,7 @@ const extension = import.meta.url.slice(-2)
 
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
-const modules = ['copy', 'bytes', 'live', 'follow', 'later'] as const
+const modules = ['copy', 'bytes', 'live', 'follow', 'later', 'shown'] as const
 
 /** Sent as one, in this order. */
 const styles = ['base', 'frame', 'forms', 'lists', 'console', 'versions', 'rooms'] as const

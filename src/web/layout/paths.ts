@@ -2,7 +2,7 @@
 
 export const SIGN_IN = '/console/sign-in'
 export const AGENTS = '/console'
-export const ACCOUNT = '/console/sessions'
+export const ACCOUNT = '/console/account'
 export const ROOMS = '/#rooms'
 
 const HERE = 'http://here'

@@ -64,7 +64,7 @@ const looking: Part = async (visit) => {
     page('the export', `${at}/export`),
     page('everything on one page', `${at}/print`),
     page('the form to attach', '/console/attach'),
-    page('the sessions', '/console/sessions'),
+    page('the account', '/console/account'),
     ['a program without a session', `GET ${at}/export`],
   ])
 }
@@ -157,10 +157,22 @@ const controlling: Part = async (visit) => {
     ['its token', 'GET /api/agents/me/memory?key=a', { bearer: agent.token }],
     form('setting it active', `${at}/status`, { status: 'active' }),
     form('a status that is none', `${at}/status`, { status: 'gone' }),
+    form('a profile without a name', `${at}/settings`, {
+      name: ' ',
+      purpose: 'x',
+      symbol: 'mriya',
+    }),
+    form('another profile', `${at}/settings`, {
+      name: 'Atlas',
+      purpose: 'Keeps <b>.',
+      symbol: 'mriya',
+    }),
+    page('the settings afterwards', `${at}/settings`),
     form('no status', `${at}/status`, {}),
     form('a field that nobody asked for', `${at}/status`, { status: 'paused', more: '1' }),
     form('a rotation that is not understood', `${at}/key`, {}),
-    form('a rotation', `${at}/key`, { understood: 'yes' }),
+    form('a rotation', `${at}/key`, { understood: 'yes', turn: '0' }),
+    form('the same form, sent again', `${at}/key`, { understood: 'yes', turn: '0' }),
     ['the old token', 'GET /api/agents/me', { bearer: agent.token }],
     page('the agent afterwards', at),
   ])
@@ -168,7 +180,13 @@ const controlling: Part = async (visit) => {
 
 const ending: Part = async (visit) => {
   const { agent, at, page, form } = await operator(visit)
-  const key = { name: 'Nightly <report>', access: 'read', prefix: 'report.', expiresAt: '' }
+  const key = {
+    name: 'Nightly <report>',
+    access: 'read',
+    prefix: 'report.',
+    expiresAt: '',
+    turn: '0',
+  }
   await visit.askAll([
     page('no named keys', `${at}/keys`),
     form('a named key', `${at}/keys`, key),
@@ -244,16 +262,20 @@ const attaching: Part = async (visit) => {
 const sessions: Part = async (visit) => {
   const { page, form } = await operator(visit)
   const stranger = await operator(visit)
-  const listed = await visit.prepare('GET /console/sessions', stranger.page('', '')[2])
+  const listed = await visit.prepare('GET /console/account', stranger.page('', '')[2])
   const strangers = /name="id" value="([^"]*)"/.exec(`${listed.body}`)?.[1] ?? ''
-  const mine = await visit.ask(...page('the sessions', '/console/sessions'))
+  const mine = await visit.ask(...page('the account', '/console/account'))
   const own = /name="id" value="([^"]*)"/.exec(`${mine.body}`)?.[1] ?? ''
   await visit.askAll([
-    form('a session that never was', '/console/sessions', { id: 'x' }),
-    form('no session', '/console/sessions', {}),
-    form('a session of another account', '/console/sessions', { id: strangers }),
-    form('my own', '/console/sessions', { id: own }),
-    page('it has ended', '/console/sessions'),
+    form('a session that never was', '/console/account/sessions', { id: 'x' }),
+    form('no session', '/console/account/sessions', {}),
+    form('a password without the present one', '/console/account/password', {
+      current: 'x'.repeat(12),
+      password: 'a battery of horses',
+    }),
+    form('a session of another account', '/console/account/sessions', { id: strangers }),
+    form('my own', '/console/account/sessions', { id: own }),
+    page('it has ended', '/console/account'),
     stranger.page('the other’s has not', '/console'),
   ])
 }

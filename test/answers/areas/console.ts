@@ -53,7 +53,7 @@ const signingUp: Part = async (visit) => {
 const nexts = [
   undefined,
   '',
-  '/console/sessions?a=1&b=%20',
+  '/console/account?a=1&b=%20',
   '//evil.example',
   'https://evil.example/console',
   '/console/../api',
@@ -66,7 +66,7 @@ const signingInAndOut: Part = async (visit) => {
   await bear(visit, { email: 'visitor@example.org', password: PASSWORD })
   await visit.askAll([
     page('the form', path),
-    page('the form with a way back', `${path}?next=%2Fconsole%2Fsessions`),
+    page('the form with a way back', `${path}?next=%2Fconsole%2Faccount`),
     page('the form with a way elsewhere', `${path}?next=https%3A%2F%2Fevil.example`),
     form('a wrong password', path, signingIn('visitor@example.org', 'wrong horse battery')),
     form('an unknown address', path, signingIn('nobody@example.org')),

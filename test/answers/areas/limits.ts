@@ -50,7 +50,7 @@ const usedUp: Part = async (visit) => {
     form('a control', `${at}/status`, { status: 'active' }, { cookie }),
     form('a second control', `${at}/status`, { status: 'active' }, { cookie }),
     form('a third control', `${at}/status`, { status: 'paused' }, { cookie }),
-    form('a rotation', `${at}/key`, { understood: 'yes' }, { cookie }),
+    form('a rotation', `${at}/key`, { understood: 'yes', turn: '0' }, { cookie }),
     form('a token that is none', '/console/attach', { token: 'x' }, { cookie }),
     form('a second token that is none', '/console/attach', { token: 'x' }, { cookie }),
     form('signing in after failures', '/console/sign-in', signingIn('keeper@example.org')),

@@ -7,7 +7,7 @@ import {
   faultsAreCounted,
   refusalsAreFree,
 } from './budgets.ts'
-import { forms, formsAgain } from './forms.ts'
+import { forms, formsAgain, secondLooks } from './forms.ts'
 import { keeping, keepingRefusals, strictness } from './headers.ts'
 import { browsers, listedOrigins, otherSites, readers } from './origins.ts'
 import { owners, sessions } from './sessions.ts'
@@ -36,6 +36,7 @@ const decidedAtTheDoor: readonly Part[] = [
   keepingRefusals,
   forms,
   formsAgain,
+  secondLooks,
   addresses,
   anybody,
   waiting,

@@ -19,6 +19,14 @@ export async function* forms(subject: Subject): Faults {
   yield* expecting(subject, 'as it should be', letIn)
 }
 
+/** The session of the world is older than a password is remembered. */
+export async function* secondLooks({ row, ask }: Subject): Faults {
+  if (!row.secondLook) return
+  const { refusedFields = {} } = examples[row.operationId] ?? {}
+  const { text } = await ask({ fields: refusedFields })
+  if (!/id="(p|\w+P)assword-fault"/.test(text)) yield `${row.operationId} asks for no password`
+}
+
 export async function* formsAgain(subject: Subject): Faults {
   const { row, ask } = subject
   const { refusedFields } = examples[row.operationId] ?? {}

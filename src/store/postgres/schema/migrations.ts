@@ -7,6 +7,7 @@ import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory, findPinned } from './history.ts'
+import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
 
@@ -168,6 +169,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
   placeWords,
   addRecoveries,
   addDailyCalls,
+  knowSessions,
 ]
 
 /** The version of the schema that this program has. */

@@ -11,6 +11,7 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
+import { prepareChangePassword } from '../passwords.ts'
 import { prepareRecoveries } from '../recoveries.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
@@ -48,6 +49,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
     ...prepareRecoveries(db),
+    changePassword: prepareChangePassword(db),
     noteUse: prepareNoteUse(db),
     countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),

@@ -5,6 +5,7 @@ import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { beginHistory } from './history.ts'
+import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
 import { writeImportsAhead } from './written-ahead.ts'
@@ -160,6 +161,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   writeImportsAhead,
   addRecoveries,
   addDailyCalls,
+  knowSessions,
 ]
 
 /** The version of the schema that this program has. */

@@ -1,55 +1,40 @@
-/** /console/sessions: where the account is signed in, and the way to end it. */
+/** Where the account is signed in, in words. */
 import { html } from 'hono/html'
-import { problem } from '../../../errors.ts'
-import { redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
+import { deviceOf, placeOf } from '../../layout/device.ts'
 import { hidden } from '../../layout/fields.ts'
-import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { ACCOUNT } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
-import { formForSignedIn, forSignedIn } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
 
-const path = '/console/sessions'
+export const SESSIONS = `${ACCOUNT}/sessions`
 
-const row = (each: Session, current: Session, now: number): Html => html`<li class="row">
-<span class="grow"><strong>Signed in ${when(each.createdAt, now)}</strong><br>
-<span class="dim">Last seen ${when(each.seenAt, now)}, ends ${when(each.expiresAt, now)}<br>
-<small dir="auto">${each.userAgent || 'A browser without a name'}</small></span></span>
-${each.id === current.id ? html`<span class="status active">this one</span>` : nothing}
-<form method="post" action="${path}">${hidden('id', each.id)}
-<button class="quiet">${each.id === current.id ? 'Sign out' : 'Revoke'}</button></form>
+/** A visit is written down once a minute: who asks is there now. */
+const seen = (each: Session, isCurrent: boolean, now: number): Html =>
+  isCurrent ? html`now` : when(each.seenAt, now)
+
+function row(each: Session, current: Session, now: number): Html {
+  const isCurrent = each.id === current.id
+  const name = deviceOf(each.userAgent)
+  return html`<li class="row">
+<span class="grow"><strong><bdi>${name}</bdi>${placeOf(each.place)}</strong>, ${seen(each, isCurrent, now)}<br>
+<span class="dim">Signed in ${when(each.createdAt, now)}, ends ${when(each.expiresAt, now)}</span></span>
+${isCurrent ? html`<span class="status active">This browser</span>` : nothing}
+<form method="post" action="${SESSIONS}">${hidden('id', each.id)}
+<button class="quiet">Sign out<span class="away">: ${name}</span></button></form>
 </li>`
+}
 
-export const sessionsPage = endpoint({
-  operationId: 'consoleSessions',
-  method: 'GET',
-  path,
-  guards: forSignedIn,
-  async handle({ call, session }, workspace: Workspace) {
-    const now = workspace.clock()
-    const sessions = await workspace.sessions.listSessions(session.accountId, now)
-    return showPage(call, workspace.secure, {
-      title: 'Sessions',
-      session,
-      place: 'account',
-      body: html`<h1>Sessions</h1>
-<p class="lead">Where ${session.email} is signed in. A session ends after 12 hours without a visit, and after 7 days in any case. An account has at most ${SESSIONS_PER_ACCOUNT}: one more ends the oldest.</p>
-<ul class="rows">${sessions.map((each) => row(each, session, now))}</ul>`,
-    })
-  },
-})
+const everywhereElse = html`<form method="post" action="${SESSIONS}/others">
+<button class="quiet">Sign out everywhere else</button></form>`
 
-export const revokeSessionForm = endpoint({
-  operationId: 'consoleRevokeSession',
-  method: 'POST',
-  path,
-  guards: formForSignedIn,
-  errors: [...WRITE_ERRORS, 'not_found'],
-  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
-    const revoked = await sessions.revokeSession(session.accountId, id)
-    if (!revoked) throw problem('not_found', { detail: 'Your account has no such session.' })
-    return redirect(call, path)
-  },
-})
+export const sessionList = (
+  sessions: readonly Session[],
+  current: Session,
+  now: number,
+): Html => html`<section aria-labelledby="sessions">
+<h2 id="sessions">Where you are signed in</h2>
+<p class="dim">You are signed out after 12 hours without a visit, and after 7 days in any case; at the latest when there are ${SESSIONS_PER_ACCOUNT} others.</p>
+<ul class="rows">${sessions.map((each) => row(each, current, now))}</ul>
+${sessions.length > 1 ? everywhereElse : nothing}
+</section>`

@@ -13,16 +13,17 @@ import type { Identity } from '../../../store/port/home.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
+import { proof, secondLook } from '../account/second-look.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
 const path = '/console/attach'
 
-const show = ({ call, session }: Visit, { secure }: Workspace, typed: Typed): Promise<Answer> =>
-  showPage(call, secure, {
+const show = (visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> =>
+  showPage(visit.call, workspace.secure, {
     title: 'Attach an agent',
     status: typed.refusal?.status ?? 200,
-    session,
+    session: visit.session,
     place: 'agents',
     trail: [{ name: 'Agents', path: AGENTS }],
     body: html`<div class="narrow">
@@ -40,6 +41,7 @@ ${input(
   },
   typed,
 )}
+${proof('password', visit, workspace, typed)}
 <p class="actions"><button>Attach</button> <a class="button quiet" href="${AGENTS}">Cancel</a></p>
 </form>
 </div>`,
@@ -84,6 +86,7 @@ export const attachForm = endpoint({
     again((visit: Visit, workspace: Workspace, refusal) =>
       show(visit, workspace, { values: {}, refusal }),
     ),
+    secondLook('password'),
   ],
   errors: [
     ...WRITE_ERRORS,

@@ -10,6 +10,7 @@ import type { Profile } from '../../../store/port/home.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
+import { proof, secondLook } from '../account/second-look.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
@@ -30,6 +31,7 @@ ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> The profile, ${plural(memoryCount, 'memory', 'memories')} with every version, its activity and all keys are gone at once, for you, for the agent and for whoever runs this service. Your account stays. <a href="${agentPath(agentId)}/export" download>Download the export</a> first, if anything of it should be kept.</p></div>
 <form method="post" action="${agentPath(agentId)}/erase" class="stack">
 ${input({ name: 'typed', label: 'The agent’s name, typed once more', hint: `Or its id: ${agentId}` }, typed)}
+${proof('password', visit, workspace, typed)}
 <p class="actions"><button class="danger">Erase the agent for good</button>
 <a class="button quiet" href="${tabPath(agentId, 'settings')}">Cancel</a></p>
 </form>`,
@@ -70,6 +72,7 @@ export const eraseAgentForm = endpoint({
       show(visit, workspace, { values: visit.sent, refusal }),
     ),
     ...costs('controls'),
+    secondLook('password'),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, identity, sent: { typed = '' } }, workspace: Workspace) {

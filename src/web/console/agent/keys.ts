@@ -17,8 +17,10 @@ import {
 import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
+import { proof } from '../account/second-look.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
+import { turnField } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 export const keysPath = (agentId: string): string => `${agentPath(agentId)}/keys`
@@ -48,9 +50,10 @@ const choices = [
   { value: 'write', label: 'Read and write' },
 ] as const
 
-const newKeyForm = (agentId: string, typed: Typed): Html => html`<form method="post"
+const newKeyForm = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
 action="${keysPath(agentId)}" class="stack">
 <h2>New key</h2>
+${turn}
 ${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
 ${select({ name: 'access', label: 'It may', choices }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
@@ -59,20 +62,27 @@ ${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this da
 </form>`
 
 /** Sent twice, the form replaces the token once: its key is what the token is made of. */
-const operatorForm = (agentId: string, key: string, typed: Typed): Html => html`<form method="post"
+const operatorForm = (
+  agentId: string,
+  key: string,
+  asked: Html,
+  typed: Typed,
+): Html => html`<form method="post"
 action="${agentPath(agentId)}/operator-key" class="stack">
 <h2>Operator token</h2>
 <p>A new token replaces yours, and the agent leaves every account but this one. Do this when the token may be known to others. The agent’s own keys stay.</p>
 ${hidden('key', key)}
 ${checkbox({ name: 'assent', label: 'The present operator token stops working at once, wherever it is used.' }, typed)}
+${asked}
 <button class="danger">Replace the operator token</button>
 </form>`
 
-const rotateForm = (agentId: string, typed: Typed): Html => html`<form method="post"
+const rotateForm = (agentId: string, asked: Html, typed: Typed): Html => html`<form method="post"
 action="${agentPath(agentId)}/key" class="stack">
 <h2>Agent token</h2>
 <p>A new token replaces the one that the agent uses now, and every named key ends. Do this when the token may be known to others.</p>
 ${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used.' }, typed)}
+${asked}
 <button class="danger">Rotate the agent token</button>
 </form>`
 
@@ -87,6 +97,8 @@ export async function showKeys(
   const keys = await findKeys(workspace, identity)
   const { key = '' } = typed.values
   const fresh = isOwnKey(key) ? key : newKey(workspace.random)
+  const turn = await turnField(visit, workspace)
+  const asked = (name: string) => proof(name, visit, workspace, typed)
   return showAgentPage(visit, workspace, {
     tab: 'keys',
     title: 'Keys',
@@ -98,8 +110,9 @@ ${refusalNote(typed)}
 <p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
 ${table(agentId, keys, workspace.clock())}
 </section>
-<div class="narrow apart">${newKeyForm(agentId, typed)}</div>
-<div class="halves apart">${rotateForm(agentId, typed)}${operatorForm(agentId, fresh, typed)}</div>`,
+<div class="narrow apart">${newKeyForm(agentId, turn, typed)}</div>
+<div class="halves apart">${rotateForm(agentId, html`${turn}${asked('password')}`, typed)}
+${operatorForm(agentId, fresh, asked('operatorPassword'), typed)}</div>`,
   })
 }
 

@@ -7,11 +7,11 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { takeTurn } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { credentials } from './credentials.ts'
 import { keysPath, showKeys } from './keys.ts'
+import { showOnce } from './shown-once.ts'
 
 /** What is left empty is left out. */
 const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
@@ -37,21 +37,21 @@ export const newKeyForm = endpoint({
     ),
     ...costs('controls'),
   ],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'key_quota_reached'],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'invalid_token',
+    'key_quota_reached',
+    'form_sent_before',
+  ],
   async handle(visit, workspace: Workspace) {
     const { identity, sent } = visit
-    const { key, token } = await makeKey(workspace, identity, requestOf(sent))
+    const request = requestOf(sent)
+    await takeTurn(visit, workspace)
+    const { key, token } = await makeKey(workspace, identity, request)
     const credential = { name: 'key-token', label: 'Token', value: token, meaning: MEANING }
-    return showAgentPage(visit, workspace, {
-      tab: 'keys',
-      title: 'New key',
-      scripts: ['copy'],
-      body: html`<div class="narrow">
-<h1>The new key “<bdi>${key.name}</bdi>”</h1>
-${credentials([credential])}
-<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
-</div>`,
-    })
+    const heading = html`The new key “<bdi>${key.name}</bdi>”`
+    return showOnce(visit, workspace, { title: 'New key', heading, credential })
   },
 })
 

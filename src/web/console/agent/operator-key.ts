@@ -7,6 +7,7 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
+import { secondLook } from '../account/second-look.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
@@ -32,6 +33,7 @@ export const operatorKeyForm = endpoint({
       showKeys(visit, workspace, { values: visit.sent, refusal }),
     ),
     ...costs('controls'),
+    secondLook('operatorPassword'),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle(visit, workspace: Workspace) {

@@ -8,31 +8,25 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { secondLook } from '../account/second-look.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { takeTurn } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { credentials } from './credentials.ts'
-import { keysPath, showKeys } from './keys.ts'
+import { showKeys } from './keys.ts'
+import { showOnce } from './shown-once.ts'
 
 const notUnderstood = () =>
   problem('invalid_body', {
     errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
   })
 
-async function showKey(visit: AgentVisit, workspace: Workspace): Promise<Answer> {
-  const { identity } = visit
-  const value = await rotateAgentKey(workspace, identity)
+async function showKey(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
+  await takeTurn(visit, workspace)
+  const value = await rotateAgentKey(workspace, visit.identity)
   const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
-  return showAgentPage(visit, workspace, {
-    tab: 'keys',
-    title: 'New agent token',
-    scripts: ['copy'],
-    body: html`<div class="narrow">
-<h1>New agent token</h1>
-${credentials([{ name: 'agent-token', label: 'Agent token', value, meaning }])}
-<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
-</div>`,
-  })
+  const title = 'New agent token'
+  const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
+  return showOnce(visit, workspace, { title, heading: html`${title}`, credential })
 }
 
 export const keyForm = endpoint({
@@ -46,8 +40,9 @@ export const keyForm = endpoint({
       showKeys(visit, workspace, { values: visit.sent, refusal }),
     ),
     ...costs('controls'),
+    secondLook('password'),
   ],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'form_sent_before'],
   async handle(visit, workspace: Workspace) {
     if (visit.sent.understood !== 'yes') throw notUnderstood()
     return showKey(visit, workspace)

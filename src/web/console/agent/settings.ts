@@ -1,26 +1,37 @@
-/** /console/agents/<id>/settings: who the agent is, what one can leave with, and the end of it. */
+/** /console/agents/<id>/settings: who the agent is, what one can leave with, and the ways to end it. */
 import { html } from 'hono/html'
+import { fields } from '../../../fields.ts'
+import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { symbols } from '../../../symbols.ts'
+import { input, refusalNote, select, type Typed, textarea, untouched } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { forOwner, ofAgent } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 
-const symbolName = (id: string): string => symbols.find((each) => each.id === id)?.name.en ?? id
+export const settingsPath = (agentId: string): string => tabPath(agentId, 'settings')
 
-const about = ({ agentId, name, purpose, symbol, createdAt }: Profile, now: number): Html => html`
+const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
+
+const about = ({ agentId, symbol, createdAt }: Profile, now: number): Html => html`
 <dl class="facts">
-<dt>Name</dt><dd dir="auto">${name}</dd>
-<dt>Purpose</dt><dd dir="auto">${purpose}</dd>
-<dt>Symbol</dt><dd>${glyph(symbol)} ${symbolName(symbol)}</dd>
+<dt>Symbol</dt><dd>${glyph(symbol)}</dd>
 <dt>Created</dt><dd>${when(createdAt, now)}</dd>
 <dt>Id</dt><dd><code>${agentId}</code></dd>
 </dl>`
+
+const profileForm = ({ agentId }: Profile, typed: Typed): Html => html`<form method="post"
+action="${settingsPath(agentId)}" class="stack">
+${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
+${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}
+${select({ name: 'symbol', label: 'Symbol', choices }, typed)}
+<button>Save</button>
+</form>`
 
 const leaving = (path: string): Html => html`<section aria-labelledby="leave">
 <h2 id="leave">Take it with you</h2>
@@ -35,24 +46,37 @@ const ending = (path: string): Html => html`<section aria-labelledby="end">
 <p class="actions"><a class="button danger" href="${path}/erase">Erase the agent</a></p>
 </section>`
 
+/** The page, also shown again by its forms when they refuse. */
+export async function showSettings(
+  visit: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+): Promise<Answer> {
+  const agent = await findAgent(workspace, visit.identity)
+  const { profile } = agent
+  const { agentId, name, purpose, symbol } = profile
+  const path = agentPath(agentId)
+  const filled = { ...typed, values: { name, purpose, symbol, ...typed.values } }
+  return showAgentPage(visit, workspace, {
+    agent,
+    tab: 'settings',
+    title: 'Settings',
+    status: typed.refusal?.status ?? 200,
+    body: html`<div class="narrow"><h1>Settings</h1>
+${refusalNote(typed)}
+${profileForm(profile, filled)}
+${about(profile, workspace.clock())}
+${leaving(path)}
+${ending(path)}</div>`,
+  })
+}
+
 export const settingsPage = endpoint({
   operationId: 'consoleSettings',
   method: 'GET',
-  path: tabPath(':agent', 'settings'),
+  path: settingsPath(':agent'),
   params: ofAgent,
   guards: forOwner,
   errors: ['invalid_token'],
-  async handle(visit, workspace: Workspace) {
-    const agent = await findAgent(workspace, visit.identity)
-    const path = agentPath(visit.identity.agentId)
-    return showAgentPage(visit, workspace, {
-      agent,
-      tab: 'settings',
-      title: 'Settings',
-      body: html`<div class="narrow"><h1>Settings</h1>
-${about(agent.profile, workspace.clock())}
-${leaving(path)}
-${ending(path)}</div>`,
-    })
-  },
+  handle: (visit, workspace: Workspace) => showSettings(visit, workspace, untouched),
 })

@@ -1,0 +1,82 @@
+/** /console/account: whose it is, its password, and where it is signed in. */
+import { html } from 'hono/html'
+import { z } from 'zod'
+import { fields } from '../../../fields.ts'
+import type { Answer } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { note } from '../../layout/parts.ts'
+import { ACCOUNT } from '../../layout/paths.ts'
+import { forSignedIn } from '../guards.ts'
+import type { Visit, Workspace } from '../workspace.ts'
+import { sessionList } from './sessions.ts'
+
+export const PASSWORD = `${ACCOUNT}/password`
+export const CHANGED = `${ACCOUNT}?changed`
+
+const passwordForm = (email: string, typed: Typed): Html => html`<form method="post"
+action="${PASSWORD}" class="stack">
+<h2>Password</h2>
+<p>Another one ends every session but this, and a link that would set it.</p>
+<input type="email" name="email" value="${email}" autocomplete="username" hidden>
+${input(
+  {
+    name: 'current',
+    label: 'Present password',
+    type: 'password',
+    autocomplete: 'current-password',
+    secret: true,
+  },
+  typed,
+)}
+${input(
+  {
+    name: 'password',
+    label: 'New password',
+    type: 'password',
+    autocomplete: 'new-password',
+    secret: true,
+    hint: `At least ${fields.password.minLength} characters.`,
+  },
+  typed,
+)}
+<button>Change the password</button>
+</form>`
+
+const changed = note(
+  'good',
+  html`<p>The password is changed. You are signed out everywhere else.</p>`,
+)
+
+/** The page, also shown again by its forms when they refuse. */
+export async function showAccount(
+  { call, session }: Visit,
+  { secure, sessions, clock }: Workspace,
+  typed: Typed,
+  news: Html = nothing,
+): Promise<Answer> {
+  const now = clock()
+  const all = await sessions.listSessions(session.accountId, now)
+  return showPage(call, secure, {
+    title: 'Account',
+    status: typed.refusal?.status ?? 200,
+    session,
+    place: 'account',
+    body: html`<h1>Account</h1>
+<p class="lead"><bdi>${session.email}</bdi></p>
+${news}${refusalNote(typed)}
+${sessionList(all, session, now)}
+<div class="narrow apart">${passwordForm(session.email, typed)}</div>`,
+  })
+}
+
+export const accountPage = endpoint({
+  operationId: 'consoleAccount',
+  method: 'GET',
+  path: ACCOUNT,
+  guards: forSignedIn,
+  query: z.object({ changed: z.string().optional() }),
+  handle: (visit, workspace: Workspace) =>
+    showAccount(visit, workspace, untouched, visit.query.changed === '' ? changed : nothing),
+})

@@ -1,0 +1,40 @@
+/** POST /console/agents/<id>/settings: another name, purpose or symbol. */
+import { profileChange } from '../../../home/profile.ts'
+import { refusal as refusalOf } from '../../../home/refusal.ts'
+import { redirect } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { settingsPath, showSettings } from './settings.ts'
+
+/** As at birth. */
+const requestOf = ({ name, purpose, symbol }: Fields) =>
+  validateBody(profileChange, {
+    name: name?.trim(),
+    purpose: purpose?.replaceAll('\r\n', '\n').trim(),
+    symbol,
+  })
+
+export const profileForm = endpoint({
+  operationId: 'consoleProfile',
+  method: 'POST',
+  path: settingsPath(':agent'),
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
+      showSettings(visit, workspace, { values: visit.sent, refusal }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+    const changed = await store.changeProfile(identity, requestOf(sent), clock())
+    if (changed.outcome === 'revoked') throw refusalOf(changed)
+    return redirect(call, settingsPath(identity.agentId))
+  },
+})

@@ -1,0 +1,48 @@
+/** What an operator changes about an agent. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embedded, openService, type TestService } from '../harness.ts'
+import { escaped, fieldsIn } from './markup.ts'
+import { type Operator, openConsole } from './operator.ts'
+
+const HOSTILE = `</textarea><kept x="1">'&`
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService(embedded, { CONTROLS_PER_MINUTE: '9999' })
+})
+afterAll(() => service.close())
+
+const settingsOf = ({ agent }: Operator): string => `${agent}/settings`
+
+const profileOf = async ({ born }: Operator) =>
+  (await service.call('GET', '/api/agents/me', { token: born.token })).body.profile
+
+describe('the profile', () => {
+  test('stands in its form as it is, and is saved', async () => {
+    const operator = await openConsole(service, { name: 'Atlas' })
+    const page = await operator.get(settingsOf(operator))
+    const fields = fieldsIn(page.text)
+    expect(fields).toMatchObject({ name: 'Atlas', symbol: 'zerno' })
+    const sent = { ...fields, name: ' Mira ', purpose: ' one\r\ntwo ', symbol: 'mriya' }
+    const { status, headers } = await operator.post(settingsOf(operator), sent)
+    expect([status, headers.get('location')]).toEqual([303, settingsOf(operator)])
+    const saved = { name: 'Mira', purpose: 'one\ntwo', symbol: 'mriya' }
+    expect(await profileOf(operator)).toMatchObject(saved)
+  })
+
+  test.each([
+    ['no name', { name: ' ' }, 'name'],
+    ['a name that is too long', { name: 'x'.repeat(81) }, 'name'],
+    ['no purpose', { purpose: '' }, 'purpose'],
+    ['no such symbol', { symbol: '<kept>' }, 'symbol'],
+  ])('%s is refused beside its field, with what was typed', async (_, fields, field) => {
+    const operator = await openConsole(service, { name: 'Atlas' })
+    const sent = { name: 'Other', purpose: HOSTILE, symbol: 'zerno', ...fields }
+    const { status, text } = await operator.post(settingsOf(operator), sent)
+    expect(status).toBe(400)
+    expect(text).toContain(`id="${field}-fault"`)
+    expect(text).not.toContain('<kept')
+    if (sent.purpose) expect(text).toContain(escaped(HOSTILE))
+    expect(await profileOf(operator)).toMatchObject({ name: 'Atlas' })
+  })
+})
