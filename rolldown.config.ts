@@ -1,9 +1,10 @@
 /** `dist/`: the program and all that it needs in a few files, which start sooner than hundreds. */
-import { cpSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { defineConfig } from 'rolldown'
 
 /** Modules that browsers ask for one by one. */
-const browser = ['bytes', 'copy', 'follow', 'later', 'live']
+const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
 export default defineConfig([
   {
