@@ -100,8 +100,8 @@ describe('what overlaps', () => {
   test('is shown side by side, with what differs marked, and as it was before', async () => {
     const { page } = await conflict('{"a":1}')
     expect(legends(page)).toEqual(['The difference'])
-    expect(page).toContain('the <del>third</del> of them\n</pre>')
-    expect(page).toContain('the <ins>last</ins> of them\n</pre>')
+    expect(page).toContain('the <mark>third</mark> of them\n</pre>')
+    expect(page).toContain('the <mark>last</mark> of them\n</pre>')
     expect(insideOf(page, 'details').map(textIn).join()).toContain('three\n')
     expect(page).toContain('Version 2 was written')
     expect(page).toContain('after the version 1 that you began with')

@@ -156,7 +156,7 @@ describe('bringing back', () => {
     const key = await memory('one', HOSTILE)
     const { status, text } = await restore(key, 1, 1)
     expect(status).toBe(409)
-    expect(insideOf(text, 'del').map(textIn).join('')).toContain('kept')
+    expect(insideOf(text, 'mark').map(textIn).join('')).toContain('kept')
     expect(fieldsIn(text)).toMatchObject({ key, text: 'one', base: '', theirs: '2' })
     expect(text).not.toContain('<kept')
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 2 })

@@ -45,3 +45,6 @@ ${body}
 
 export const cancel = (id: string): Html => html`<button type="button" class="quiet"
 popovertarget="${id}" popovertargetaction="hide">Cancel</button>`
+
+/** For the start of a <pre>: HTML drops one line feed there, so one stands there to be dropped. */
+export const asWritten = (text: string): string => (text.startsWith('\n') ? `\n${text}` : text)

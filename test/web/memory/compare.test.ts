@@ -61,6 +61,11 @@ test('what did not change is folded, and opens without a script', async () => {
   expect(insideOf(text, 'details').join()).toContain('line 29\n')
 })
 
+test('an empty line after a change is not lost: a <pre> drops its first line feed', async () => {
+  const key = await memory({ text: 'a\n\nb\n' }, { text: 'A\n\nb\n' })
+  expect((await compared(key)).text).toContain('<pre dir="auto">\n\nb\n</pre>')
+})
+
 test('metadata are compared member by member, digits and all', async () => {
   const key = await memory(
     { text: 'same', metadata: { a: 1, gone: true, kept: [1] } },

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { Fields } from '../../../../http/form.ts'
 import { faultNote, type Typed } from '../../../layout/fields.ts'
 import { type Html, nothing } from '../../../layout/page.ts'
+import { asWritten } from '../../../layout/parts.ts'
 import { plural } from '../../../layout/words.ts'
 import { type Difference, differences } from '../difference.ts'
 import { fold } from '../versions/changed-lines.ts'
@@ -15,13 +16,7 @@ import { disputedMembers, disputedParts, type Merged } from './sides.ts'
 const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
   parts
     .filter(({ of }) => of === 'both' || of === only)
-    .map(({ of, text }) =>
-      of === 'both'
-        ? html`${text}`
-        : only === 'stored'
-          ? html`<del>${text}</del>`
-          : html`<ins>${text}</ins>`,
-    )
+    .map(({ of, text }) => (of === 'both' ? html`${text}` : html`<mark>${text}</mark>`))
 
 interface Choice {
   readonly field: string
@@ -101,7 +96,7 @@ ${radio({ field, value: 'own', label: 'Edit by hand', content: hand }, sent)}
 }
 
 const lines = (all: readonly string[]): Html =>
-  html`<pre class="agreed" dir="auto">${all.join('')}</pre>`
+  html`<pre class="agreed" dir="auto">${asWritten(all.join(''))}</pre>`
 
 const agreed = (text: string, first: boolean, last: boolean): Html[] =>
   fold({ changed: false, lines: text.split(/(?<=\n)(?=.)/s) }, first, last).map((each) =>

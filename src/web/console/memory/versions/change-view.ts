@@ -1,6 +1,7 @@
 /** Changes of a text as a page shows them: expanded and folded without a script. */
 import { html } from 'hono/html'
 import { type Html, nothing } from '../../../layout/page.ts'
+import { asWritten } from '../../../layout/parts.ts'
 import { plural } from '../../../layout/words.ts'
 import { type Changed, changesOf, type Folded, folded, type Piece } from './changed-lines.ts'
 
@@ -14,7 +15,8 @@ const change = ({ removed, added }: Changed): Html =>
       : nothing
   }`
 
-const lines = (all: readonly string[]): Html => html`<pre dir="auto">${all.join('')}</pre>`
+const lines = (all: readonly string[]): Html =>
+  html`<pre dir="auto">${asWritten(all.join(''))}</pre>`
 
 const unchanged = (stretch: Folded): Html =>
   stretch.folded

@@ -1,0 +1,160 @@
+/** What a memory was and what two made of it at once, as a person sees to it. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { memoryPath, write } from '../harness.ts'
+import { barriers, overflows, PASSWORD, signIn, together, visit } from './visit.ts'
+
+const BASE = '# Plan\n\nKeep the seeds dry.\nSow in May.\nWater every day.\n'
+
+describe('the history of a memory', () => {
+  const at = together()
+
+  let people = 0
+
+  /** An agent of somebody's, whose memory has two versions. */
+  async function open(options = {}) {
+    const email = `history${++people}@example.org`
+    const born = await at.house.birth({ email, password: PASSWORD })
+    await write(at.house, born.token, 'plan', BASE)
+    await write(at.house, born.token, 'plan', BASE.replace('May', 'June'), 1)
+    const visitor = await visit(at.browser, at.house.base, options)
+    await signIn(visitor.page, email)
+    const agent = `/console/agents/${born.agentId}`
+    const memory = `${agent}/memory?key=plan`
+    const stored = async () => {
+      const { body } = await at.house.call('GET', `${memoryPath}?key=plan`, { token: born.token })
+      return String((body.memory as { text: string }).text)
+    }
+    return { ...visitor, born, agent, memory, stored }
+  }
+
+  /** The page of a conflict about one line. */
+  async function conflict(page: Page, agent: string, token: string, shown?: () => Promise<void>) {
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByLabel('Text').fill(BASE.replace('May', 'July'))
+    await write(
+      at.house,
+      token,
+      'plan',
+      BASE.replace('May', 'April').replace('Plan', 'The plan'),
+      2,
+    )
+    await shown?.()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('group', { name: 'The difference' }).waitFor()
+  }
+
+  test('who changed it, what, and back to the version before', async () => {
+    const { page, faults, memory, stored } = await open()
+    await page.goto(memory)
+    await page.getByRole('row', { name: /Version 2 Written .* The agent/ }).waitFor()
+    await page.getByRole('link', { name: 'Changes made by version 2' }).click()
+    expect(await page.locator('del mark').allTextContents()).toEqual(['May'])
+    expect(await page.locator('ins mark').allTextContents()).toEqual(['June'])
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Bring back version 1' }).click()
+    await page.getByText('Saved as version 3.').waitFor()
+    expect(await stored()).toBe(BASE)
+    expect(faults).toEqual([])
+  })
+
+  test('a conflict by keyboard alone, the first difference on the first screen', async () => {
+    const { page, faults, agent, born, stored } = await open({
+      viewport: { width: 1280, height: 800 },
+    })
+    await conflict(page, agent, born.token)
+    const first = page.getByLabel('Yours', { exact: true })
+    expect((await first.boundingBox())?.y).toBeLessThan(700)
+    expect(await barriers(page)).toEqual([])
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab')
+      if (await page.evaluate(`document.activeElement.name === 'part-0'`)) break
+    }
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('Sow in April or July.\n')
+    await page.keyboard.press('Tab')
+    const loaded = page.waitForEvent('load')
+    await page.keyboard.press('Enter')
+    await loaded
+    await page.getByText('Saved as version 4.').waitFor()
+    expect(await stored()).toBe(
+      BASE.replace('in May', 'in April or July').replace('Plan', 'The plan'),
+    )
+    expect(faults).toEqual([])
+  })
+
+  test('a write of the agent announces itself in mid-edit, and again in mid-conflict', async () => {
+    const { page, faults, agent, born } = await open()
+    await conflict(page, agent, born.token, () =>
+      page.getByText('The agent wrote version 3 of it in the meantime.').waitFor(),
+    )
+    await write(at.house, born.token, 'plan', BASE.replace('May', 'March'), 3)
+    await page.getByText('The agent wrote version 4 of it in the meantime.').waitFor()
+    await page.getByLabel('Yours', { exact: true }).check()
+    await page.getByRole('button', { name: 'Save what I chose' }).click()
+    await page.getByText('Version 4 was written').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test.each([360, 768])(
+    'without JavaScript, %i px wide: compare, resolve, erase one',
+    async (width) => {
+      const { page, faults, agent, born, memory, stored } = await open({
+        javaScriptEnabled: false,
+        viewport: { width, height: 800 },
+      })
+      await page.goto(memory)
+      expect(await overflows(page)).toBe(false)
+      await page.getByRole('link', { name: 'Source' }).click()
+      await page.getByText('# Plan').waitFor()
+      await page.getByRole('link', { name: 'Compare versions' }).click()
+      await page.getByLabel('From').selectOption('2')
+      await page.getByLabel('To', { exact: true }).selectOption('1')
+      await page.getByRole('button', { name: 'Compare' }).click()
+      expect(await page.locator('ins mark').allTextContents()).toEqual(['May'])
+      expect(await overflows(page)).toBe(false)
+      await conflict(page, agent, born.token)
+      expect(await overflows(page)).toBe(false)
+      await page.getByLabel('Both: what is stored, then yours').check()
+      await page.getByRole('button', { name: 'Look at the whole text first' }).click()
+      await page.getByText('This is the text as you chose it.').waitFor()
+      expect(await overflows(page)).toBe(false)
+      await page.getByRole('button', { name: 'Save over version 3' }).click()
+      await page.getByText('Saved as version 4.').waitFor()
+      expect(await stored()).toBe(
+        BASE.replace('Sow in May.', 'Sow in April.\nSow in July.').replace('Plan', 'The plan'),
+      )
+      await page.getByRole('link', { name: 'Erase for good' }).click()
+      await page.getByLabel('What is to be erased').selectOption('1')
+      await page.getByLabel('The key, typed once more').fill('plan')
+      await page.getByRole('button', { name: 'Erase for good' }).click()
+      await page.getByRole('row', { name: /Version 4/ }).waitFor()
+      expect(await page.getByRole('row', { name: /Version 1/ }).count()).toBe(0)
+      expect(faults).toEqual([])
+    },
+  )
+
+  test.each(['light', 'dark'] as const)(
+    '%s: no barriers on any of its pages',
+    async (colorScheme) => {
+      const { page, agent, born, memory } = await open({ colorScheme })
+      for (const path of [
+        memory,
+        `${memory}&as=source`,
+        `${agent}/memory/compare?key=plan`,
+        `${agent}/memory/erase?key=plan`,
+      ]) {
+        await page.goto(path)
+        expect(await barriers(page)).toEqual([])
+      }
+      await conflict(page, agent, born.token)
+      expect(await barriers(page)).toEqual([])
+      await page.getByLabel('Edit by hand').check()
+      expect(await barriers(page)).toEqual([])
+    },
+  )
+})
