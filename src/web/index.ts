@@ -16,12 +16,16 @@ import { agentOverview } from './console/agent/overview.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
-import { deleteForm, deletePage } from './console/memory/delete.ts'
+import { memoryDownload, severalDownload } from './console/memories/download.ts'
+import { memoriesPage } from './console/memories/memories.ts'
+import { severalForm } from './console/memories/several.ts'
+import { undoForm } from './console/memories/undo.ts'
+import { createForm, createPage } from './console/memory/create.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
 import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
-import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
+import { renameForm, renamePage } from './console/memory/rename.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
@@ -58,12 +62,18 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   eraseAgentPage,
   eraseAgentForm,
   memoriesPage,
+  severalForm,
+  undoForm,
+  severalDownload,
   memoryPage,
+  createPage,
+  createForm,
   editPage,
   editForm,
   restoreForm,
-  deletePage,
-  deleteForm,
+  renamePage,
+  renameForm,
+  memoryDownload,
   erasePage,
   eraseForm,
   exportDownload,
