@@ -73,7 +73,7 @@ test('a place in one order is the beginning in another', async () => {
 test('the search finds words in texts, best first, and says in what', async () => {
   const text = await page('?q=СЛОВО')
   expect(keysIn(text).toSorted()).toEqual(['few.a', 'few.b'])
-  expect(text).toContain('Found in 55 memories: best first')
+  expect(text).toContain('2 found in 55 memories, best first')
   expect(fieldsIn(text).q).toBe('СЛОВО')
   expect(keysIn(await page('?q=nowhere'))).toEqual([])
 })

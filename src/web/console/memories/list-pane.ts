@@ -59,7 +59,8 @@ const orders = { changed: 'newest first', key: 'by key' } as const
 function caption({ listing, found, count }: Pane): string {
   const { q, prefix, pinned, order } = listing
   const few = found.back || found.on ? ` ${number(found.rows.length)} on this page,` : ''
-  if (q.trim()) return `Found in ${inAll(count)}:${few} best first`
+  if (q.trim() && few) return `Found in ${inAll(count)}:${few} best first`
+  if (q.trim()) return `${number(found.rows.length)} found in ${inAll(count)}, best first`
   if (!prefix && !pinned) return `${inAll(count)},${few} ${orders[order]}`
   return `${pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[order]}`
 }

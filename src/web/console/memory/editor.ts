@@ -17,7 +17,7 @@ const draftOf = (agentId: string, key: string): Html => html`data-draft="${agent
 
 /** The two texts of a memory. */
 const texts = (typed: Typed): Html => html`
-${textarea({ name: 'text', label: 'Text', hint: textHint, rows: 18 }, typed)}
+${textarea({ name: 'text', label: 'Text', hint: textHint, rows: 14 }, typed)}
 <p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
 ${textarea({ name: 'metadata', label: 'Metadata', hint: metadataHint, rows: 4, required: false }, typed)}`
 
