@@ -116,20 +116,21 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
 /** A page of at most `limit` of these rows, of which there is one more where there are more. */
 export function pageOf(
   rows: Iterable<SummaryRow>,
-  { order, limit, maxBytes }: MemoriesQuery,
+  { order, before, limit, maxBytes }: MemoriesQuery,
 ): { readonly memories: readonly MemorySummary[]; readonly next: string | undefined } {
   const memories: MemorySummary[] = []
   let size = 0
   let last: SummaryRow | undefined
+  const inOrder = () => (before === undefined ? memories : memories.toReversed())
   for (const row of rows) {
     if (last && (memories.length === limit || size >= maxBytes)) {
-      return { memories, next: order === 'key' ? last.key : String(last.seq) }
+      return { memories: inOrder(), next: order === 'key' ? last.key : String(last.seq) }
     }
     memories.push(summaryOf(row))
     size += Buffer.byteLength(row.metadata) + (row.text === null ? 0 : row.bytes)
     last = row
   }
-  return { memories, next: undefined }
+  return { memories: inOrder(), next: undefined }
 }
 
 export interface VersionRow {

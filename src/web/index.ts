@@ -19,13 +19,17 @@ import { profileForm } from './console/agent/profile.ts'
 import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
-import { deleteForm, deletePage } from './console/memory/delete.ts'
+import { memoryDownload, severalDownload } from './console/memories/download.ts'
+import { memoriesPage } from './console/memories/memories.ts'
+import { severalForm } from './console/memories/several.ts'
+import { undoForm } from './console/memories/undo.ts'
+import { createForm, createPage } from './console/memory/create.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
 import { eraseForm, erasePage } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
-import { memoriesPage } from './console/memory/memories.ts'
 import { memoryPage } from './console/memory/memory.ts'
 import { resolveForm } from './console/memory/merge/resolve.ts'
+import { renameForm, renamePage } from './console/memory/rename.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import { comparePage } from './console/memory/versions/compare.ts'
 import type { Workspace } from './console/workspace.ts'
@@ -66,14 +70,20 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   eraseAgentPage,
   eraseAgentForm,
   memoriesPage,
+  severalForm,
+  undoForm,
+  severalDownload,
   memoryPage,
   comparePage,
+  createPage,
+  createForm,
   editPage,
   editForm,
   restoreForm,
   resolveForm,
-  deletePage,
-  deleteForm,
+  renamePage,
+  renameForm,
+  memoryDownload,
   erasePage,
   eraseForm,
   exportDownload,

@@ -150,7 +150,7 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
     expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(403)
     await page.goto(`${agent}/memory?key=plan`)
-    await page.getByText('text', { exact: true }).waitFor()
+    await page.getByLabel('Text').getByText('text', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page
       .getByRole('dialog')
@@ -177,27 +177,7 @@ describe('the console in a browser', () => {
     expect(await page.content()).not.toContain(token)
   })
 
-  test('memories are listed and found by the beginning of their key', async () => {
-    const visitor = await signedIn()
-    const { page, born, agent } = visitor
-    for (const key of ['plan.a', 'plan.b', 'note']) await write(at.house, born.token, key, 'слово')
-    await page.goto(`${agent}/memories`)
-    await inGoodOrder(visitor)
-    expect(await page.getByRole('rowheader').allTextContents()).toEqual([
-      'note',
-      'plan.a',
-      'plan.b',
-    ])
-    await page.getByLabel('Keys that begin with').fill('plan')
-    await page.getByRole('button', { name: 'Search' }).click()
-    await page.getByRole('link', { name: 'note' }).waitFor({ state: 'detached' })
-    await page.getByRole('link', { name: 'plan.b' }).click()
-    await page.getByRole('heading', { name: 'plan.b' }).waitFor()
-    await page.getByText('Version 1 · 10 bytes').waitFor()
-    await inGoodOrder(visitor)
-  })
-
-  test('an edit keeps every character, the metadata and the line ends of the agent', async () => {
+  test('an edit of the metadata keeps every character of the text, and the line ends of the agent', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
     const text = '\n  <script>&amp;</script>\t“слово” 🌱\r\nlast line\r\n'
@@ -207,12 +187,13 @@ describe('the console in a browser', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByText(/of 16,384 bytes$/).waitFor()
     await inGoodOrder(visitor)
+    await page.getByLabel('Metadata').fill('{"a":[2,"</textarea>"]}')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
     await inGoodOrder(visitor)
     const { memory } = (await at.house.call('GET', `${memoryPath}?key=k`, { token: born.token }))
       .body
-    expect(memory).toMatchObject({ text, metadata: body.metadata, version: 2 })
+    expect(memory).toMatchObject({ text, metadata: { a: [2, '</textarea>'] }, version: 2 })
   })
 
   test('a text with the line ends of another system keeps them where it is edited', async () => {
@@ -247,7 +228,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Written by hand').fill('The second of nine steps.')
     await page.getByRole('button', { name: 'Save what I chose' }).click()
     await page.getByText('Saved as version 3.').waitFor()
-    await page.getByText('The second of nine steps.').waitFor()
+    await page.getByLabel('Text').getByText('The second of nine steps.').waitFor()
   })
 
   test('a text that is too large is refused, and not lost', async () => {

@@ -437,6 +437,28 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await list(true)).toMatchObject({ memories: [{ ...summary, text }] })
   })
 
+  test('lists go back from where they began, in their own order, by key and by change', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['b', 'a.2', 'a.1', 'c', 'a.3']) await fixture.write(agent, { key })
+    async function inFront(query: Parameters<typeof newQuery>[0]) {
+      const answer = await fixture.store().listMemories(agent, newQuery(query))
+      if (answer.outcome !== 'memories') throw new Error(answer.outcome)
+      return [answer.memories.map(({ key }) => key), answer.next]
+    }
+    expect(await inFront({ before: 'c', limit: 2 })).toEqual([['a.3', 'b'], 'a.3'])
+    expect(await inFront({ before: 'a.3', limit: 2 })).toEqual([['a.1', 'a.2'], undefined])
+    expect(await inFront({ before: 'a.1', limit: 2 })).toEqual([[], undefined])
+    expect(await inFront({ before: 'b', prefix: 'a.', limit: 1 })).toEqual([['a.3'], 'a.3'])
+    const all = await fixture.store().listMemories(agent, newQuery({ order: 'changed' }))
+    const cursors = all.outcome === 'memories' ? all.memories.map(({ change }) => `${change}`) : []
+    const [newest, second, third] = cursors
+    const changed = { order: 'changed', limit: 2 } as const
+    expect(await inFront({ ...changed, before: third })).toEqual([['a.3', 'c'], undefined])
+    expect(await inFront({ ...changed, before: second })).toEqual([['a.3'], undefined])
+    expect(await inFront({ ...changed, before: third, limit: 1 })).toEqual([['c'], second])
+    expect(await inFront({ ...changed, before: newest })).toEqual([[], undefined])
+  })
+
   test('lists go on where they stopped, by key and by change, with a prefix', async () => {
     const { agent } = await fixture.agent()
     for (const key of ['b', 'a.2', 'a.1', 'c', 'a.3']) await fixture.write(agent, { key })

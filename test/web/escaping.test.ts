@@ -23,7 +23,10 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const pages = consoleEndpoints
-  .filter(({ method, path }) => method === 'GET' && /^\/console(?!.*\/(export|events)$)/.test(path))
+  .filter(
+    ({ method, path }) =>
+      method === 'GET' && /^\/console(?!.*\/(export|events|download|recover)$)/.test(path),
+  )
   .map(({ path, operationId }) => ({ path, operationId }))
 
 const shown = async (path: string): Promise<string> => {
@@ -43,9 +46,10 @@ test.each([
   ['/console', [NAME, PURPOSE]],
   ['/console/agents/:agent', [NAME, PURPOSE]],
   ['/console/agents/:agent/erase', [NAME]],
-  ['/console/agents/:agent/memory', [TEXT, JSON.stringify(METADATA)]],
+  ['/console/agents/:agent/memory', [TEXT, METADATA.noted]],
+  ['/console/agents/:agent/memories', [TEXT]],
   ['/console/agents/:agent/memory/edit', [TEXT, JSON.stringify(METADATA)]],
-  ['/console/agents/:agent/print', [NAME, PURPOSE, TEXT, JSON.stringify(METADATA)]],
+  ['/console/agents/:agent/print', [NAME, PURPOSE, TEXT, METADATA.noted]],
 ])('%s shows all of what it is about', async (path, texts) => {
   const text = await shown(path)
   for (const each of texts) expect(text).toContain(escaped(each))

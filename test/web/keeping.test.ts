@@ -35,8 +35,8 @@ const send = (verb: string, fields: Fields) =>
   operator.post(`${operator.agent}/memory/${verb}`, fields)
 const restore = (key: string, version: number, expectedVersion: number) =>
   send('restore', { key, version: `${version}`, expectedVersion: `${expectedVersion}` })
-const remove = (key: string, expectedVersion: number) =>
-  send('delete', { key, expectedVersion: `${expectedVersion}` })
+const remove = (key: string, version: number) =>
+  operator.post(`${operator.agent}/memories`, { [`memory.${key}`]: `${version}`, do: 'delete' })
 const leadsTo = ({ status, headers }: Awaited<ReturnType<typeof send>>) => [
   status,
   headers.get('location'),
@@ -186,51 +186,58 @@ describe('bringing back', () => {
 })
 
 describe('deleting', () => {
-  const asked = (key: string) => operator.get(`${operator.agent}/memory/delete?key=${key}`)
+  const undoIn = (page: string): Fields =>
+    fieldsIn(insideOf(page, 'form').find((each) => each.includes('Undo')) ?? '')
 
-  test('asks once more, and says until when it can be brought back', async () => {
-    const key = await memory(HOSTILE)
-    const { status, text } = await asked(key)
-    expect(status).toBe(200)
-    expect(text).toContain('can bring it back for as long as its versions are kept')
-    expect(text).toContain('Kept are the 60 newest versions of a memory, and 65,536 KiB of all')
-    expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
-    expect(fieldsIn(text)).toEqual({ key, expectedVersion: '1' })
-    expect(linksIn(text)).toContain(`${operator.agent}/memory?key=${key}`)
-    expect(await operator.stored(key)).toMatchObject({ version: 1 })
+  test('leads to the list, which brings back what is gone with one button', async () => {
+    const key = await memory('one', HOSTILE)
+    const { headers } = await remove(key, 2)
+    const list = headers.get('location') ?? ''
+    expect(list).toBe(`${operator.agent}/memories?deleted=${key}~2`)
+    expect(await operator.stored(key)).toBeUndefined()
+    const { text } = await operator.get(list)
+    expect(textIn(text)).toContain(`Deleted ${key}.`)
+    expect(undoIn(text)).toEqual({ [`memory.${key}`]: '2', list: '' })
+    const undone = await operator.post(`${operator.agent}/memories/undo`, undoIn(text))
+    expect(leadsTo(undone)).toEqual([303, `${operator.agent}/memory?key=${key}`])
+    expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 4 })
   })
 
-  test('leaves a page that tells what was there, since when, and brings it back', async () => {
+  test('leaves a page that tells what was there, and since when', async () => {
     const key = await memory('one', HOSTILE)
-    expect(leadsTo(await remove(key, 2))).toEqual([303, `${operator.agent}/memory?key=${key}`])
-    expect(await operator.stored(key)).toBeUndefined()
+    await remove(key, 2)
     service.tick(7_200_000)
     const { status, text } = await shown(key)
     expect(status).toBe(200)
     expect(noteIn(text)).toBe(
       `This memory was deleted 2 hours ago. The operator ${operator.email}, on these pages. This is version 2, as it was before.`,
     )
-    expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
+    expect(insideOf(text, 'pre').map(textIn)).toEqual([HOSTILE])
     expect(text).not.toContain('/memory/edit')
     expect(rowsIn(text)[0]?.[1]).toBe('Deleted')
     expect((await restore(key, 2, 0)).status).toBe(303)
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 4 })
   })
 
-  test('of what was written in the meantime asks again, about that', async () => {
+  test('of what was written in the meantime is refused in words, and deletes nothing', async () => {
     const key = await memory('one', 'two')
     const { status, text } = await remove(key, 1)
     expect(status).toBe(409)
-    expect(insideOf(text, 'pre')).toEqual(['two'])
-    expect(fieldsIn(text)).toEqual({ key, expectedVersion: '2' })
+    expect(textIn(text)).toContain(`Nothing was changed. “${key}” was written in the meantime.`)
     expect(await operator.stored(key)).toMatchObject({ version: 2 })
   })
 
-  test('of nothing is not asked for', async () => {
+  test('sent twice is done once, and so is its undo', async () => {
     const key = await memory('one')
-    await remove(key, 1)
-    expect([(await asked(key)).status, (await asked('none')).status]).toEqual([404, 404])
-    expect((await remove(key, 2)).status).toBe(404)
+    expect([(await remove(key, 1)).status, (await remove(key, 1)).status]).toEqual([303, 303])
+    const undo = () => operator.post(`${operator.agent}/memories/undo`, { [`memory.${key}`]: '1' })
+    expect([(await undo()).status, (await undo()).status]).toEqual([303, 303])
+    expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 3 })
+  })
+
+  test('of what never was is refused', async () => {
+    const { status, text } = await remove('none', 1)
+    expect([status, textIn(text).includes('“none” is not there any more.')]).toEqual([409, true])
   })
 })
 

@@ -1,78 +1,205 @@
-/** The list of an agent's memories: by key, by the beginning of a key, and page by page. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { embedded, inGroups, openService, type TestService, write } from '../harness.ts'
+/** The list of an agent's memories: looked through, sorted, filtered, and page by page both ways. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embedded, inGroups, memoryPath, openService, type TestService, write } from '../harness.ts'
 import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 let service: TestService
 let operator: Operator
 beforeAll(async () => {
-  service = await openService(embedded, { WRITES_PER_MINUTE: '0' })
+  service = await openService(embedded, { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' })
   operator = await openConsole(service)
-  const keys = Array.from({ length: 51 }, (_, i) => `many.${String(i).padStart(2, '0')}`)
-  await inGroups([...keys, 'few.b', 'few.a'], (key) =>
-    write(service, operator.born.token, key, 'слово'),
-  )
+  for (const key of ['few.b', 'few.a'])
+    await write(service, operator.born.token, key, 'слово\nzwei')
+  const keys = Array.from({ length: 53 }, (_, i) => `many.${String(i).padStart(2, '0')}`)
+  for (const key of keys) await write(service, operator.born.token, key, `the ${key} of them`)
 })
 afterAll(() => service.close())
 
-const page = async (query = ''): Promise<string> => {
-  const { status, text } = await operator.get(`${operator.agent}/memories${query}`)
+const page = async (query = '', who = operator): Promise<string> => {
+  const { status, text } = await who.get(`${who.agent}/memories${query}`)
   expect(status).toBe(200)
   return text
 }
 
-const keysIn = (text: string): string[] => insideOf(text, 'th').slice(4).map(textIn)
+const listIn = (text: string): string => /<ul class="memories">(.*?)<\/ul>/s.exec(text)?.[1] ?? ''
 
-const further = (text: string): string | undefined => linksIn(text).find((to) => to[0] === '?')
+const keysIn = (text: string): string[] =>
+  [...listIn(text).matchAll(/class="key">([^<]*)</g)].map(([, key = '']) => key)
 
-test('memories are listed by key, each with its size, version and age', async () => {
+const pagesIn = (text: string): string[] =>
+  linksIn(insideOf(text, 'nav').find((each) => each.includes('rel=')) ?? '')
+
+const queryOf = (path = ''): string => path.slice(path.indexOf('?'))
+
+test('memories are listed newest first, each with its first line, age and size', async () => {
   const text = await page('?prefix=few.')
   expect(keysIn(text)).toEqual(['few.a', 'few.b'])
-  expect(linksIn(text)).toContain(`${operator.agent}/memory?key=few.a`)
-  expect(insideOf(text, 'td').slice(0, 3).map(textIn)).toEqual([
-    '10 bytes',
-    'version 1',
-    'just now',
-  ])
+  const [row = ''] = insideOf(listIn(text), 'li')
+  expect(linksIn(row)).toEqual([`${operator.agent}/memory?key=few.a&prefix=few.`])
+  expect(textIn(row).replace(/\s+/g, ' ').trim()).toBe('few.aсловоjust now · 15 bytes')
   expect(text).toContain('<title>Memories · Atlas · Agent Home</title>')
   expect(text).toContain(operator.email)
 })
 
-test('without a beginning every key is listed', async () => {
-  expect(keysIn(await page()).slice(0, 3)).toEqual(['few.a', 'few.b', 'many.00'])
+test('they are listed by key where that is asked for', async () => {
+  expect(keysIn(await page('?order=key')).slice(0, 3)).toEqual(['few.a', 'few.b', 'many.00'])
 })
 
-test('fifty stand on a page, and the rest on the next', async () => {
-  const first = await page('?prefix=many')
-  expect([keysIn(first).length, keysIn(first).at(-1)]).toEqual([50, 'many.49'])
-  const next = further(first)
-  expect(next).toBe('?prefix=many&after=many.49')
-  const second = await page(next)
-  expect(keysIn(second)).toEqual(['many.50'])
-  expect(further(second)).toBeUndefined()
+test.each([
+  ['newest first', 'order=changed', ['many.52', 'many.28', 'many.27', 'many.03']],
+  ['by key', 'order=key', ['many.00', 'many.24', 'many.25', 'many.49']],
+])('pages lead on and back, %s', async (_, order, [start, end, second, last]) => {
+  const first = await page(`?prefix=many&${order}`)
+  expect([keysIn(first).length, keysIn(first)[0], keysIn(first).at(-1)]).toEqual([25, start, end])
+  const [on, ...none] = pagesIn(first)
+  expect(none).toEqual([])
+  const middle = await page(queryOf(on))
+  expect([keysIn(middle)[0], keysIn(middle).at(-1)]).toEqual([second, last])
+  const [back, further] = pagesIn(middle)
+  expect(keysIn(await page(queryOf(back)))).toEqual(keysIn(first))
+  const third = await page(queryOf(further))
+  expect(keysIn(third)).toHaveLength(3)
+  const [before, ...nothing] = pagesIn(third)
+  expect(nothing).toEqual([])
+  expect(keysIn(await page(queryOf(before)))).toEqual(keysIn(middle))
 })
 
-test('a beginning is searched for again, as text', async () => {
-  const prefix = `"><b>&'`
-  const text = await page(`?prefix=${encodeURIComponent(prefix)}`)
-  expect(fieldsIn(text)).toEqual({ prefix })
-  expect(text).toContain(`<p class="empty">No key begins with “${escaped(prefix)}”.</p>`)
-  expect(text).not.toContain('<table')
-  const field = /<input [^>]*name="prefix"[^>]*>/.exec(text)?.[0]
-  expect(field).toContain(' type="search"')
-  expect(field).not.toContain('required')
-  expect(fieldsIn(await page())).toEqual({ prefix: '' })
+test('a place in one order is the beginning in another', async () => {
+  expect(keysIn(await page('?after=many.10'))[0]).toBe('many.52')
+  expect(keysIn(await page('?until=many.10'))[0]).toBe('many.52')
 })
 
-test('an agent that keeps nothing is said to keep nothing', async () => {
+test('the search finds words in texts, best first, and says in what', async () => {
+  const text = await page('?q=СЛОВО')
+  expect(keysIn(text).toSorted()).toEqual(['few.a', 'few.b'])
+  expect(text).toContain('2 found in 55 memories, best first')
+  expect(fieldsIn(text).q).toBe('СЛОВО')
+  expect(keysIn(await page('?q=nowhere'))).toEqual([])
+})
+
+test('a search looks on, and back to the best', async () => {
+  const first = await page('?q=them&prefix=many')
+  expect(keysIn(first)).toHaveLength(25)
+  const second = await page(queryOf(pagesIn(first)[0]))
+  expect(keysIn(second).filter((key) => keysIn(first).includes(key))).toEqual([])
+  expect(keysIn(await page(queryOf(pagesIn(second)[0])))).toEqual(keysIn(first))
+})
+
+test('what is looked for is said again, as text', async () => {
+  const hostile = `"><b>&'`
+  const encoded = encodeURIComponent(hostile)
+  const text = await page(`?prefix=${encoded}`)
+  expect(fieldsIn(text).prefix).toBe(hostile)
+  expect(text).toContain(`<p class="empty">No key begins with “${escaped(hostile)}”.</p>`)
+  const searched = await page(`?q=${encoded}`)
+  expect(fieldsIn(searched).q).toBe(hostile)
+  expect(searched).not.toContain('<b>')
+  expect((await operator.get(`${operator.agent}/memories?q=${'x'.repeat(201)}`)).status).toBe(400)
+})
+
+test('an agent that keeps nothing is said to keep nothing, and leads to the first', async () => {
   const newcomer = await openConsole(service)
   const { text } = await newcomer.get(`${newcomer.agent}/memories`)
-  expect(text).toContain('<p class="empty">Nothing is kept yet.</p>')
-  expect(further(text)).toBeUndefined()
+  expect(textIn(text)).toContain('Nothing is kept yet. Write the first memory')
+  expect(linksIn(text)).toContain(`${newcomer.agent}/memory/new`)
 })
 
 test('the list leads back to the agent and to all agents', async () => {
   const main = insideOf(await page('?prefix=few.'), 'main').join()
   expect(linksIn(main).slice(0, 2)).toEqual(['/console', operator.agent])
+})
+
+describe('several at once', () => {
+  const some = async (): Promise<Operator> => {
+    const fresh = await openConsole(service)
+    const metadata = { pinned: true, n: 1 }
+    const body = { key: 'a', text: 'one', metadata, expectedVersion: 0 }
+    await service.call('POST', memoryPath, { token: fresh.born.token, body })
+    for (const key of ['b', 'c']) await write(service, fresh.born.token, key, 'two')
+    return fresh
+  }
+
+  const send = (who: Operator, fields: Readonly<Record<string, string>>, below = '') =>
+    who.post(`${who.agent}/memories${below}`, fields)
+
+  test('are deleted together, and come back together', async () => {
+    const who = await some()
+    const both = { 'memory.a': '1', 'memory.b': '1', list: 'order=key' }
+    const { status, headers } = await send(who, { ...both, do: 'delete' })
+    const list = headers.get('location') ?? ''
+    expect([status, list]).toEqual([303, `${who.agent}/memories?order=key&deleted=a~1,b~1`])
+    const text = await page(queryOf(list), who)
+    expect(keysIn(text)).toEqual(['c'])
+    expect(textIn(text)).toContain('Deleted 2 memories.')
+    expect((await send(who, both, '/undo')).status).toBe(303)
+    expect(keysIn(await page('?order=key', who))).toEqual(['a', 'b', 'c'])
+  })
+
+  test('are pinned and unpinned together; the rest of their metadata stays', async () => {
+    const who = await some()
+    await send(who, { 'memory.b': '1', 'memory.c': '1', do: 'pin' })
+    expect(keysIn(await page('?pinned=yes&order=key', who))).toEqual(['a', 'b', 'c'])
+    await send(who, { 'memory.a': '1', 'memory.b': '2', do: 'unpin' })
+    expect(keysIn(await page('?pinned=yes', who))).toEqual(['c'])
+    expect(await who.stored('a')).toMatchObject({ metadata: { n: 1 }, version: 2 })
+  })
+
+  test('none is changed where one was written in the meantime', async () => {
+    const who = await some()
+    await write(service, who.born.token, 'b', 'three', 1)
+    const both = { 'memory.a': '1', 'memory.b': '1' }
+    for (const verb of ['delete', 'pin']) {
+      const { status, text } = await send(who, { ...both, do: verb })
+      expect(status).toBe(409)
+      expect(textIn(text)).toContain('Nothing was changed. “b” was written in the meantime.')
+    }
+    expect(keysIn(await page('?order=key', who))).toEqual(['a', 'b', 'c'])
+  })
+
+  test('are downloaded as an export of them', async () => {
+    const who = await some()
+    const chosen = { 'memory.a': '1', 'memory.c': '1' }
+    const { status, headers, body } = await send(who, chosen, '/download')
+    expect([status, headers.get('content-disposition')]).toEqual([
+      200,
+      expect.stringMatching(/^attachment; filename="2-memories-[\d-]{10}\.json"$/),
+    ])
+    expect(body).toMatchObject({ format: 'service-home-v1', memoryCount: 2 })
+    expect(body.memories).toEqual([await who.stored('a'), await who.stored('c')])
+  })
+
+  test.each([
+    [{ do: 'delete' }],
+    [{ 'memory.a': '1', do: 'erase' }],
+    [{ 'memory.a': 'x', do: 'pin' }],
+    [{ 'memory.a b': '1', do: 'pin' }],
+  ])('nothing, or nothing that can be done, is refused: %j', async (fields) => {
+    const { status, text } = await send(await some(), fields)
+    expect([status, text.includes('Select at least one memory first.')]).toEqual([400, true])
+  })
+
+  test('each counts as a write, and none is made where all are not left', async () => {
+    const bounded = await openService(embedded, { WRITES_PER_MINUTE: '2' })
+    const who = await openConsole(bounded)
+    for (const key of ['a', 'b']) await write(bounded, who.born.token, key, 'x')
+    const three = { 'memory.a': '1', 'memory.b': '1', 'memory.c': '1', do: 'delete' }
+    expect((await send(who, three)).status).toBe(429)
+    expect(await who.stored('a')).toMatchObject({ version: 1 })
+    await bounded.close()
+  })
+})
+
+test('a thousand memories, and one of 16 KB, stay under 60 KB a page', async () => {
+  const roomy = await openService(embedded, { WRITES_PER_MINUTE: '0' })
+  const who = await openConsole(roomy)
+  const text = 'Step 3 of 7: copy the tables to the new cluster, then verify. '.repeat(40)
+  const keys = Array.from({ length: 999 }, (_, i) => `project.alpha.note-${i}`)
+  await inGroups(keys, (key) => write(roomy, who.born.token, key, text))
+  await write(roomy, who.born.token, 'long', 'Sixteen thousand bytes. '.repeat(682))
+  for (const path of ['memories', 'memories?q=verify', 'memory?key=long', 'memory/edit?key=long']) {
+    const { status, text: whole } = await who.get(`${who.agent}/${path}`)
+    expect([status, Buffer.byteLength(whole) < 60_000]).toEqual([200, true])
+  }
+  await roomy.close()
 })

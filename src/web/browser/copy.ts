@@ -1,10 +1,15 @@
 /** Copy buttons: each names the field that it copies. Without a clipboard they stay hidden. */
-for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
-  const field = document.getElementById(button.dataset.copies ?? '')
-  if (!(field instanceof HTMLInputElement || field instanceof HTMLElement)) continue
-  if (!navigator.clipboard) continue
-  button.hidden = false
-  button.addEventListener('click', () => copy(button, field))
+ready(document)
+document.addEventListener('renewed', ({ target }) => target instanceof Element && ready(target))
+
+function ready(part: ParentNode): void {
+  if (!navigator.clipboard) return
+  for (const button of part.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
+    const field = document.getElementById(button.dataset.copies ?? '')
+    if (!field) continue
+    button.hidden = false
+    button.addEventListener('click', () => copy(button, field))
+  }
 }
 
 const textOf = (field: HTMLElement): string =>

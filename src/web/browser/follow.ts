@@ -7,7 +7,7 @@ const TRY_AGAIN_MS = 5_000
 /** For a page about many homes, which follows none. */
 const LOOK_MS = 15_000
 
-const { follows, looks, from = location.href } = document.body.dataset
+const { follows, looks, from } = document.body.dataset
 
 let source: EventSource | undefined
 let waiting = false
@@ -67,7 +67,10 @@ async function refresh(): Promise<void> {
 
 /** False when the page did not come. */
 async function show(): Promise<boolean> {
-  const response = await fetch(from, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  const response = await fetch(from ?? location.href, {
+    headers: { accept: 'text/html' },
+    redirect: 'manual',
+  })
   if (response.type === 'opaqueredirect' || response.status === 401) return signedOut()
   if (!response.ok) return response.status < 500
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
@@ -84,9 +87,12 @@ function signedOut(): boolean {
   return true
 }
 
-/** What the reader holds or has opened is not taken out of their hands. */
+const HELD = ':popover-open, [open], [type="checkbox"]:checked'
+
+/** What the reader holds, has opened or has selected is not taken out of their hands. */
 function replace(part: HTMLElement, fresh: HTMLElement | null): void {
-  const held = part.contains(document.activeElement) || part.querySelector(':popover-open, [open]')
+  const held = part.contains(document.activeElement) || part.querySelector(HELD)
   if (!fresh || held || part.innerHTML === fresh.innerHTML) return
   part.replaceChildren(...fresh.childNodes)
+  part.dispatchEvent(new CustomEvent('renewed', { bubbles: true }))
 }

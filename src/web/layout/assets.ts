@@ -13,10 +13,14 @@ const extension = import.meta.url.slice(-2)
 
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
-const modules = ['copy', 'bytes', 'live', 'follow', 'later', 'shown'] as const
+const modules = [
+  ...(['copy', 'bytes', 'live', 'follow', 'later', 'shown', 'find', 'once', 'draft'] as const),
+] as const
 
 /** Sent as one, in this order. */
-const styles = ['base', 'frame', 'forms', 'lists', 'console', 'versions', 'rooms'] as const
+const styles = [
+  ...(['base', 'frame', 'forms', 'lists', 'console', 'memories', 'versions', 'rooms'] as const),
+] as const
 
 export type BrowserModule = (typeof modules)[number]
 
@@ -32,11 +36,13 @@ function moduleText(name: BrowserModule): string {
   return extension === 'ts' ? stripTypeScriptTypes(source) : source
 }
 
-/** Without comments and indentation, which are a quarter of it. */
+/** Without comments, indentation and the ends of lines, which are a quarter of it. */
 const styleText = (): string =>
   styles
-    .map((name) => read(`./style/${name}.css`).replaceAll(/\/\*.*?\*\/|^ +|\n(?=\n)/gms, ''))
+    .map((name) => read(`./style/${name}.css`))
     .join('')
+    .replaceAll(/\/\*.*?\*\/|^ +|\n(?=\n)/gms, '')
+    .replaceAll(/ ?([{};,])\n/g, '$1')
 
 const fileOf = (name: BrowserModule): string => `${name}.${extension}`
 

@@ -51,9 +51,12 @@ const looking: Part = async (visit) => {
     page('agents after the last', '/console?after=ffffffff'),
     page('the agent', at),
     page('its memories', `${at}/memories`),
+    page('a word in a text', `${at}/memories?q=paste`),
     page('keys that begin so', `${at}/memories?prefix=pl`),
     page('keys that none begin so', `${at}/memories?prefix=%3Cb%3E%25`),
-    page('keys after another', `${at}/memories?after=A.z_0-9`),
+    page('keys after another', `${at}/memories?order=key&after=A.z_0-9`),
+    page('a new memory', `${at}/memory/new`),
+    page('the text of one as a file', `${at}/memory/download?key=plan`),
     page('a memory', `${at}/memory?key=plan`),
     page('a memory that was saved', `${at}/memory?key=plan&saved`),
     page('a memory that is not there', `${at}/memory?key=nothing`),
@@ -116,6 +119,8 @@ const keeping: Part = async (visit) => {
   await visit.prepare('POST /api/agents/me/memory', { bearer: token, json })
   const change = (title: string, verb: string, fields: Readonly<Record<string, string>>) =>
     form(title, `${at}/memory/${verb}`, { key: 'plan', ...fields })
+  const several = (title: string, below: string, fields: Readonly<Record<string, string>>) =>
+    form(title, `${at}/memories${below}`, fields)
   await visit.askAll([
     page('its versions', `${at}/memory?key=plan`),
     page('the first as it was', `${at}/memory?key=plan&version=1`),
@@ -126,14 +131,18 @@ const keeping: Part = async (visit) => {
     change('too late', 'restore', { version: '2', expectedVersion: '2' }),
     change('what never was brought back', 'restore', { version: '9', expectedVersion: '3' }),
     change('no version brought back', 'restore', {}),
-    page('before it is deleted', `${at}/memory/delete?key=plan`),
-    change('deleted too late', 'delete', { expectedVersion: '1' }),
-    change('deleted', 'delete', { expectedVersion: '3' }),
+    page('before it is renamed', `${at}/memory/rename?key=plan`),
+    change('renamed too late', 'rename', { to: 'next', expectedVersion: '1' }),
+    several('deleted too late', '', { 'memory.plan': '1', do: 'delete' }),
+    several('deleted', '', { 'memory.plan': '3', do: 'delete' }),
+    page('the list it was deleted from', `${at}/memories?deleted=plan~3`),
     page('what was deleted', `${at}/memory?key=plan`),
     page('its delete', `${at}/memory?key=plan&version=4`),
     page('what happened so far', `${at}/log`),
     page('what happened before', `${at}/log?before=3`),
-    change('deleted again', 'delete', { expectedVersion: '4' }),
+    several('deleted again', '', { 'memory.plan': '3', do: 'delete' }),
+    several('nothing selected', '', { do: 'pin' }),
+    several('downloaded, which is nothing', '/download', { 'memory.plan': '3' }),
     change('brought back as if it stood', 'restore', { version: '1', expectedVersion: '3' }),
     change('brought back', 'restore', { version: '1', expectedVersion: '0' }),
     page('before it is erased', `${at}/memory/erase?key=plan`),
@@ -280,7 +289,8 @@ const sessions: Part = async (visit) => {
   ])
 }
 
-const link = (text: string): string => /<a href="[^"]*">More .*?<\/a>/.exec(text)?.[0] ?? ''
+const link = (text: string): string =>
+  /<a [^>]*rel="next".*?<\/a>|<a href="[^"]*">More .*?<\/a>/.exec(text)?.[0] ?? ''
 
 const many: Part = async (visit) => {
   const { agent, at, page, form } = await operator(visit)
@@ -289,7 +299,7 @@ const many: Part = async (visit) => {
     const [, line, sent] = form('', '/console/attach', { token: (await bear(visit)).operatorToken })
     await visit.prepare(line, sent)
   }
-  const [, memories, sent] = page('', `${at}/memories?prefix=key`)
+  const [, memories, sent] = page('', `${at}/memories?prefix=key&order=key`)
   await visit.ask('a page of memories leads on', memories, { ...sent, view: link })
   const agents = await visit.ask('a page of agents leads on', 'GET /console', {
     ...sent,
@@ -297,7 +307,7 @@ const many: Part = async (visit) => {
   })
   const next = /href="(\/console\?after=[^"]*)"/.exec(`${agents.body}`)?.[1] ?? ''
   await visit.ask(...page('the last agents', next))
-  await visit.ask(...page('the last memories', `${at}/memories?prefix=key&after=key.59`))
+  await visit.ask(...page('the last memories', `${at}/memories?prefix=key&order=key&after=key.59`))
 }
 
 export const operating = {

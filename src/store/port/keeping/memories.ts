@@ -159,6 +159,8 @@ export interface MemoriesQuery {
   readonly order: 'key' | 'changed'
   /** `next` of the page before; undefined for the first. */
   readonly after?: string | undefined
+  /** Instead: the page that ends in front of it. `next` is then `before` of the page in front. */
+  readonly before?: string | undefined
   readonly limit: number
   /** Only those whose metadata has `pinned: true`. */
   readonly pinned?: boolean

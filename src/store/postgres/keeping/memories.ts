@@ -114,28 +114,41 @@ const list = (name: string, from: string, after: string, order: string) =>
 const newestFirst =
   'log v JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n'
 
+const changedOn = (comparison: string, order: string, name: string) =>
+  list(name, newestFirst, `v.n ${comparison} $3::BIGINT AND v.agent_id = $1`, order)
+
+const keyedOn = (comparison: string, order: string, name: string) =>
+  list(name, `memories m ${CURRENT}`, `m.key ${comparison} $3::TEXT`, order)
+
+/** From a place in the order, away from it or back towards its beginning. */
 const lists = {
-  key: list('memories_by_key', `memories m ${CURRENT}`, 'm.key > $3::TEXT', 'key'),
-  changed: list(
-    'memories_by_change',
-    newestFirst,
-    'v.n < $3::BIGINT AND v.agent_id = $1',
-    'seq DESC',
-  ),
+  key: {
+    on: keyedOn('>', 'key', 'memories_by_key'),
+    back: keyedOn('<', 'key DESC', 'memories_back_by_key'),
+  },
+  changed: {
+    on: changedOn('<', 'seq DESC', 'memories_by_change'),
+    back: changedOn('>', 'seq', 'memories_back_by_change'),
+  },
 }
 
-const startOf = ({ order, after }: MemoriesQuery): string =>
-  order === 'key' ? (after ?? '') : String(Number(after ?? Number.MAX_SAFE_INTEGER))
+const FIRST = { key: '', changed: String(Number.MAX_SAFE_INTEGER) } as const
+
+function startOf({ order, before, after }: MemoriesQuery): string {
+  const place = before ?? after ?? FIRST[order]
+  return order === 'key' ? place : String(Number(place))
+}
 
 async function listMemories(
   ask: Ask,
   { agentId, tokenHash }: Identity,
   query: MemoriesQuery,
 ): Promise<MemoriesAnswer> {
-  const { prefix, order, limit, pinned = false, maxBytes, whole } = query
+  const { prefix, order, before, limit, pinned = false, maxBytes, whole } = query
   const range = [startOf(query), prefix, endOf(prefix)]
   const values = [...range, pinned, limit + 1, maxBytes, whole]
-  const rows = await ask(lists[order], agentId, tokenHash, ...values)
+  const way = before === undefined ? 'on' : 'back'
+  const rows = await ask(lists[order][way], agentId, tokenHash, ...values)
   const refused = refusedBy(rows[0])
   if (refused) return refused
   const page = pageOf(

@@ -10,7 +10,7 @@ import type {
   VersionsAnswer,
 } from '../../port/keeping/memories.ts'
 import { endOf, pageOf, type SummaryRow, versionOf } from '../../rows.ts'
-import { prepare, prepareTuples, type Statement } from '../engine/connection.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
 import { prepareStand } from './stands.ts'
@@ -48,36 +48,53 @@ const columns = (whole: boolean): string => `
   m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
   ${whole ? 'v.text' : 'NULL AS text'}`
 
-const byKey = (whole: boolean): string => `
-  SELECT ${columns(whole)} FROM memories m JOIN log v ON v.n = m.n
-  WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ?
-    AND m.deleted = 0 AND m.pinned >= ?
-  ORDER BY m.key LIMIT ?`
+/** From a place in the order, away from it or back towards its beginning. */
+type Way = 'on' | 'back'
 
-const byChange = (whole: boolean): string => `
+const byKey = (whole: boolean, way: Way): string => `
+  SELECT ${columns(whole)} FROM memories m JOIN log v ON v.n = m.n
+  WHERE m.agent_id = ? AND m.key ${way === 'on' ? '>' : '<'} ? AND m.key >= ? AND m.key < ?
+    AND m.deleted = 0 AND m.pinned >= ?
+  ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT ?`
+
+function byChange(whole: boolean, way: Way): string {
+  const order = way === 'on' ? 'DESC' : 'ASC'
+  return `
   SELECT ${columns(whole)} FROM (
     SELECT * FROM memories
-    WHERE agent_id = ? AND change < ? AND key >= ? AND key < ? AND deleted = 0 AND pinned >= ?
-    ORDER BY change DESC LIMIT ?
-  ) m JOIN log v ON v.n = m.n ORDER BY m.change DESC`
+    WHERE agent_id = ? AND change ${way === 'on' ? '<' : '>'} ? AND key >= ? AND key < ?
+      AND deleted = 0 AND pinned >= ?
+    ORDER BY change ${order} LIMIT ?
+  ) m JOIN log v ON v.n = m.n ORDER BY m.change ${order}`
+}
 
-type Lists = Readonly<Record<'brief' | 'whole', Statement<SummaryRow>>>
+const FIRST = { key: '', changed: Number.MAX_SAFE_INTEGER } as const
+
+function startOf({ order, before, after }: MemoriesQuery): string | number {
+  const place = before ?? after ?? FIRST[order]
+  return order === 'key' ? place : Number(place)
+}
 
 export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
-  const both = (sql: (whole: boolean) => string): Lists => ({
+  const both = (sql: (whole: boolean) => string) => ({
     brief: prepare<SummaryRow>(db, sql(false)),
     whole: prepare<SummaryRow>(db, sql(true)),
   })
-  const lists = { key: both(byKey), changed: both(byChange) }
+  const ways = (sql: (whole: boolean, way: Way) => string) => ({
+    on: both((whole) => sql(whole, 'on')),
+    back: both((whole) => sql(whole, 'back')),
+  })
+  const lists = { key: ways(byKey), changed: ways(byChange) }
   const homes = prepareHomes(db)
 
   return (identity: Identity, query: MemoriesQuery): MemoriesAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { prefix, order, after, limit, pinned = false, whole } = query
-    const start = order === 'key' ? (after ?? '') : Number(after ?? Number.MAX_SAFE_INTEGER)
-    const list = lists[order][whole ? 'whole' : 'brief']
+    const { prefix, order, before, limit, pinned = false, whole } = query
+    const way = before === undefined ? 'on' : 'back'
+    const list = lists[order][way][whole ? 'whole' : 'brief']
+    const start = startOf(query)
     const rows = list.iterate(agentId, start, prefix, endOf(prefix), pinned ? 1 : 0, limit + 1)
     const page = pageOf(rows, query)
     return { outcome: 'memories', ...page, lastEvent: homes.read(agentId).lastEvent }

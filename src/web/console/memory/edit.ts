@@ -2,7 +2,7 @@
 
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { problem } from '../../../errors.ts'
+import { type Problem, problem } from '../../../errors.ts'
 import { findMemory, memoryWrite, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
@@ -40,7 +40,7 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     trail: [crumbOf(agentId, key)],
     here: 'Edit',
     status: typed.refusal?.status ?? 200,
-    scripts: ['bytes', 'later'],
+    scripts: ['bytes', 'draft', 'once', 'later'],
     body: html`<h1 class="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}
@@ -87,11 +87,8 @@ function lineEndsAs(stored: string, sent: string): string {
   return allCrLf ? lines.replaceAll('\n', '\r\n') : lines
 }
 
-async function save(
-  { call, identity, sent }: AgentVisit & Sent,
-  workspace: Workspace,
-): Promise<Answer> {
-  const { key, text, expectedVersion } = sent
+/** What a form writes. Throws `invalid_body`. */
+export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
   const metadata = sent.metadata || '{}'
   const write = validateBody(memoryWrite, {
     key,
@@ -99,10 +96,41 @@ async function save(
     metadata: parseMetadata(metadata),
     expectedVersion: versionIn(expectedVersion),
   })
+  return { write, metadata: compact(metadata) }
+}
+
+/** What is stored is what was sent: the form came twice, or somebody wrote the same. */
+export const isThere = ({ code, extras }: Problem): boolean =>
+  code === 'version_conflict' && extras.members?.sameContent === true
+
+async function save(
+  { call, identity, sent }: AgentVisit & Sent,
+  workspace: Workspace,
+): Promise<Answer> {
+  const { write, metadata } = writeIn(sent)
   const stored = await findMemory(workspace, identity, write.key)
   const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
-  await saveMemory(workspace, identity, kept, compact(metadata))
-  return redirect(call, `${memoryPath(identity.agentId, write.key)}&saved`)
+  const path = memoryPath(identity.agentId, write.key)
+  const isBased = stored.version === write.expectedVersion
+  if (isBased && stored.text === kept.text && stored.metadata === metadata) {
+    return redirect(call, `${path}&saved=unchanged`)
+  }
+  await saveMemory(workspace, identity, kept, metadata)
+  return redirect(call, `${path}&saved`)
+}
+
+async function refuse(
+  visit: AgentVisit & Sent,
+  workspace: Workspace,
+  refusal: Problem,
+): Promise<Answer> {
+  const { call, identity, sent } = visit
+  if (isThere(refusal)) {
+    return redirect(call, `${memoryPath(identity.agentId, sent.key ?? '')}&saved`)
+  }
+  return refusal.code === 'version_conflict'
+    ? showConflict(visit, workspace)
+    : show(visit, workspace, { values: sent, refusal })
 }
 
 export const editForm = endpoint({
@@ -110,15 +138,7 @@ export const editForm = endpoint({
   method: 'POST',
   path,
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      refusal.code === 'version_conflict'
-        ? showConflict(visit, workspace)
-        : show(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('writes'),
-  ],
+  guards: [...formForOwner, again(refuse), ...costs('writes')],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',

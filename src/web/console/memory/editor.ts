@@ -1,28 +1,64 @@
-/** The form in which a memory is edited. */
+/** The form in which a memory is written. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { hidden, type Typed, textarea } from '../../layout/fields.ts'
-import type { Html } from '../../layout/page.ts'
+import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 
-const textHint = `At most ${number(fields.text.maxBytes)} bytes of UTF-8.`
+const textHint = `At most ${number(fields.text.maxBytes)} bytes.`
 
-/** The two texts of a memory as form fields, and what they are based on. */
-export const editor = (
-  agentId: string,
-  typed: Typed,
-  save: string,
-  leave: string,
-): Html => html`<form
-method="post" action="${editPath(agentId)}" class="stack">
-${hidden('key', typed.values.key ?? '')}
-${hidden('expectedVersion', typed.values.expectedVersion ?? '')}
-${textarea({ name: 'text', label: 'Text', hint: textHint, rows: 16 }, typed)}
+const metadataHint = 'One JSON object; empty where there is nothing to say.'
+
+/** A script keeps what is typed, and offers it again: a draft of this; the version that it is based on is a field of the form. */
+const draftOf = (agentId: string, key: string): Html => html`data-draft="${agentId} ${key}"`
+
+/** The two texts of a memory. */
+const texts = (typed: Typed): Html => html`
+${textarea({ name: 'text', label: 'Text', hint: textHint, rows: 14 }, typed)}
 <p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
-${textarea({ name: 'metadata', label: 'Metadata, as JSON', rows: 3 }, typed)}
+${textarea({ name: 'metadata', label: 'Metadata', hint: metadataHint, rows: 4, required: false }, typed)}`
+
+interface Form {
+  readonly agentId: string
+  readonly action: string
+  /** '' of a new one. */
+  readonly key: string
+  /** What stands above the texts. */
+  readonly above: Html
+  readonly typed: Typed
+  readonly save: string
+  readonly leave: Html
+}
+
+export const writing = ({
+  agentId,
+  action,
+  key,
+  above,
+  typed,
+  save,
+  leave,
+}: Form): Html => html`<form
+method="post" action="${action}" class="stack editor" ${draftOf(agentId, key)}${typed.refusal ? html` data-unsaved` : nothing}>
+${above}${texts(typed)}
 <p class="actions"><button>${save}</button>
-<a class="button quiet" href="${memoryPath(agentId, typed.values.key ?? '')}">${leave}</a></p>
+${leave}</p>
 </form>`
+
+/** Of a memory that is there, and what the text is based on. */
+export function editor(agentId: string, typed: Typed, save: string, leave: string): Html {
+  const { key = '', expectedVersion = '' } = typed.values
+  return writing({
+    agentId,
+    action: editPath(agentId),
+    key,
+    above: html`${hidden('key', key)}
+${hidden('expectedVersion', expectedVersion)}`,
+    typed,
+    save,
+    leave: html`<a class="button quiet" href="${memoryPath(agentId, key)}">${leave}</a>`,
+  })
+}

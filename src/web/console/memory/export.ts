@@ -11,7 +11,8 @@ import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { facts, metadataOf } from './memory.ts'
+import { facts } from './memory.ts'
+import { metadataOf } from './metadata.ts'
 
 export const exportDownload = endpoint({
   operationId: 'consoleExport',

@@ -1,4 +1,4 @@
-/** /console/agents/<id>/memory?key=…: one memory as the agent wrote it, what it was, and what can be done. */
+/** /console/agents/<id>/memory?key=…: one memory beside the list, what it was, and what can be done. */
 
 import { html } from 'hono/html'
 import { z } from 'zod'
@@ -7,15 +7,19 @@ import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
-import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { findAgent, showAgentPage } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
+import { findMemories, isPinned } from '../memories/found.ts'
+import { finder, list, newButton, oneButton, type Pane, pinMark } from '../memories/list-pane.ts'
+import { everything, type Listing, listingQuery, listPath } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { bringBack, history, type Place } from './history.ts'
+import { metadataOf } from './metadata.ts'
 import { type As, textView } from './shown/rendered.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
@@ -28,11 +32,6 @@ export const crumbOf = (agentId: string, key: string): Crumb => ({
 export const facts = (memory: Memory, now: number): Html =>
   html`<p class="dim">Version ${memory.version} · ${size(Buffer.byteLength(memory.text))} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>`
 
-export const metadataOf = ({ metadata }: Memory): Html =>
-  metadata === '{}'
-    ? nothing
-    : html`<h2>Metadata</h2><pre class="text" dir="auto">${metadata}</pre>`
-
 /** Of a version that was, and of the present one. */
 const pathOf = ({ agentId, key, currentVersion }: Place, { version }: Memory): string =>
   `${memoryPath(agentId, key)}${version === currentVersion ? '' : `&version=${version}`}`
@@ -41,20 +40,37 @@ const content = (place: Place, memory: Memory, as: As): Html => html`${facts(mem
 ${textView(memory.text, as, pathOf(place, memory))}
 ${metadataOf(memory)}`
 
-const editing = ({ agentId, key }: Place): Html => html`<p class="actions"><a
-class="button" href="${memoryPath(agentId, key, '/edit')}">Edit</a>
-<a class="button quiet" href="${memoryPath(agentId, key, '/delete')}">Delete</a></p>`
+const pinButton = ({ metadata }: Memory): Html =>
+  html`${hidden('back', 'memory')}<button name="do" class="quiet" value="${isPinned(metadata) ? 'unpin' : 'pin'}">${isPinned(metadata) ? 'Unpin' : 'Pin'}</button>`
 
-/** The present memory, or one that was. */
-function shownMemory(place: Place, shown: Memory, as: As): Html {
-  if (shown.version === place.currentVersion)
-    return html`${content(place, shown, as)}${editing(place)}`
-  const button = html`<button>Bring back version ${shown.version}</button>`
-  return html`${content(place, shown, as)}<div class="actions">${bringBack(place, shown.version, button)}</div>`
+const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
+
+const actions = ({ agentId, key }: Place, shown: Memory, listing: Listing): Html => html`<div
+class="actions doing"><a class="button" href="${memoryPath(agentId, key, '/edit')}">Edit</a>
+<button type="button" class="quiet" data-copies="source" hidden>Copy</button>
+<a class="button quiet" href="${memoryPath(agentId, key, '/download')}">Download</a>
+${oneButton(agentId, shown, listing, pinButton(shown))}
+<a class="button quiet" href="${memoryPath(agentId, key, '/rename')}">Rename</a>
+${oneButton(agentId, shown, listing, deleteButton)}</div>`
+
+interface Looking {
+  readonly listing: Listing
+  readonly as: As
 }
 
-const savedNote = ({ version }: Memory): Html =>
-  html`<div class="note good" role="status"><p>Saved as version ${version}.</p></div>`
+/** The present memory, or one that was. */
+function shownMemory(place: Place, shown: Memory, { listing, as }: Looking): Html {
+  if (shown.version === place.currentVersion)
+    return html`${actions(place, shown, listing)}${content(place, shown, as)}`
+  const button = html`<button>Bring back version ${shown.version}</button>`
+  return html`<div class="actions doing">${bringBack(place, shown.version, button)}</div>${content(place, shown, as)}`
+}
+
+/** Scripts hold drafts until they read here that what was sent is written. */
+const savedNote = ({ version }: Memory, saved: string): Html =>
+  saved === 'unchanged'
+    ? html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
+    : html`<div class="note good" role="status" data-written><p>Saved as version ${version}.</p></div>`
 
 const pastNote = ({ agentId, key, currentVersion }: Place, { version }: Memory): Html =>
   html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryPath(agentId, key)}">Version ${currentVersion}</a> is stored now.</p></div>`
@@ -65,34 +81,63 @@ const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: numbe
     shown ? html`This is version ${shown.version}, as it was before.` : html`No text of it is kept.`
   }</p></div>`
 
-function note(place: Place, { current, newest, shown }: Standing, saved: boolean): Html {
+function note(place: Place, { current, newest, shown }: Standing, saved: string | undefined): Html {
   if (!current) return newest ? deletedNote(newest, shown, place.now) : nothing
   if (shown && shown !== current) return pastNote(place, shown)
-  return saved ? savedNote(current) : nothing
+  return saved === undefined ? nothing : savedNote(current, saved)
+}
+
+const aside = (pane: Pane): Html => html`<section class="beside" aria-label="Memories">
+<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId)}</div>
+${finder(pane.agentId, pane.listing)}
+${list(pane)}
+</section>`
+
+const heading = ({ key }: Place, { current }: Standing): Html =>
+  html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}`
+
+interface Shown extends Asked {
+  /** How it was saved just now: '' or 'unchanged'. */
+  readonly saved?: string | undefined
+  /** Of the list that stands beside it. */
+  readonly listing?: Listing
+  readonly as?: As
 }
 
 /** The page, also shown again by what refuses to change the memory. */
 export async function showMemory(
   visit: AgentVisit,
   workspace: Workspace,
-  asked: Asked & { readonly saved?: string | undefined; readonly as?: As },
+  asked: Shown,
   typed: Typed,
 ): Promise<Answer> {
-  const { key, saved, as } = asked
+  const { key, saved, listing = everything, as } = asked
   const { identity } = visit
   const { agentId } = identity
-  const standing = await findStanding(workspace, identity, asked)
+  const [standing, agent, found] = await Promise.all([
+    findStanding(workspace, identity, asked),
+    findAgent(workspace, identity),
+    findMemories(workspace, identity, listing),
+  ])
   const { current, shown, listed } = standing
-  const place = { agentId, key, currentVersion: current?.version ?? 0, now: workspace.clock() }
+  const now = workspace.clock()
+  const place = { agentId, key, currentVersion: current?.version ?? 0, now }
+  const pane = { agentId, listing, found, count: agent.memoryCount, now, current: key }
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: key,
     status: typed.refusal?.status ?? 200,
-    body: html`<h1 class="key">${key}</h1>
+    wide: true,
+    scripts: ['copy', 'find', 'once', 'draft'],
+    agent,
+    body: html`<div class="split"><article class="reading" aria-labelledby="key">
+<p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>
 ${refusalNote(typed)}
-${note(place, standing, saved !== undefined)}
-${shown ? shownMemory(place, shown, as) : nothing}
-${history(place, listed)}`,
+<div id="memory" data-live><div class="titled" id="key">${heading(place, standing)}</div>
+${note(place, standing, saved)}
+${shown ? shownMemory(place, shown, { listing, as }) : nothing}</div>
+${history(place, listed)}</article>
+${aside(pane)}</div>`,
   })
 }
 
@@ -104,13 +149,16 @@ export const memoryPage = endpoint({
   path: `${agentPath(':agent')}/memory`,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({
+  query: listingQuery.extend({
     key: memoryKey,
     version,
     before: version,
     saved: z.string().optional(),
     as: z.literal('source').optional(),
   }),
-  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
-  handle: (visit, workspace: Workspace) => showMemory(visit, workspace, visit.query, untouched),
+  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone', 'overloaded'],
+  handle(visit, workspace: Workspace) {
+    const { key, version, before, saved, as, ...listing } = visit.query
+    return showMemory(visit, workspace, { key, version, before, saved, as, listing }, untouched)
+  },
 })

@@ -1,0 +1,177 @@
+/**
+ * Keeps what is typed in an editor, in this browser, until it is saved: per agent, key and the
+ * version it is based on. It outlives the page, the session and the browser.
+ */
+interface Draft {
+  readonly values: Readonly<Record<string, string>>
+  /** The version that it is based on. */
+  readonly base: string
+  readonly at: number
+}
+
+/** Of the home, as its events tell it. */
+interface Happened {
+  readonly key?: string
+  readonly version?: number
+  readonly by?: { readonly as?: string }
+}
+
+type Field = HTMLTextAreaElement | HTMLInputElement
+
+const PREFIX = 'draft'
+/** Names of drafts that were sent in this window: they go when a page says that they were written. */
+const SENT = 'drafts-sent'
+
+const form = document.querySelector<HTMLFormElement>('form[data-draft]')
+
+if (document.querySelector('[data-written]')) forgetSent()
+if (form) keep(form, `${PREFIX} ${form.dataset.draft} `)
+
+function sentNames(): string[] {
+  return JSON.parse(sessionStorage.getItem(SENT) ?? '[]') as string[]
+}
+
+function forgetSent(): void {
+  for (const name of sentNames()) localStorage.removeItem(name)
+  sessionStorage.removeItem(SENT)
+}
+
+function keep(form: HTMLFormElement, prefix: string): void {
+  const fields = [...form.elements].filter(
+    (each): each is Field =>
+      each instanceof HTMLTextAreaElement ||
+      (each instanceof HTMLInputElement && each.type === 'text'),
+  )
+  const base = form.elements.namedItem('expectedVersion') as HTMLInputElement
+  const nameOf = () => prefix + base.value
+  let leaving = false
+
+  const isChanged = () =>
+    form.dataset.unsaved !== undefined || fields.some((each) => each.value !== each.defaultValue)
+
+  const store = () => {
+    const values = Object.fromEntries(fields.map(({ name, value }) => [name, value]))
+    const draft: Draft = {
+      values,
+      base: base.value,
+      at: performance.timeOrigin + performance.now(),
+    }
+    if (isChanged()) localStorage.setItem(nameOf(), JSON.stringify(draft))
+    else localStorage.removeItem(nameOf())
+  }
+
+  form.addEventListener('input', store)
+  form.addEventListener('submit', () => {
+    leaving = true
+    const earlier = sentNames().filter((name) => name.startsWith(prefix))
+    sessionStorage.setItem(SENT, JSON.stringify([...new Set([...earlier, nameOf()])]))
+  })
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  })
+  addEventListener('pageshow', () => {
+    leaving = false
+  })
+  addEventListener('beforeunload', (event) => {
+    if (!leaving && isChanged()) event.preventDefault()
+  })
+  offer(form, fields, base, newest(prefix))
+  listen(form)
+}
+
+/** The one that was typed last. */
+function newest(prefix: string): { readonly name: string; readonly draft: Draft } | undefined {
+  return Object.keys(localStorage)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => ({ name, draft: JSON.parse(localStorage.getItem(name) ?? '') as Draft }))
+    .sort((one, other) => other.draft.at - one.draft.at)[0]
+}
+
+interface Choice {
+  readonly label: string
+  readonly choose: () => void
+}
+
+/** Above the fields; what it says is announced. */
+function noteIn(form: HTMLFormElement, text: string, choices: readonly Choice[] = []): HTMLElement {
+  const note = document.createElement('div')
+  note.className = 'note warn'
+  note.setAttribute('role', 'status')
+  form.prepend(note)
+  const line = document.createElement('p')
+  line.textContent = text
+  note.append(line)
+  if (choices.length > 0) note.append(buttonsOf(choices))
+  return note
+}
+
+function buttonsOf(choices: readonly Choice[]): HTMLElement {
+  const actions = document.createElement('div')
+  actions.className = 'actions'
+  for (const { label, choose } of choices) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'quiet'
+    button.textContent = label
+    button.addEventListener('click', choose)
+    actions.append(button)
+  }
+  return actions
+}
+
+/** Until it is decided nothing else is typed: it would take the draft's place. */
+function offer(
+  form: HTMLFormElement,
+  fields: readonly Field[],
+  base: HTMLInputElement,
+  found: ReturnType<typeof newest>,
+): void {
+  if (!found) return
+  const { name, draft } = found
+  if (fields.every((each) => each.value === draft.values[each.name])) return
+  const decided = () => {
+    note.remove()
+    for (const each of fields) each.readOnly = false
+    fields.at(-1)?.form?.querySelector('textarea')?.focus()
+  }
+  // What was written since is not overwritten: saved on its old base, it is compared.
+  const take = () => {
+    for (const each of fields) each.value = draft.values[each.name] ?? each.value
+    base.value = draft.base
+    for (const each of fields) each.dispatchEvent(new Event('input', { bubbles: true }))
+    decided()
+  }
+  const drop = () => {
+    localStorage.removeItem(name)
+    decided()
+  }
+  const at = new Date(draft.at).toLocaleString('en')
+  const note = noteIn(form, `You were writing here on ${at}, and it was not saved.`, [
+    { label: 'Bring it back', choose: take },
+    { label: 'Throw it away', choose: drop },
+  ])
+  for (const each of fields) each.readOnly = true
+}
+
+/** What happens meanwhile is said beside the text, and never put into it. */
+function listen(form: HTMLFormElement): void {
+  const key = form.dataset.draft?.split(' ')[1]
+  let note: HTMLElement | undefined
+  const say = (text: string) => {
+    note?.remove()
+    note = noteIn(form, text)
+  }
+  document.addEventListener('home', (event) => {
+    const { detail } = event as CustomEvent<Happened>
+    if (!key || detail.key !== key) return
+    const who = detail.by?.as === 'agent' ? 'The agent' : 'Somebody'
+    say(
+      `${who} changed this memory while you were writing: it is at version ${detail.version} now. When you save, you see both, and choose.`,
+    )
+  })
+  document.addEventListener('signed-out', () => {
+    say(
+      'You have been signed out. What you typed is kept in this browser: sign in again and open this page, and it is offered to you.',
+    )
+  })
+}

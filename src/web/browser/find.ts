@@ -1,0 +1,51 @@
+/** Looks for memories as one types: the page itself is asked for with what stands in the form. */
+const AFTER_MS = 150
+
+const form = document.querySelector<HTMLFormElement>('form[data-finds]')
+const list = document.getElementById(form?.dataset.finds ?? '')
+const found = document.getElementById('found')
+
+if (form && list) listen(form, list)
+
+// On a small part of the screen the chosen one may lie below.
+document.querySelector('.beside [aria-current]')?.scrollIntoView({ block: 'nearest' })
+
+function listen(form: HTMLFormElement, list: HTMLElement): void {
+  let waiting: ReturnType<typeof setTimeout> | undefined
+  let asking = new AbortController()
+  const soon = () => {
+    clearTimeout(waiting)
+    waiting = setTimeout(() => {
+      asking.abort()
+      asking = new AbortController()
+      show(form, list, asking.signal).catch(() => {})
+    }, AFTER_MS)
+  }
+  form.addEventListener('input', soon)
+}
+
+/** This page's address with the fields of the form: reloaded, it is the same. */
+function addressOf(form: HTMLFormElement): URL {
+  const address = new URL(location.href)
+  for (const name of ['q', 'prefix', 'order', 'pinned', 'after', 'until', 'deleted']) {
+    address.searchParams.delete(name)
+  }
+  for (const [name, value] of new FormData(form)) {
+    if (value !== '') address.searchParams.set(name, String(value))
+  }
+  return address
+}
+
+async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSignal): Promise<void> {
+  const address = addressOf(form)
+  const headers = { accept: 'text/html' }
+  const response = await fetch(address, { headers, redirect: 'manual', signal })
+  // Signed out: the form itself leads on.
+  if (response.type === 'opaqueredirect') return form.submit()
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const fresh = page.getElementById(list.id)
+  if (!fresh || signal.aborted) return
+  list.replaceChildren(...fresh.childNodes)
+  history.replaceState(null, '', address)
+  if (found) found.textContent = list.querySelector('.caption, .empty')?.textContent ?? ''
+}

@@ -1,0 +1,119 @@
+/** The list of memories as it stands on its page, and beside a memory. */
+import { html } from 'hono/html'
+import { fields } from '../../../fields.ts'
+import { hidden } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { number, plural, size, when } from '../../layout/words.ts'
+import type { Found, Row } from './found.ts'
+import { type Listing, listPath, memoryIn, queryOf } from './listing.ts'
+
+/** What a list is shown with. */
+export interface Pane {
+  readonly agentId: string
+  readonly listing: Listing
+  readonly found: Found
+  /** Of all memories. */
+  readonly count: number
+  readonly now: number
+  /** The key of the memory that stands beside it. */
+  readonly current?: string
+}
+
+export const pinMark: Html = html`<span class="pin">Pinned</span>`
+
+const row = ({ agentId, listing, current, now }: Pane, each: Row): Html => html`<li>
+<input type="checkbox" name="memory.${each.key}" value="${each.version}" aria-label="Select ${each.key}">
+<a href="${memoryIn(agentId, each.key, listing)}"${each.key === current ? html` aria-current="true"` : nothing}><span
+class="key">${each.key}</span><span class="preview" dir="auto">${each.preview}</span><span
+class="dim">${each.pinned ? pinMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}</span></a></li>`
+
+const option = (value: string, label: string, chosen: boolean): Html =>
+  html`<option value="${value}"${chosen ? html` selected` : nothing}>${label}</option>`
+
+const isFiltered = ({ prefix, order, pinned }: Listing): boolean =>
+  Boolean(prefix || pinned) || order === 'key'
+
+const filters = (listing: Listing): Html => html`<details class="filters"${
+  isFiltered(listing) ? html` open` : nothing
+}><summary>Sort and filter</summary><div>
+<label>Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
+<label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
+<label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
+</div></details>`
+
+/** Looks as one types, where there is a script. */
+export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
+role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
+<div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off">
+<button class="quiet">Search</button></div>
+${filters(listing)}
+</form>`
+
+const inAll = (count: number): string => plural(count, 'memory', 'memories')
+
+const orders = { changed: 'newest first', key: 'by key' } as const
+
+/** What the list is of. */
+function caption({ listing, found, count }: Pane): string {
+  const { q, prefix, pinned, order } = listing
+  const few = found.back || found.on ? ` ${number(found.rows.length)} on this page,` : ''
+  if (q.trim() && few) return `Found in ${inAll(count)}:${few} best first`
+  if (q.trim()) return `${number(found.rows.length)} found in ${inAll(count)}, best first`
+  if (!prefix && !pinned) return `${inAll(count)},${few} ${orders[order]}`
+  return `${pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[order]}`
+}
+
+function sorry({ agentId, listing, found, count }: Pane): Html {
+  const { q, prefix, pinned } = listing
+  if (found.on) return html`<p class="empty">Nothing so far.</p>`
+  if (q.trim()) return html`<p class="empty">Nothing holds “${q}”.</p>`
+  if (prefix) return html`<p class="empty">No key begins with “${prefix}”.</p>`
+  if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
+  if (count > 0) return html`<p class="empty">No more memories.</p>`
+  return html`<p class="empty">Nothing is kept yet. <a href="${agentPath(agentId)}/memory/new">Write the first memory</a></p>`
+}
+
+const pages = ({ agentId, found: { back, on }, listing }: Pane): Html =>
+  back || on
+    ? html`<nav class="pages" aria-label="Pages">${
+        back
+          ? html`<a class="button quiet" rel="prev" href="${listPath(agentId, back)}">${listing.q.trim() ? 'To the first' : 'Previous'}</a>`
+          : nothing
+      }${on ? html`<a class="button quiet" rel="next" href="${listPath(agentId, on)}">${listing.q.trim() ? 'Look on' : 'Next'}</a>` : nothing}</nav>`
+    : nothing
+
+const together = (
+  agentId: string,
+): Html => html`<p class="several" role="group" aria-label="With those that are selected">
+<button name="do" value="pin" class="quiet">Pin</button>
+<button name="do" value="unpin" class="quiet">Unpin</button>
+<button class="quiet" formaction="${agentPath(agentId)}/memories/download">Download</button>
+<button name="do" value="delete" class="danger">Delete</button></p>`
+
+const rows = (pane: Pane): Html => html`<form method="post"
+action="${agentPath(pane.agentId)}/memories">${hidden('list', queryOf(pane.listing))}
+<ul class="memories">${pane.found.rows.map((each) => row(pane, each))}</ul>
+${together(pane.agentId)}</form>`
+
+/** Kept as it is now by the events of the home. */
+export const list = (pane: Pane): Html => html`<div id="list" data-live>
+<p class="dim caption">${caption(pane)}</p>
+${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
+${pages(pane)}
+</div>
+<p class="away" role="status" id="found"></p>`
+
+/** A new one, from wherever the list is. */
+export const newButton = (agentId: string): Html =>
+  html`<a class="button" href="${agentPath(agentId)}/memory/new">New memory</a>`
+
+/** One button for what is done to one memory. */
+export const oneButton = (
+  agentId: string,
+  { key, version }: { readonly key: string; readonly version: number },
+  listing: Listing,
+  button: Html,
+): Html => html`<form method="post" action="${agentPath(agentId)}/memories" class="one">
+${hidden(`memory.${key}`, version)}${hidden('list', queryOf(listing))}${button}</form>`

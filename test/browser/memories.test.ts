@@ -1,0 +1,269 @@
+/** What a person does with an agent's memories, in a real browser. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { inGroups, memoryPath, write } from '../harness.ts'
+import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+
+describe('memories in a browser', () => {
+  const at = together()
+
+  let accounts = 0
+
+  const signedIn = async (options?: Parameters<typeof visit>[2]) => {
+    const email = `reader${++accounts}@example.org`
+    const born = await at.house.birth({ email, password: PASSWORD })
+    const visitor = await visit(at.browser, at.house.base, options)
+    await signIn(visitor.page, email)
+    return { ...visitor, born, email, agent: `/console/agents/${born.agentId}` }
+  }
+
+  type Reader = Awaited<ReturnType<typeof signedIn>>
+
+  const keep = ({ born }: Reader, texts: Readonly<Record<string, string>>) =>
+    inGroups(Object.entries(texts), ([key, text]) => write(at.house, born.token, key, text))
+
+  const stored = async ({ born }: Reader, key: string): Promise<unknown> =>
+    (await at.house.call('GET', `${memoryPath}?key=${key}`, { token: born.token })).body.memory
+
+  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
+    expect(await barriers(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    expect(faults).toEqual([])
+  }
+
+  const row = (page: Page, key: string) =>
+    page.getByRole('listitem').filter({ has: page.locator('.key', { hasText: key }) })
+
+  const texts = { plan: 'Step 3: copy the tables.', rules: 'Never drop one.', log: 'Nothing yet.' }
+
+  test('one is found by a word in its text, as one types, and read beside the list', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memories`)
+    await inGoodOrder(reader)
+    await page.getByRole('searchbox').pressSequentially('tables')
+    await row(page, 'rules').waitFor({ state: 'detached' })
+    await page.waitForURL(/q=tables/)
+    await row(page, 'plan').getByRole('link').click()
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    await page.getByLabel('Text').getByText('Step 3: copy the tables.').waitFor()
+    expect(await row(page, 'plan').isVisible()).toBe(true)
+    await inGoodOrder(reader)
+    await page.getByRole('searchbox').fill('never')
+    await row(page, 'rules').waitFor()
+    expect(await page.getByRole('heading', { name: 'plan' }).isVisible()).toBe(true)
+  })
+
+  test('one is created, edited and renamed', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await page.goto(`${agent}/memories`)
+    await page.getByRole('link', { name: 'New memory' }).click()
+    await page.getByLabel('Key').fill('plan')
+    await page.getByLabel('Text').fill('one')
+    await inGoodOrder(reader)
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('Saved as version 1.').waitFor()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Text').fill('two')
+    await page.getByLabel('Text').press('Control+Enter')
+    await page.getByText('Saved as version 2.').waitFor()
+    expect(await page.evaluate('localStorage.length')).toBe(0)
+    await inGoodOrder(reader)
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Nothing was changed, so no version was made.').waitFor()
+    await page.getByRole('link', { name: 'Rename' }).click()
+    await inGoodOrder(reader)
+    await page.getByLabel('New key').fill('plan.next')
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'plan.next' }).waitFor()
+    expect(await stored(reader, 'plan.next')).toMatchObject({ text: 'two', version: 3 })
+  })
+
+  test('one is deleted, and one button brings it back; a pin stays', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memory?key=plan`)
+    await page.getByRole('button', { name: 'Pin', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Unpin', exact: true }).first().waitFor()
+    await page.locator('.reading').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted plan.').waitFor()
+    await inGoodOrder(reader)
+    expect(await stored(reader, 'plan')).toBeUndefined()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    expect(await stored(reader, 'plan')).toMatchObject({ text: texts.plan, version: 4 })
+  })
+
+  test('several are selected, kept selected while the agent writes, and deleted at once', async () => {
+    const reader = await signedIn()
+    const { page, agent, born } = reader
+    await keep(reader, texts)
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/memories`)
+    await followed
+    await page.getByLabel('Select plan').check()
+    await page.getByLabel('Select rules').check()
+    await write(at.house, born.token, 'more', 'x')
+    await page.locator('.tabs').getByText('4', { exact: true }).waitFor()
+    expect(await page.getByLabel('Select plan').isChecked()).toBe(true)
+    await inGoodOrder(reader)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted 2 memories.').waitFor()
+    expect(await page.locator('.memories .key').allTextContents()).toEqual(['more', 'log'])
+  })
+
+  test('the list and the text follow what the agent writes, and a copy is what was written', async () => {
+    const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, agent, born } = reader
+    await keep(reader, texts)
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/memory?key=plan`)
+    await followed
+    await write(at.house, born.token, 'plan', '\nStep 4:\n  verify.\n', 1)
+    await page.getByLabel('Text').getByText('Step 4').waitFor()
+    await row(page, 'plan').getByText('Step 4').waitFor()
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('\nStep 4:\n  verify.\n')
+  })
+
+  test('what is typed outlives a reload and a sign-out, and is offered again', async () => {
+    const reader = await signedIn()
+    const { page, agent, email } = reader
+    await keep(reader, texts)
+    page.on('dialog', (dialog) => dialog.accept())
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByLabel('Text').fill('Step 3, and what I typed.')
+    await page.reload()
+    await page.getByText(/^You were writing here on .* and it was not saved\.$/).waitFor()
+    expect(await page.getByLabel('Text').inputValue()).toBe(texts.plan)
+    await inGoodOrder(reader)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn(page, email)
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByRole('button', { name: 'Bring it back' }).click()
+    expect(await page.getByLabel('Text').inputValue()).toBe('Step 3, and what I typed.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved as version 2.').waitFor()
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0)
+  })
+
+  test('leaving with something typed warns, leaving without does not', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      return dialog.accept()
+    })
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Text').pressSequentially('more')
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    expect(asked).toEqual(['beforeunload'])
+  })
+
+  test('what the agent writes while one edits is said, and the draft keeps to its version', async () => {
+    const reader = await signedIn()
+    const { page, agent, born } = reader
+    await keep(reader, texts)
+    page.on('dialog', (dialog) => dialog.accept())
+    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    await page.goto(`${agent}/memory/edit?key=plan`)
+    await followed
+    await page.getByLabel('Text').fill('Mine.')
+    await write(at.house, born.token, 'plan', 'Theirs.', 1)
+    await page.getByText('The agent changed this memory while you were writing').waitFor()
+    expect(await page.getByLabel('Text').inputValue()).toBe('Mine.')
+    await page.reload()
+    await page.getByRole('button', { name: 'Bring it back' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The memory was written in the meantime.').waitFor()
+    expect(await stored(reader, 'plan')).toMatchObject({ text: 'Theirs.', version: 2 })
+  })
+
+  test('by keyboard alone one is found, opened and pinned', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memories`)
+    const tabTo = async (what: string): Promise<void> => {
+      for (let n = 0; n < 60; n++) {
+        await page.keyboard.press('Tab')
+        const here = await page.evaluate<string>(
+          'document.activeElement.textContent.trim() || document.activeElement.name',
+        )
+        if (here.startsWith(what)) return
+      }
+      throw new Error(`${what} is not reached`)
+    }
+    await tabTo('q')
+    await page.keyboard.type('tables')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/q=tables/)
+    await row(page, 'rules').waitFor({ state: 'detached' })
+    await tabTo('plan')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    await tabTo('Pin')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Unpin', exact: true }).first().waitFor()
+  })
+
+  test('on a telephone the text comes after the list, and leads back to it', async () => {
+    const reader = await signedIn({ viewport: { width: 360, height: 740 } })
+    const { page, agent } = reader
+    await keep(reader, { ...texts, ['k'.repeat(100)]: 'long' })
+    await page.goto(`${agent}/memories?q=tables`)
+    await inGoodOrder(reader)
+    await row(page, 'plan').getByRole('link').click()
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    expect(await page.getByRole('searchbox').isVisible()).toBe(false)
+    await inGoodOrder(reader)
+    await page.getByRole('link', { name: 'All memories' }).click()
+    expect(await page.getByRole('searchbox').inputValue()).toBe('tables')
+  })
+
+  test('without JavaScript all of it is done by forms', async () => {
+    const reader = await signedIn({ javaScriptEnabled: false })
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memories`)
+    await page.getByRole('searchbox').fill('tables')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.locator('.memories .key').allTextContents()).toEqual(['plan'])
+    await page.getByLabel('Select plan').check()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Text').fill('written')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved as version 4.').waitFor()
+    await page.goto(`${agent}/memories`)
+    await page.getByText('Sort and filter').click()
+    await page.getByLabel('Order').selectOption('key')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await page.locator('.memories .key').allTextContents()).toEqual(['log', 'plan', 'rules'])
+  })
+
+  test('a second press of a button that changes something is none', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memory?key=plan`)
+    const posts: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    await page.locator('.reading').getByRole('button', { name: 'Delete' }).dblclick()
+    await page.getByText('Deleted plan.').waitFor()
+    expect(posts).toHaveLength(1)
+  })
+})

@@ -1,0 +1,162 @@
+/** Memories that the operator writes first, renames, downloads; and forms that arrive twice. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { indented } from '../../src/json/indent.ts'
+import { withPin } from '../../src/web/console/memories/pin.ts'
+import { embedded, openService, type TestService, write } from '../harness.ts'
+import { fieldsIn, insideOf, textIn } from './markup.ts'
+import { type Operator, openConsole } from './operator.ts'
+
+let service: TestService
+let operator: Operator
+beforeAll(async () => {
+  service = await openService(embedded, { WRITES_PER_MINUTE: '0' })
+  operator = await openConsole(service)
+})
+afterAll(() => service.close())
+
+type Fields = Readonly<Record<string, string>>
+
+let keys = 0
+const fresh = (): string => `w${++keys}`
+
+async function memory(text: string): Promise<string> {
+  const key = fresh()
+  await write(service, operator.born.token, key, text)
+  return key
+}
+
+const send = (verb: string, fields: Fields) =>
+  operator.post(`${operator.agent}/memory/${verb}`, fields)
+
+const leadsTo = ({ status, headers }: Awaited<ReturnType<typeof send>>) => [
+  status,
+  headers.get('location'),
+]
+
+describe('a new memory', () => {
+  test('is written under its key, with line feeds', async () => {
+    const key = fresh()
+    const form = fieldsIn((await operator.get(`${operator.agent}/memory/new`)).text)
+    expect(form).toEqual({ expectedVersion: '0', key: '', text: '', metadata: '' })
+    const made = await send('new', { ...form, key, text: 'one\r\ntwo', metadata: '{"n":1.0}' })
+    expect(leadsTo(made)).toEqual([303, `${operator.agent}/memory?key=${key}&saved`])
+    expect(await operator.stored(key)).toMatchObject({ text: 'one\ntwo', version: 1 })
+  })
+
+  test('under a key that is taken is refused beside the key, and not lost', async () => {
+    const key = await memory('one')
+    const { status, text } = await send('new', { key, text: 'two', metadata: '' })
+    expect(status).toBe(409)
+    expect(text).toContain('id="key-fault">This is the key of another memory.')
+    expect(fieldsIn(text)).toMatchObject({ key, text: 'two' })
+    expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 1 })
+  })
+
+  test.each([
+    ['a key that is none', { key: 'a b', text: 'x' }],
+    ['no text', { key: 'x1', text: '' }],
+    ['metadata that are no object', { key: 'x1', text: 'x', metadata: '[]' }],
+  ])('with %s is refused beside its field', async (_, fields) => {
+    const { status, text } = await send('new', fields)
+    expect([status, text.includes('class="fault"')]).toEqual([400, true])
+  })
+})
+
+describe('a form that arrives twice', () => {
+  test('creates once', async () => {
+    const fields = { key: fresh(), text: 'one', metadata: '' }
+    const [first, second] = [await send('new', fields), await send('new', fields)]
+    expect(leadsTo(second)).toEqual(leadsTo(first))
+    expect(await operator.stored(fields.key)).toMatchObject({ version: 1 })
+  })
+
+  test('saves once', async () => {
+    const key = await memory('one')
+    const fields = { key, text: 'two', metadata: '{}', expectedVersion: '1' }
+    const [first, second] = [await send('edit', fields), await send('edit', fields)]
+    expect(leadsTo(second)).toEqual(leadsTo(first))
+    expect(await operator.stored(key)).toMatchObject({ text: 'two', version: 2 })
+  })
+
+  test('renames once', async () => {
+    const fields = { key: await memory('one'), to: fresh(), expectedVersion: '1' }
+    const [first, second] = [await send('rename', fields), await send('rename', fields)]
+    expect(leadsTo(second)).toEqual(leadsTo(first))
+    expect(await operator.stored(fields.to)).toMatchObject({ text: 'one', version: 2 })
+  })
+})
+
+describe('a rename', () => {
+  test('asks for the new key, beginning with the present one', async () => {
+    const key = await memory('one')
+    const { text } = await operator.get(`${operator.agent}/memory/rename?key=${key}`)
+    expect(fieldsIn(text)).toEqual({ key, to: key, expectedVersion: '1' })
+  })
+
+  test('leads to the memory under its new key, with its history', async () => {
+    const [key, to] = [await memory('one'), fresh()]
+    const renamed = await send('rename', { key, to, expectedVersion: '1' })
+    expect(leadsTo(renamed)).toEqual([303, `${operator.agent}/memory?key=${to}`])
+    expect(await operator.stored(key)).toBeUndefined()
+    expect(await operator.stored(to)).toMatchObject({ text: 'one', version: 2 })
+  })
+
+  test('to a key that is taken, or too late, is refused in words', async () => {
+    const [key, other] = [await memory('one'), await memory('two')]
+    const taken = await send('rename', { key, to: other, expectedVersion: '1' })
+    expect([taken.status, taken.text.includes('Nothing was renamed. A memory is under')]).toEqual([
+      409,
+      true,
+    ])
+    expect(fieldsIn(taken.text).to).toBe(other)
+    const late = await send('rename', { key, to: fresh(), expectedVersion: '9' })
+    expect([late.status, late.text.includes('was written in the meantime')]).toEqual([409, true])
+    expect((await send('rename', { key: 'none', to: 'x', expectedVersion: '1' })).status).toBe(404)
+    expect((await send('rename', { key, to: 'a b', expectedVersion: '1' })).status).toBe(400)
+  })
+})
+
+test('the text of one memory is downloaded byte for byte', async () => {
+  const key = await memory('\r\none\n <b>слово</b>')
+  const { text, headers } = await operator.get(`${operator.agent}/memory/download?key=${key}`)
+  expect(text).toBe('\r\none\n <b>слово</b>')
+  expect(headers.get('content-disposition')).toBe(`attachment; filename="${key}.txt"`)
+  expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+})
+
+describe('metadata', () => {
+  const shownOf = async (metadata: string): Promise<string> => {
+    const key = fresh()
+    await send('new', { key, text: 'x', metadata })
+    return (await operator.get(`${operator.agent}/memory?key=${key}`)).text
+  }
+
+  test('of single values are a table, digit for digit', async () => {
+    const text = await shownOf('{"run":12.50,"who":"<b>Ada","done":false,"x":null}')
+    const [table = ''] = insideOf(text, 'table').filter((each) => each.includes('Value'))
+    expect([...insideOf(table, 'th'), ...insideOf(table, 'td')].map(textIn)).toEqual([
+      ...['Name', 'Value', 'run', 'who', 'done', 'x'],
+      ...['12.50', '<b>Ada', 'false', 'null'],
+    ])
+  })
+
+  test('that are nested are JSON with its lines broken, as written', async () => {
+    const text = await shownOf('{"b":[1e400,{"a":"},{"}],"empty":[],"none":{}}')
+    expect(insideOf(text, 'pre').map(textIn)).toContain(
+      '{\n  "b": [\n    1e400,\n    {\n      "a": "},{"\n    }\n  ],\n  "empty": [],\n  "none": {}\n}',
+    )
+  })
+
+  test('with their lines broken say the same', () => {
+    const value = { a: ['{', { b: '\\"[', c: [] }], d: {}, e: [[1, 2], []], f: '' }
+    expect(indented(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2))
+  })
+
+  test('take a pin and lose it, and keep the rest as it was written', () => {
+    expect(withPin('{}', true)).toBe('{"pinned":true}')
+    expect(withPin('{"a":1.0,"pinned":false,"b":[9007199254740993]}', true)).toBe(
+      '{"a":1.0,"pinned":true,"b":[9007199254740993]}',
+    )
+    expect(withPin('{"a":1.0,"pinned":true}', false)).toBe('{"a":1.0}')
+  })
+})
