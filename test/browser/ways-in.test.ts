@@ -171,7 +171,7 @@ describe('other ways into the console', () => {
         `${agent}/memories`,
         `${agent}/memory?key=${longKey}`,
         `${agent}/memory/edit?key=${longKey}`,
-        `${agent}/memory/delete?key=${longKey}`,
+        `${agent}/memory/rename?key=${longKey}`,
         `${agent}/memory/erase?key=${longKey}`,
         `${agent}/print`,
         '/problems/version_conflict',

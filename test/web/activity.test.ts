@@ -20,7 +20,7 @@ test('is told newest first: who did what, through what, to which memory', async 
   const { agent, born, email } = operator
   await write(service, born.token, 'plan', 'one')
   service.tick(3_600_000)
-  await operator.post(`${agent}/memory/delete`, { key: 'plan', expectedVersion: '1' })
+  await operator.post(`${agent}/memories`, { 'memory.plan': '1', do: 'delete' })
   await operator.post(`${agent}/status`, { status: 'paused' })
   const person = `The operator ${email}, on these pages`
   const { status, text } = await operator.get(`${agent}/activity`)
