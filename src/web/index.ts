@@ -11,14 +11,15 @@ import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
-import { keysPage } from './console/agent/keys.ts'
-import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
-import { operatorKeyForm } from './console/agent/operator-key.ts'
+import { leaveForm, leavePage } from './console/agent/leave.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { profileForm } from './console/agent/profile.ts'
-import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
+import { keysPage } from './console/keys/keys.ts'
+import { endKeyForm, newKeyForm } from './console/keys/named-keys.ts'
+import { operatorKeyForm } from './console/keys/operator-key.ts'
+import { keyForm } from './console/keys/rotate.ts'
 import { deleteForm, deletePage } from './console/memory/delete.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
 import { eraseForm, erasePage } from './console/memory/erase.ts'
@@ -61,6 +62,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   newKeyForm,
   endKeyForm,
   operatorKeyForm,
+  leavePage,
+  leaveForm,
   eraseAgentPage,
   eraseAgentForm,
   memoriesPage,

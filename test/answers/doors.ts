@@ -69,6 +69,7 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door(`/console/agents/${agentId}/keys`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/keys/end`, 'POST'),
   door(`/console/agents/${agentId}/operator-key`, 'POST'),
+  door(`/console/agents/${agentId}/leave`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/erase`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/log`, 'GET'),
   door(`/console/agents/${agentId}/memories`, 'GET'),

@@ -80,6 +80,8 @@ export const consoleRights: readonly Rights[] = [
     form,
   }),
   gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
+  ofOwner('consoleLeavePage', '/leave', 'reads'),
+  gravely(formOfOwner('consoleLeave', '/leave', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),
   gravely(formOfOwner('consoleEraseAgent', '/erase', 'controls')),
   ofOwner('consoleMemories', '/memories', 'reads'),

@@ -143,6 +143,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleNewKey: refusedForm('400', { name: '', access: 'read' }),
   consoleEndKey: { fields: { id: 'none' }, outcome: 'key_not_found' },
   consoleOperatorKey: refusedForm('400'),
+  consoleLeavePage: page,
+  consoleLeave: refusedForm('400'),
   consoleEraseAgentPage: page,
   consoleEraseAgent: refusedForm('400', { typed: 'another' }),
   consoleMemories: page,
