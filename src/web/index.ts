@@ -1,6 +1,7 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { accountPage } from './console/account/account.ts'
+import { deleteAccountForm, deleteAccountPage } from './console/account/delete-account.ts'
 import { endOthersForm, revokeSessionForm } from './console/account/end-sessions.ts'
 import { passwordForm } from './console/account/password.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
@@ -51,6 +52,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   passwordForm,
   revokeSessionForm,
   endOthersForm,
+  deleteAccountPage,
+  deleteAccountForm,
   agentOverview,
   activityPage,
   agentEvents,

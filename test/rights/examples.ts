@@ -131,6 +131,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleAccount: page,
   consoleChangePassword: refusedForm('400', { current: 'x', password: 'short' }),
   consoleRevokeSession: { fields: { id: 'none' }, outcome: 'not_found' },
+  consoleDeleteAccountPage: page,
+  consoleDeleteAccount: refusedForm('400', { agents: 'leave', typed: 'another' }),
   consoleEndOtherSessions: { fields: {}, outcome: '303' },
   consoleAgent: page,
   consoleActivity: page,
