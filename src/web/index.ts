@@ -1,6 +1,7 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { accountPage } from './console/account/account.ts'
+import { deleteAccountForm, deleteAccountPage } from './console/account/delete-account.ts'
 import { endOthersForm, revokeSessionForm } from './console/account/end-sessions.ts'
 import { passwordForm } from './console/account/password.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
@@ -11,14 +12,15 @@ import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
-import { keysPage } from './console/agent/keys.ts'
-import { endKeyForm, newKeyForm } from './console/agent/named-keys.ts'
-import { operatorKeyForm } from './console/agent/operator-key.ts'
+import { leaveForm, leavePage } from './console/agent/leave.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { profileForm } from './console/agent/profile.ts'
-import { keyForm } from './console/agent/rotate.ts'
 import { settingsPage } from './console/agent/settings.ts'
 import { statusForm } from './console/agent/status.ts'
+import { keysPage } from './console/keys/keys.ts'
+import { endKeyForm, newKeyForm } from './console/keys/named-keys.ts'
+import { operatorKeyForm } from './console/keys/operator-key.ts'
+import { keyForm } from './console/keys/rotate.ts'
 import { memoryDownload, severalDownload } from './console/memories/download.ts'
 import { memoriesPage } from './console/memories/memories.ts'
 import { severalForm } from './console/memories/several.ts'
@@ -56,6 +58,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   passwordForm,
   revokeSessionForm,
   endOthersForm,
+  deleteAccountPage,
+  deleteAccountForm,
   agentOverview,
   activityPage,
   agentEvents,
@@ -67,6 +71,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   newKeyForm,
   endKeyForm,
   operatorKeyForm,
+  leavePage,
+  leaveForm,
   eraseAgentPage,
   eraseAgentForm,
   memoriesPage,

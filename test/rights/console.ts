@@ -65,6 +65,13 @@ export const consoleRights: readonly Rights[] = [
     access: 'session',
     form,
   }),
+  row('consoleDeleteAccountPage', 'GET /console/account/delete', { access: 'session' }),
+  gravely(
+    row('consoleDeleteAccount', 'POST /console/account/delete', {
+      access: 'session',
+      form: formAgain,
+    }),
+  ),
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),
@@ -80,6 +87,8 @@ export const consoleRights: readonly Rights[] = [
     form,
   }),
   gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
+  ofOwner('consoleLeavePage', '/leave', 'reads'),
+  gravely(formOfOwner('consoleLeave', '/leave', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),
   gravely(formOfOwner('consoleEraseAgent', '/erase', 'controls')),
   ofOwner('consoleMemories', '/memories', 'reads'),

@@ -247,6 +247,39 @@ describe.each(stores)('sessions on $name', (engine) => {
     expect(await service.store.identifyOwner(mine.accountId, orphan.agentId)).toEqual(operator)
   })
 
+  test('an agent leaves its own account alone, and stays', async () => {
+    const { store } = service
+    const [mine, theirs] = [await account(), await account()]
+    expect(await store.leaveAgent(theirs.accountId, mine.agentId)).toBe(false)
+    const operator = await operatorOf(mine)
+    expect(await store.leaveAgent(mine.accountId, mine.agentId)).toBe(true)
+    expect(await store.leaveAgent(mine.accountId, mine.agentId)).toBe(false)
+    expect(await store.identifyOwner(mine.accountId, mine.agentId)).toBeUndefined()
+    expect(await store.readProfile(operator)).toMatchObject({ outcome: 'profile' })
+    const attached = await store.attachAgent(operator, theirs.accountId)
+    expect(attached).toEqual({ outcome: 'attached' })
+  })
+
+  test('an account is deleted with all that is known of it; its agents stay', async () => {
+    const { store, now } = service
+    const [mine, theirs] = [await account(), await account()]
+    const second = await bear({ account: { join: mine.accountId } })
+    const [opened, other] = [await open(mine.accountId), await open(theirs.accountId)]
+    const link = sha256(randomUUID())
+    await store.recoverAccount(mine.email, link, now() + HOUR_MS)
+    await store.deleteAccount(mine.accountId)
+    expect(await store.findAccount(mine.email)).toBeUndefined()
+    expect(await store.findSession(opened.tokenHash, now())).toBeUndefined()
+    expect(await store.knowsAddress(opened.addressHash)).toBe(false)
+    expect(await store.findRecovery(link, now())).toBeUndefined()
+    for (const born of [mine, second]) {
+      const attached = await store.attachAgent(await operatorOf(born), theirs.accountId)
+      expect(attached).toEqual({ outcome: 'attached' })
+    }
+    expect(await store.findAccount(theirs.email)).toBeDefined()
+    expect(await store.findSession(other.tokenHash, now())).toBeDefined()
+  })
+
   test('a token that is not known attaches nothing', async () => {
     const { accountId } = await account()
     const orphan = await service.birth()

@@ -124,3 +124,47 @@ describe('the password', () => {
     expect((await signIn(operator)).status).toBe(303)
   })
 })
+
+describe('deleting the account', () => {
+  const end = ({ post }: Operator, fields: Readonly<Record<string, string>>) =>
+    post('/console/account/delete', fields)
+
+  const statusWith = async ({ born }: Operator): Promise<number> =>
+    (await service.call('GET', '/api/agents/me', { token: born.token })).status
+
+  test.each([
+    ['leave', 200],
+    ['erase', 401],
+  ])(
+    'with %j for its agents, their tokens answer %d, and nobody signs in',
+    async (agents, then) => {
+      const [operator, stranger] = [await openConsole(service), await openConsole(service)]
+      expect((await operator.get('/console/account/delete')).status).toBe(200)
+      const { status, headers } = await end(operator, { agents, typed: operator.email })
+      expect([status, headers.get('location')]).toEqual([303, '/console/sign-in'])
+      expect([await statusWith(operator), await statusWith(stranger)]).toEqual([then, 200])
+      expect((await operator.get('/console')).status).toBe(303)
+      expect((await signIn(operator)).status).toBe(401)
+      expect((await stranger.get('/console')).status).toBe(200)
+    },
+  )
+
+  test.each([
+    ['nothing chosen', { agents: '' }, 'agents'],
+    ['another address', { typed: 'other@example.org' }, 'typed'],
+  ])('%s is refused beside its field', async (_, fields, field) => {
+    const operator = await openConsole(service)
+    const sent = { agents: 'erase', typed: operator.email, ...fields }
+    const { status, text } = await end(operator, sent)
+    expect([status, text.includes(`id="${field}-fault"`)]).toEqual([400, true])
+    expect([await statusWith(operator), (await signIn(operator)).status]).toEqual([200, 303])
+  })
+
+  test('asks for the password again', async () => {
+    const operator = await openConsole(service)
+    service.tick(600_000)
+    const { status, text } = await end(operator, { agents: 'leave', typed: operator.email })
+    expect([status, text.includes('id="password-fault"')]).toEqual([400, true])
+    expect((await signIn(operator)).status).toBe(303)
+  })
+})

@@ -46,3 +46,26 @@ describe('the profile', () => {
     expect(await profileOf(operator)).toMatchObject({ name: 'Atlas' })
   })
 })
+
+describe('leaving the agent', () => {
+  const leave = ({ agent, post }: Operator, fields = {}) => post(`${agent}/leave`, fields)
+
+  test('is asked for, and then it stays without an account', async () => {
+    const operator = await openConsole(service, { name: 'Atlas' })
+    expect((await operator.get(settingsOf(operator))).text).toContain(`${operator.agent}/leave`)
+    expect((await operator.get(`${operator.agent}/leave`)).status).toBe(200)
+    const { status, headers } = await leave(operator, { understood: 'yes' })
+    expect([status, headers.get('location')]).toEqual([303, '/console'])
+    expect((await operator.get(operator.agent)).status).toBe(404)
+    expect(await profileOf(operator)).toMatchObject({ name: 'Atlas', status: 'active' })
+    const token = operator.born.operatorToken
+    expect((await operator.post('/console/attach', { token })).status).toBe(303)
+  })
+
+  test('does not happen where what it means was not understood', async () => {
+    const operator = await openConsole(service)
+    const { status, text } = await leave(operator)
+    expect([status, text.includes('id="understood-fault"')]).toEqual([400, true])
+    expect((await operator.get(operator.agent)).status).toBe(200)
+  })
+})

@@ -103,4 +103,8 @@ export interface SessionStore extends ActivityStore {
   identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined>
   /** Puts the agent into the account, unless it is in another. */
   attachAgent(identity: Identity, accountId: string): Promise<AttachAnswer>
+  /** The agent stays, without an account. False when it is not the account's. */
+  leaveAgent(accountId: string, agentId: string): Promise<boolean>
+  /** With its sessions and all that is known of it; its agents stay, without an account. */
+  deleteAccount(accountId: string): Promise<void>
 }

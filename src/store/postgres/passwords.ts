@@ -11,7 +11,10 @@ const changeHash = statement<{ id: string }>(
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 AND password_hash = $3 RETURNING id',
 )
 
-const voidLink = statement('void_recovery', 'DELETE FROM account_recoveries WHERE account_id = $1')
+export const voidLink = statement(
+  'void_recovery',
+  'DELETE FROM account_recoveries WHERE account_id = $1',
+)
 
 export const passwordVerbs = (
   { transact }: Connections,

@@ -31,7 +31,7 @@ const setHash = statement<Recovered>(
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING id, email',
 )
 
-const endSessions = statement('end_sessions', 'DELETE FROM sessions WHERE account_id = $1')
+export const endSessions = statement('end_sessions', 'DELETE FROM sessions WHERE account_id = $1')
 
 export const forgetKnown = statement(
   'forget_sign_in_addresses',

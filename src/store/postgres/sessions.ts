@@ -38,7 +38,7 @@ const addSession = statement(
 )
 
 /** Sessions that begin at once are counted one after the other. */
-const lockAccount = statement<{ email: string }>(
+export const lockAccount = statement<{ email: string }>(
   'lock_account',
   'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
 )
@@ -170,10 +170,12 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
   },
 })
 
+type Elsewhere = 'findRecovery' | 'setPassword' | 'changePassword' | 'leaveAgent' | 'deleteAccount'
+
 export const sessionVerbs = (
   connections: Connections,
   committed: () => void,
-): Omit<SessionStore, 'findRecovery' | 'setPassword' | 'changePassword'> => ({
+): Omit<SessionStore, Elsewhere> => ({
   ...signInVerbs(connections, committed),
   ...confirmingVerbs(connections, committed),
   ...ownerVerbs(connections, committed),

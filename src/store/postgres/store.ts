@@ -23,6 +23,7 @@ import { searchWith } from './keeping/search.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { keyVerbs } from './keys.ts'
+import { leavingVerbs } from './leaving.ts'
 import { passwordVerbs } from './passwords.ts'
 import { recoveryVerbs } from './recoveries.ts'
 import { prepareServer } from './schema/migrations.ts'
@@ -81,6 +82,7 @@ export async function openPostgres(
     ...sessionVerbs(hot, committed),
     ...recoveryVerbs(hot, committed),
     ...passwordVerbs(hot, committed),
+    ...leavingVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),

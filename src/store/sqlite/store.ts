@@ -181,6 +181,8 @@ const sessionVerbs = ({ findRecovery, sessions, activity, read, writer }: Parts)
   takeTurn: (...turn) => writer.submit('takeTurn', ...turn),
   changePassword: (...change) => writer.submit('changePassword', ...change),
   identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
+  leaveAgent: (...agent) => writer.submit('leaveAgent', ...agent),
+  deleteAccount: (accountId) => writer.submit('deleteAccount', accountId),
   attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
   countCalls: (calls) => writer.submit('countCalls', calls),
   listAgents: (...agents) => read(() => activity.listAgents(...agents)),

@@ -14,12 +14,27 @@ const extension = import.meta.url.slice(-2)
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
 const modules = [
-  ...(['copy', 'bytes', 'live', 'follow', 'later', 'shown', 'find', 'once', 'draft'] as const),
+  'bytes',
+  'copy',
+  'draft',
+  'find',
+  'follow',
+  'later',
+  'live',
+  'shown',
+  'submit',
 ] as const
 
 /** Sent as one, in this order. */
 const styles = [
-  ...(['base', 'frame', 'forms', 'lists', 'console', 'memories', 'versions', 'rooms'] as const),
+  'base',
+  'frame',
+  'forms',
+  'lists',
+  'console',
+  'memories',
+  'versions',
+  'rooms',
 ] as const
 
 export type BrowserModule = (typeof modules)[number]

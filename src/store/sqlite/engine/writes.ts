@@ -11,6 +11,7 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
+import { prepareLeaving } from '../leaving.ts'
 import { prepareChangePassword } from '../passwords.ts'
 import { prepareRecoveries } from '../recoveries.ts'
 import { prepareSessionWrites } from '../sessions.ts'
@@ -49,6 +50,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
     ...prepareRecoveries(db),
+    ...prepareLeaving(db),
     changePassword: prepareChangePassword(db),
     noteUse: prepareNoteUse(db),
     countCalls: prepareCountCalls(db),

@@ -13,6 +13,7 @@ import type { Visit, Workspace } from '../workspace.ts'
 import { sessionList } from './sessions.ts'
 
 export const PASSWORD = `${ACCOUNT}/password`
+export const DELETE_ACCOUNT = `${ACCOUNT}/delete`
 export const CHANGED = `${ACCOUNT}?changed`
 
 const passwordForm = (email: string, typed: Typed): Html => html`<form method="post"
@@ -67,7 +68,10 @@ export async function showAccount(
 <p class="lead"><bdi>${session.email}</bdi></p>
 ${news}${refusalNote(typed)}
 ${sessionList(all, session, now)}
-<div class="narrow apart">${passwordForm(session.email, typed)}</div>`,
+<div class="narrow apart">${passwordForm(session.email, typed)}
+<section aria-labelledby="end"><h2 id="end">Delete the account</h2>
+<p>Its agents go on without it, or are erased: you are asked.</p>
+<p class="actions"><a class="button danger" href="${DELETE_ACCOUNT}">Delete the account</a></p></section></div>`,
   })
 }
 

@@ -9,7 +9,7 @@ import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { eventsBefore, eventTable } from './events.ts'
 
-const EVENTS_PER_PAGE = 50
+const EVENTS_PER_PAGE = 40
 
 const further = (next: number | undefined): Html =>
   next === undefined

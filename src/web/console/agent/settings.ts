@@ -40,6 +40,12 @@ const leaving = (path: string): Html => html`<section aria-labelledby="leave">
 <a class="button quiet" href="${path}/print">Read everything on one page</a></p>
 </section>`
 
+const parting = (path: string): Html => html`<section aria-labelledby="part">
+<h2 id="part">Leave</h2>
+<p>The agent goes on without your account; whoever has its operator token reaches it.</p>
+<p class="actions"><a class="button quiet" href="${path}/leave">Leave the agent</a></p>
+</section>`
+
 const ending = (path: string): Html => html`<section aria-labelledby="end">
 <h2 id="end">Erase</h2>
 <p>The agent with everything that it remembers, gone for good. You are asked once more.</p>
@@ -67,6 +73,7 @@ ${refusalNote(typed)}
 ${profileForm(profile, filled)}
 ${about(profile, workspace.clock())}
 ${leaving(path)}
+${parting(path)}
 ${ending(path)}</div>`,
   })
 }

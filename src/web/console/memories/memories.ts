@@ -50,7 +50,7 @@ export async function showMemories(
     tab: 'memories',
     title: 'Memories',
     status: typed.refusal?.status ?? 200,
-    scripts: ['find', 'once'],
+    scripts: ['find', 'submit'],
     agent,
     wide: true,
     body: html`<div class="headed"><h1>Memories</h1>${newButton(agentId)}</div>

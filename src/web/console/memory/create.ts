@@ -35,7 +35,7 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     tab: 'memories',
     title: 'New memory',
     status: typed.refusal?.status ?? 200,
-    scripts: ['bytes', 'draft', 'once'],
+    scripts: ['bytes', 'draft', 'submit'],
     body: html`<h1>New memory</h1>
 ${refusalNote(typed)}
 ${writing({

@@ -40,7 +40,7 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     trail: [crumbOf(agentId, key)],
     here: 'Edit',
     status: typed.refusal?.status ?? 200,
-    scripts: ['bytes', 'draft', 'once', 'later'],
+    scripts: ['bytes', 'draft', 'submit', 'later'],
     body: html`<h1 class="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}

@@ -128,7 +128,7 @@ export async function showMemory(
     title: key,
     status: typed.refusal?.status ?? 200,
     wide: true,
-    scripts: ['copy', 'find', 'once', 'draft'],
+    scripts: ['copy', 'find', 'submit', 'draft'],
     agent,
     body: html`<div class="split"><article class="reading" aria-labelledby="key">
 <p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>

@@ -54,7 +54,7 @@ async function show(
     trail: [crumbOf(agentId, key)],
     here: 'Rename',
     status: typed.refusal?.status ?? 200,
-    scripts: ['once'],
+    scripts: ['submit'],
     body: html`<div class="narrow"><h1>Rename <span class="key">${key}</span></h1>
 ${refusalNote(typed)}
 <p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>

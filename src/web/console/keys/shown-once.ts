@@ -2,9 +2,9 @@
 import { html } from 'hono/html'
 import type { Answer } from '../../../http/call.ts'
 import type { Html } from '../../layout/page.ts'
+import { type Credential, credentials } from '../agent/credentials.ts'
 import { showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { type Credential, credentials } from './credentials.ts'
 import { keysPath } from './keys.ts'
 
 interface Shown {

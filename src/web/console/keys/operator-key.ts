@@ -8,10 +8,10 @@ import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { secondLook } from '../account/second-look.ts'
+import { credentials } from '../agent/credentials.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { credentials } from './credentials.ts'
 import { keysPath, showKeys } from './keys.ts'
 
 const notUnderstood = () =>
