@@ -113,7 +113,7 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await page.getByRole('heading', { name: 'Account', exact: true }).waitFor()
     await inGoodOrder(visitor)
     const navigation = page.getByRole('navigation', { name: 'Service' })
     await navigation.getByRole('button', { name: 'Sign out' }).click()
@@ -290,7 +290,9 @@ describe('the console in a browser', () => {
     await page.getByRole('listitem').filter({ hasText: 'Wrote plan' }).waitFor()
     await page.locator('.tabs').getByText('1', { exact: true }).waitFor()
     await inGoodOrder(visitor)
+    const again = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/activity`)
+    await again
     await at.house.call('PATCH', '/api/agents/me', {
       token: born.operatorToken,
       body: { status: 'paused' },

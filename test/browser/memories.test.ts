@@ -187,7 +187,7 @@ describe('memories in a browser', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Bring it back' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The memory was written in the meantime.').waitFor()
+    await page.getByRole('heading', { name: 'What this changes in what is stored' }).waitFor()
     expect(await stored(reader, 'plan')).toMatchObject({ text: 'Theirs.', version: 2 })
   })
 

@@ -34,7 +34,9 @@ describe('the landing page and the rooms', () => {
     }
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
-    const answer = await (await fetch(at.house.base)).json()
+    const answer = await (
+      await fetch(at.house.base, { headers: { accept: 'application/json' } })
+    ).json()
     expect(answer).toMatchObject({ version: '2.0', status: 'open' })
   })
 

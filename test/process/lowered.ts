@@ -8,7 +8,7 @@ const lowered = new WeakSet<DatabaseSync>()
 const { prepare } = DatabaseSync.prototype
 
 DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args) {
-  if (/^\s*(INSERT|UPDATE)/.test(args[0]) && !lowered.has(this)) {
+  if (/^\s*(INSERT|UPDATE)/.test(args[0]) && !lowered.has(this) && !this.isTransaction) {
     lowered.add(this)
     this.exec('PRAGMA synchronous = NORMAL')
   }

@@ -116,7 +116,7 @@ describe.each(engines)('naughty strings on $name', (engine) => {
         expect(status, path).toBeLessThan(500)
       }
       const list = await operator.get(`${operator.agent}/memories?prefix=${encoded}`)
-      expect(list.status).toBe(200)
+      expect([200, 400]).toContain(list.status)
     })
   })
 

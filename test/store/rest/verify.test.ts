@@ -53,7 +53,8 @@ const damages: readonly (readonly [string, string])[] = [
   [
     'more sessions or addresses',
     `WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 30)
-     INSERT INTO sessions SELECT printf('%064x', i), 's' || i, a.id, '', 1, 1, 2 FROM c, accounts a`,
+     INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)
+       SELECT printf('%064x', i), 's' || i, a.id, '', 1, 1, 2 FROM c, accounts a`,
   ],
   ['does not agree with its newest version', `UPDATE memories SET version = 9 WHERE key = 'plan'`],
   ['what is left of a deleted memory', `UPDATE memories SET version = 9 WHERE key = 'gone'`],
