@@ -187,7 +187,7 @@ describe('memories in a browser', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Bring it back' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { name: 'What this changes in what is stored' }).waitFor()
+    await page.getByRole('button', { name: 'Save what I chose' }).waitFor()
     expect(await stored(reader, 'plan')).toMatchObject({ text: 'Theirs.', version: 2 })
   })
 
