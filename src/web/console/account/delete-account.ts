@@ -4,13 +4,13 @@ import { problem } from '../../../errors.ts'
 import { eraseWhole } from '../../../home/erase-agent.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { endSession } from '../../../pipeline/sessions.ts'
 import { input, refusalNote, select, type Typed, untouched } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { ACCOUNT, SIGN_IN } from '../../layout/paths.ts'
-import { formForSignedIn, forSignedIn } from '../guards.ts'
+import { formForSignedIn, forSignedIn, shownAgain } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { DELETE_ACCOUNT } from './account.ts'
 import { proof, secondLook } from './second-look.ts'
@@ -82,13 +82,7 @@ export const deleteAccountForm = endpoint({
   operationId: 'consoleDeleteAccount',
   method: 'POST',
   path: DELETE_ACCOUNT,
-  guards: [
-    ...formForSignedIn,
-    again((visit: Visit & Sent, workspace: Workspace, refusal) =>
-      show(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    secondLook('password'),
-  ],
+  guards: [...formForSignedIn, shownAgain(show), secondLook('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   handle: (visit, workspace: Workspace) => end(visit, workspace),
 })

@@ -4,7 +4,6 @@ import { problem } from '../../../errors.ts'
 import { eraseWhole } from '../../../home/erase-agent.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
@@ -12,7 +11,7 @@ import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
 import { proof, secondLook } from '../account/second-look.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const path = `${agentPath(':agent')}/erase`
@@ -66,14 +65,7 @@ export const eraseAgentForm = endpoint({
   method: 'POST',
   path,
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      show(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('controls'),
-    secondLook('password'),
-  ],
+  guards: [...formForOwner, shownAgain(show), ...costs('controls'), secondLook('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, identity, sent: { typed = '' } }, workspace: Workspace) {
     const { profile } = await findAgent(workspace, identity)

@@ -3,13 +3,12 @@ import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { checkbox, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { proof, secondLook } from '../account/second-look.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { settingsPath } from './settings.ts'
 
@@ -55,14 +54,7 @@ export const leaveForm = endpoint({
   method: 'POST',
   path,
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      show(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('controls'),
-    secondLook('password'),
-  ],
+  guards: [...formForOwner, shownAgain(show), ...costs('controls'), secondLook('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, session, identity, sent }, { sessions }: Workspace) {
     if (sent.understood !== 'yes') throw notUnderstood()

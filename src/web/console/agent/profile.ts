@@ -4,11 +4,10 @@ import { refusal as refusalOf } from '../../../home/refusal.ts'
 import { redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 import { settingsPath, showSettings } from './settings.ts'
 
 /** As at birth. */
@@ -24,13 +23,7 @@ export const profileForm = endpoint({
   method: 'POST',
   path: settingsPath(':agent'),
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      showSettings(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('controls'),
-  ],
+  guards: [...formForOwner, shownAgain(showSettings), ...costs('controls')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
   async handle({ call, identity, sent }, { store, clock }: Workspace) {
     const changed = await store.changeProfile(identity, requestOf(sent), clock())

@@ -4,12 +4,11 @@ import { dropKey, keyRequest, makeKey } from '../../../home/keys/named.ts'
 import { redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
 import { takeTurn } from '../once.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+import type { Workspace } from '../workspace.ts'
 import { keysPath, showKeys } from './keys.ts'
 import { showOnce } from './shown-once.ts'
 
@@ -30,13 +29,7 @@ export const newKeyForm = endpoint({
   method: 'POST',
   path: keysPath(':agent'),
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      showKeys(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('controls'),
-  ],
+  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls')],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',

@@ -4,14 +4,13 @@ import { problem } from '../../../errors.ts'
 import { isOwnKey, newKey } from '../../../home/birth-key.ts'
 import { replaceOperatorToken } from '../../../home/keys/operator.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { secondLook } from '../account/second-look.ts'
 import { credentials } from '../agent/credentials.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
+import type { Workspace } from '../workspace.ts'
 import { keysPath, showKeys } from './keys.ts'
 
 const notUnderstood = () =>
@@ -29,9 +28,7 @@ export const operatorKeyForm = endpoint({
   params: ofAgent,
   guards: [
     ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      showKeys(visit, workspace, { values: visit.sent, refusal }),
-    ),
+    shownAgain(showKeys),
     ...costs('controls'),
     secondLook('operatorPassword'),
   ],

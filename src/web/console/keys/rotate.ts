@@ -5,11 +5,11 @@ import { problem } from '../../../errors.ts'
 import { rotateAgentKey } from '../../../home/keys/rotate.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { secondLook } from '../account/second-look.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
 import { takeTurn } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showKeys } from './keys.ts'
@@ -34,14 +34,7 @@ export const keyForm = endpoint({
   method: 'POST',
   path: `${agentPath(':agent')}/key`,
   params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      showKeys(visit, workspace, { values: visit.sent, refusal }),
-    ),
-    ...costs('controls'),
-    secondLook('password'),
-  ],
+  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls'), secondLook('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'form_sent_before'],
   async handle(visit, workspace: Workspace) {
     if (visit.sent.understood !== 'yes') throw notUnderstood()

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { memoryKey } from '../../../home/schemas.ts'
 import type { Fields } from '../../../http/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { versionIn } from '../memory/edit.ts'
+import { versionIn } from '../memory/written.ts'
 
 const NAME = 'memory.'
 

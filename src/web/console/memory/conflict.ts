@@ -16,6 +16,7 @@ import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 import { choices } from './merge/choices.ts'
 import { type Decided, decide } from './merge/decide.ts'
+import { withLineFeeds } from './merge/line-ends.ts'
 import { findSides, isDisputed, type Merged, mergedSides, type Sides } from './merge/sides.ts'
 import { changeView } from './versions/change-view.ts'
 
@@ -72,7 +73,7 @@ function editorOf(agentId: string, { key, theirs }: Sides, decided: Decided): Ht
   const values: Fields = { key, ...decided, expectedVersion: String(theirs.version) }
   return html`${editor(agentId, { values }, `Save over version ${theirs.version}`, KEEP)}
 <section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
-${changeView(theirs.text.replace(/\r\n?/g, '\n'), decided.text)}</section>`
+${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 }
 
 /** The whole text once it is decided, to be looked over and saved. */

@@ -5,18 +5,16 @@ import { saveMemory } from '../../../home/memories/memory.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { isThere, writeIn } from './edit.ts'
 import { writing } from './editor.ts'
+import { withLineFeeds } from './merge/line-ends.ts'
+import { isThere, KEY_HINT, SAVE_ERRORS, writeIn } from './written.ts'
 
 const path = `${agentPath(':agent')}/memory/new`
-
-const keyHint = 'Letters, digits, and _ . - ; at most 100 of them.'
 
 const TAKEN = 'Nothing was saved: there is a memory under this key. Choose another key.'
 
@@ -42,7 +40,7 @@ ${writing({
   agentId,
   action: `${agentPath(agentId)}/memory/new`,
   key: '',
-  above: html`${hidden('expectedVersion', 0)}${input({ name: 'key', label: 'Key', hint: keyHint }, typed)}`,
+  above: html`${hidden('expectedVersion', 0)}${input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed)}`,
   typed,
   save: 'Create',
   leave: html`<a class="button quiet" href="${agentPath(agentId)}/memories">Cancel</a>`,
@@ -77,18 +75,10 @@ export const createForm = endpoint({
     ),
     ...costs('writes'),
   ],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'version_conflict',
-    'text_too_large',
-    'metadata_too_large',
-    'memory_quota_reached',
-  ],
+  errors: SAVE_ERRORS,
   async handle(visit, workspace: Workspace) {
     const { write, metadata } = writeIn({ ...visit.sent, expectedVersion: '0' })
-    const text = write.text.replace(/\r\n?/g, '\n')
+    const text = withLineFeeds(write.text)
     await saveMemory(workspace, visit.identity, { ...write, text }, metadata)
     return saved(visit)
   },

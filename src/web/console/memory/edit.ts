@@ -2,17 +2,13 @@
 
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { type Problem, problem } from '../../../errors.ts'
-import { findMemory, memoryWrite, saveMemory } from '../../../home/memories/memory.ts'
+import type { Problem } from '../../../errors.ts'
+import { findMemory, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import { parseStrictJson } from '../../../http/json.ts'
-import { compact } from '../../../json/members.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
@@ -23,6 +19,8 @@ import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
 import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
+import { lineEndsOf } from './merge/line-ends.ts'
+import { isThere, SAVE_ERRORS, writeIn } from './written.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
   key,
@@ -64,52 +62,13 @@ export const editPage = endpoint({
   },
 })
 
-function parseMetadata(text: string): unknown {
-  try {
-    return parseStrictJson(text)
-  } catch (cause) {
-    const message = 'must be one JSON object'
-    throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
-  }
-}
-
-/** What is no whole number in digits is left for the validation to refuse. */
-export const versionIn = (text: string | undefined): unknown =>
-  /^\d{1,16}$/.test(text ?? '') ? Number(text) : text
-
-const asBrowsersKeep = (text: string): string => text.replace(/\r\n?/g, '\n')
-
-/** Browsers know one line end: what was not edited stays as it was, and the rest keeps to it. */
-function lineEndsAs(stored: string, sent: string): string {
-  const lines = asBrowsersKeep(sent)
-  if (lines === asBrowsersKeep(stored)) return stored
-  const allCrLf = stored.includes('\r\n') && !/(?<!\r)\n/.test(stored)
-  return allCrLf ? lines.replaceAll('\n', '\r\n') : lines
-}
-
-/** What a form writes. Throws `invalid_body`. */
-export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
-  const metadata = sent.metadata || '{}'
-  const write = validateBody(memoryWrite, {
-    key,
-    text,
-    metadata: parseMetadata(metadata),
-    expectedVersion: versionIn(expectedVersion),
-  })
-  return { write, metadata: compact(metadata) }
-}
-
-/** What is stored is what was sent: the form came twice, or somebody wrote the same. */
-export const isThere = ({ code, extras }: Problem): boolean =>
-  code === 'version_conflict' && extras.members?.sameContent === true
-
 async function save(
   { call, identity, sent }: AgentVisit & Sent,
   workspace: Workspace,
 ): Promise<Answer> {
   const { write, metadata } = writeIn(sent)
   const stored = await findMemory(workspace, identity, write.key)
-  const kept = { ...write, text: lineEndsAs(stored.text, write.text) }
+  const kept = { ...write, text: lineEndsOf(stored.text, write.text) }
   const path = memoryPath(identity.agentId, write.key)
   const isBased = stored.version === write.expectedVersion
   if (isBased && stored.text === kept.text && stored.metadata === metadata) {
@@ -139,15 +98,6 @@ export const editForm = endpoint({
   path,
   params: ofAgent,
   guards: [...formForOwner, again(refuse), ...costs('writes')],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'memory_not_found',
-    'version_conflict',
-    'text_too_large',
-    'metadata_too_large',
-    'memory_quota_reached',
-  ],
+  errors: SAVE_ERRORS,
   handle: (visit, workspace: Workspace) => save(visit, workspace),
 })

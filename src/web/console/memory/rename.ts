@@ -16,8 +16,8 @@ import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { versionIn } from './edit.ts'
 import { crumbOf } from './memory.ts'
+import { KEY_HINT, versionIn } from './written.ts'
 
 const path = `${agentPath(':agent')}/memory/rename`
 
@@ -60,7 +60,7 @@ ${refusalNote(typed)}
 <p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>
 <form method="post" action="${agentPath(agentId)}/memory/rename" class="stack">
 ${hidden('key', key)}${hidden('expectedVersion', version)}
-${input({ name: 'to', label: 'New key', hint: 'Letters, digits, and _ . - ; at most 100 of them.' }, typed)}
+${input({ name: 'to', label: 'New key', hint: KEY_HINT }, typed)}
 <p class="actions"><button>Rename</button>
 <a class="button quiet" href="${memoryPath(agentId, key)}">Cancel</a></p>
 </form></div>`,

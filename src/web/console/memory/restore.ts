@@ -14,8 +14,8 @@ import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
-import { versionIn } from './edit.ts'
 import { showMemory } from './memory.ts'
+import { versionIn } from './written.ts'
 
 const requestOf = ({ sent }: Sent) =>
   validateBody(restore.schema, {

@@ -1,19 +1,18 @@
 /** POST /console/agents/<id>/memory/resolve: what was chosen about a conflict is saved. */
 import { z } from 'zod'
 import type { Problem } from '../../../../errors.ts'
-import { memoryWrite, saveMemory } from '../../../../home/memories/memory.ts'
+import { saveMemory } from '../../../../home/memories/memory.ts'
 import { memoryKey } from '../../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../../http/call.ts'
 import { parseStrictJson } from '../../../../http/json.ts'
-import { compact } from '../../../../json/members.ts'
 import { endpoint } from '../../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../../pipeline/problem.ts'
 import { validateBody } from '../../../../pipeline/validate.ts'
 import { agentPath, memoryPath } from '../../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../../guards.ts'
 import type { AgentVisit, Workspace } from '../../workspace.ts'
 import { showConflict, showDecided, showSides } from '../conflict.ts'
+import { SAVE_ERRORS, writeIn } from '../written.ts'
 import { decide } from './decide.ts'
 import { lineEndsOf } from './line-ends.ts'
 import { findSides, mergedSides } from './sides.ts'
@@ -58,15 +57,15 @@ async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): P
 
 async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
   const { call, identity, sent } = visit
-  const { sides, text, metadata } = await decided(workspace, visit)
-  if (sent.next === 'edit') return showDecided(visit, workspace, sides, { text, metadata })
-  const write = validateBody(memoryWrite, {
+  const { sides, ...chosen } = await decided(workspace, visit)
+  if (sent.next === 'edit') return showDecided(visit, workspace, sides, chosen)
+  const { write, metadata } = writeIn({
     key: sides.key,
-    text: lineEndsOf(sides.theirs.text, text),
-    metadata: parseStrictJson(metadata),
-    expectedVersion: Number(sent.theirs),
+    text: lineEndsOf(sides.theirs.text, chosen.text),
+    metadata: chosen.metadata,
+    expectedVersion: sent.theirs ?? '',
   })
-  await saveMemory(workspace, identity, write, compact(metadata))
+  await saveMemory(workspace, identity, write, metadata)
   return redirect(call, `${memoryPath(identity.agentId, sides.key)}&saved`)
 }
 
@@ -76,15 +75,6 @@ export const resolveForm = endpoint({
   path: `${agentPath(':agent')}/memory/resolve`,
   params: ofAgent,
   guards: [...formForOwner, again(refuse), ...costs('writes')],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'memory_not_found',
-    'version_conflict',
-    'text_too_large',
-    'metadata_too_large',
-    'memory_quota_reached',
-  ],
+  errors: SAVE_ERRORS,
   handle: (visit, workspace: Workspace) => save(visit, workspace),
 })

@@ -1,0 +1,50 @@
+/** What the forms that write a memory have in common. */
+import { type ErrorCode, type Problem, problem } from '../../../errors.ts'
+import { memoryWrite } from '../../../home/memories/memory.ts'
+import type { Fields } from '../../../http/form.ts'
+import { parseStrictJson } from '../../../http/json.ts'
+import { compact } from '../../../json/members.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+
+export const SAVE_ERRORS: readonly ErrorCode[] = [
+  ...WRITE_ERRORS,
+  'invalid_body',
+  'invalid_token',
+  'memory_not_found',
+  'version_conflict',
+  'text_too_large',
+  'metadata_too_large',
+  'memory_quota_reached',
+]
+
+export const KEY_HINT = 'Letters, digits, and _ . - ; at most 100 of them.'
+
+function parseMetadata(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch (cause) {
+    const message = 'must be one JSON object'
+    throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
+  }
+}
+
+/** What is no whole number in digits is left for the validation to refuse. */
+export const versionIn = (text: string | undefined): unknown =>
+  /^\d{1,16}$/.test(text ?? '') ? Number(text) : text
+
+/** What a form writes. Throws `invalid_body`. */
+export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
+  const metadata = sent.metadata || '{}'
+  const write = validateBody(memoryWrite, {
+    key,
+    text,
+    metadata: parseMetadata(metadata),
+    expectedVersion: versionIn(expectedVersion),
+  })
+  return { write, metadata: compact(metadata) }
+}
+
+/** What is stored is what was sent: the form came twice, or somebody wrote the same. */
+export const isThere = ({ code, extras }: Problem): boolean =>
+  code === 'version_conflict' && extras.members?.sameContent === true
