@@ -1,21 +1,11 @@
 /** Every public part of the client has an example, and every example does what it shows. */
 import { rmSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
 import * as client from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
 import { temporaryDirectory } from '../harness.ts'
-import { bodyOf, type Example, examples, GIVEN, importsOf, saysIn } from './examples.ts'
+import { type Example, examples, run, saysIn } from './examples.ts'
 import { type OpenedHome, openHome } from './opened.ts'
-
-const AsyncFunction = (async () => {}).constructor as new (
-  ...source: string[]
-) => (...given: unknown[]) => Promise<void>
-
-const modules: Readonly<Record<string, object>> = {
-  'agent-home-client': client,
-  'node:fs/promises': await import('node:fs/promises'),
-}
 
 /** Methods of an object of the class, its own and those it inherits. */
 function methodsOf(prototype: object): string[] {
@@ -48,27 +38,14 @@ describe('the examples of the client', () => {
   })
 
   /** On an agent of its own, with one memory. Gives what was printed. */
-  async function run(example: Example): Promise<string[]> {
+  async function printedBy(example: Example): Promise<string[]> {
     const { home, operator, token } = await opened.born({ fetch: ask })
     await home.write('plan', 'Step 1 of 3', { expectedVersion: 0 })
-    const printed: string[] = []
-    const log = (...values: unknown[]) => printed.push(values.map(String).join(' '))
-    const given = { home, operator, url: opened.url, token, directory, console: { log } }
-    const imports = importsOf(example)
-    const destructured = imports.map(({ names, from }) => `const ${names} = modules['${from}']\n`)
-    const named = Object.keys(client).filter((name) => !destructured.join().includes(name))
-    const source = stripTypeScriptTypes(
-      `${destructured.join('')}const { ${named.join()} } = modules['agent-home-client']\n${bodyOf(example)}`,
-    )
-    await new AsyncFunction('modules', ...GIVEN, source)(
-      modules,
-      ...GIVEN.map((name) => given[name]),
-    )
-    return printed
+    return run(example, { ...client, home, operator, url: opened.url, token, directory })
   }
 
   test.each(examples)('of $at comes true', async (example) => {
-    expect(await run(example)).toEqual(expect.arrayContaining(saysIn(example)))
+    expect(await printedBy(example)).toEqual(expect.arrayContaining(saysIn(example)))
   })
 
   test('are one for each public part', () => {

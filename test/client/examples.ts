@@ -1,5 +1,6 @@
 /** The examples of the client: in its doc comments, in its README and in the service's. */
 import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 
 export interface Example {
@@ -32,18 +33,39 @@ export const examples: readonly Example[] = [
   ...sources.flatMap((file) => blocksIn(file, commentsOf(readFileSync(join(root, file), 'utf8')))),
 ]
 
-/** The names that every example may use, as parameters. */
-export const GIVEN = ['home', 'operator', 'url', 'token', 'directory', 'console'] as const
-
 const IMPORT = /^import (\{[^}]+\}) from '([^']+)'$/gm
 
 /** Its own declarations go before what is given. */
 export const bodyOf = ({ code }: Example): string => `{\n${code.replace(IMPORT, '')}\n}`
 
-/** What it imports by itself: names in braces, and from where. */
+/** Names in braces, and from where. */
 export const importsOf = ({ code }: Example): { names: string; from: string }[] =>
   [...code.matchAll(IMPORT)].map(([, names = '', from = '']) => ({ names, from }))
 
 /** What it says that it prints. */
 export const saysIn = ({ code }: Example): string[] =>
   [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, said = '']) => said)
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...source: string[]
+) => (...given: unknown[]) => Promise<void>
+
+type Named = Readonly<Record<string, unknown>>
+
+/**
+ * Runs it. `given`: what it may use besides its imports; `stands`: modules that stand for those it
+ * names. Gives what was printed.
+ */
+export async function run(example: Example, given: Named, stands: Named = {}): Promise<string[]> {
+  const printed: string[] = []
+  const log = (...values: unknown[]) => printed.push(values.map(String).join(' '))
+  const modules: Record<string, unknown> = {}
+  for (const { from } of importsOf(example)) modules[from] = stands[from] ?? (await import(from))
+  const imports = importsOf(example).map(
+    ({ names, from }) => `const ${names} = modules['${from}']\n`,
+  )
+  const source = stripTypeScriptTypes(`{${imports.join('')}${bodyOf(example)}}`)
+  const all = { ...given, console: { log }, modules }
+  await new AsyncFunction(...Object.keys(all), source)(...Object.values(all))
+  return printed
+}

@@ -1,10 +1,10 @@
 /** Each adapter's guide, and each example of its sources, does what it shows, on a real home. */
 import { customProvider } from 'ai'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { saysIn } from '../examples.ts'
+import { run, saysIn } from '../examples.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { openScripted } from '../scripted.ts'
-import { examplesOf, guideOf, run } from './guide.ts'
+import { examplesOf, guideOf } from './guide.ts'
 import { scriptedModel, toldIn } from './model.ts'
 
 const CLAUDE = 'anthropic/claude-sonnet-5.5'

@@ -1,22 +1,21 @@
 /** Real graphs whose checkpoints are in a home with the quotas of a normal one. */
 import type { RunnableConfig } from '@langchain/core/runnables'
-import * as langgraph from '@langchain/langgraph'
 import { Command } from '@langchain/langgraph'
 import {
   type BaseCheckpointSaver,
   emptyCheckpoint,
   MemorySaver,
 } from '@langchain/langgraph-checkpoint'
-import * as client from 'agent-home-client'
 import { AgentHome, type AgentHomeOptions } from 'agent-home-client'
 import * as adapter from 'agent-home-client/langgraph'
 import { AgentHomeSaver } from 'agent-home-client/langgraph'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run, saysIn } from '../examples.ts'
 import { openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all } from '../outcome.ts'
-import { examplesIn, follow, guideOf } from './follow.ts'
 import { approvalGraph, chatGraph, nestedGraph } from './graphs.ts'
+import { examplesOf, guideOf } from './guide.ts'
 
 const TURNS = 50
 
@@ -264,23 +263,18 @@ describe('a graph of LangGraph', () => {
 
   test('the guide comes true', async () => {
     const { token } = await opened.born()
-    const guide = guideOf('langgraph.md')
-    const modules = {
-      'agent-home-client': client,
-      'agent-home-client/langgraph': adapter,
-      '@langchain/langgraph': langgraph,
-    }
-    expect(guide.says.length).toBeGreaterThan(3)
-    expect(await follow(guide, modules, { url: opened.url, token })).toEqual(guide.says)
+    const guide = guideOf('langgraph')
+    const printed = await run(guide, { url: opened.url, token })
+    expect(printed.length).toBeGreaterThan(3)
+    expect(printed).toEqual(saysIn(guide))
   })
 
   test('so do the examples of its sources', async () => {
     const { home } = await begin()
     const given = { home, ...adapter }
     await chatGraph(new AgentHomeSaver({ home })).invoke({ messages: ['x'] }, thread('thread-1'))
-    await follow(examplesIn('langgraph/saver.ts'), {}, given)
+    for (const example of examplesOf('langgraph')) await run(example, given)
     expect(await all(home.list({ prefix: 'graph.' }))).toEqual([])
-    await follow(examplesIn('langgraph/store/store.ts'), {}, given)
     expect((await home.read('store.users.ann.likes'))?.text).toBe('{"food":"borshch"}')
   })
 })

@@ -10,18 +10,17 @@ import {
   tool,
   user,
 } from '@openai/agents-core'
-import * as client from 'agent-home-client'
 import { AgentHome, HomeError } from 'agent-home-client'
-import * as adapter from 'agent-home-client/openai'
 import { AgentHomeSession } from 'agent-home-client/openai'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { times } from '../../effort.ts'
+import { run as runExample, saysIn } from '../examples.ts'
 import { type LossyWay, openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all, caught } from '../outcome.ts'
-import { examplesIn, follow, guideOf } from './follow.ts'
+import { examplesOf, guideOf } from './guide.ts'
 import { calls, says, scriptedModel } from './scripted-model.ts'
 
 setTracingDisabled(true)
@@ -232,23 +231,22 @@ describe('a session of the OpenAI Agents SDK', () => {
 
   test('the guide comes true', async () => {
     const { token } = await opened.born()
-    const guide = guideOf('openai.md')
+    const guide = guideOf('openai')
     const model = scriptedModel((input) => says(input.length > 1 ? 'You are Ann.' : 'Hello, Ann.'))
-    const modules = {
-      'agent-home-client': client,
-      'agent-home-client/openai': adapter,
-      '@openai/agents': sdk,
-    }
-    const printed = await follow(guide, modules, { url: opened.url, token, model })
-    expect(guide.says.length).toBeGreaterThan(1)
-    expect(printed).toEqual(guide.says)
+    const printed = await runExample(
+      guide,
+      { url: opened.url, token, model },
+      { '@openai/agents': sdk },
+    )
+    expect(printed.length).toBeGreaterThan(1)
+    expect(printed).toEqual(saysIn(guide))
   })
 
   test('so does the example of its source', async () => {
     const { home, session } = await begin('support-4711')
     const agent = new Agent({ name: 'Clerk', model: scriptedModel(() => says('Hello, Ann.')) })
-    const example = examplesIn('openai/session.ts')
-    await follow(example, {}, { home, agent, run, AgentHomeSession })
+    const given = { home, agent, run, AgentHomeSession }
+    for (const example of examplesOf('openai')) await runExample(example, given)
     expect(await session.getItems()).toHaveLength(2)
   })
 })
