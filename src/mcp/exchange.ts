@@ -5,12 +5,14 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { type Answer, answer, type Call } from '../http/call.ts'
+import { additionsTo, envelopeOf, HEADERS, remember } from './accepted.ts'
+import { callTool } from './calling.ts'
 import { listen } from './listening.ts'
-import { LISTEN } from './message.ts'
-import { serverFor, type Turn } from './protocol-server.ts'
-
-/** What the library looks at beside the message. */
-const HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
+import { LISTEN, toolNamed } from './message.ts'
+import { serverFor } from './protocol-server.ts'
+import { toolOf } from './tools/index.ts'
+import type { Tool } from './tools/tool.ts'
+import type { Turn } from './turn.ts'
 
 function requestOf({ requestHeaders }: Call): Request {
   // Whoever asks is answered in JSON, whatever else they would take.
@@ -59,12 +61,30 @@ async function whole(call: Call, response: Response): Promise<Answer> {
   return answer(call, response.status, text, response.headers.get('content-type') ?? undefined)
 }
 
-async function serve(call: Call, turn: Turn): Promise<Answer> {
+async function throughLibrary(call: Call, turn: Turn): Promise<Answer> {
   const request = requestOf(call)
   if (!isOfToday(call, turn)) return whole(call, await serveOfYesterday(request, turn))
   const { body } = turn.message
   if (body.method === LISTEN) return listen(call, turn, request)
   return whole(call, await handlerFor(turn).fetch(request, { parsedBody: body }))
+}
+
+async function direct(call: Call, turn: Turn, tool: Tool, additions: string): Promise<Answer> {
+  const result = await callTool(tool, turn)
+  const id = JSON.stringify(turn.message.body.id)
+  const said = `{"jsonrpc":"2.0","id":${id},"result":${result.slice(0, -1)}${additions}}}`
+  return answer(call, 200, said)
+}
+
+async function serve(call: Call, turn: Turn): Promise<Answer> {
+  const tool = toolOf(toolNamed(turn.message))
+  const envelope = tool && envelopeOf(call, turn.message)
+  if (!tool || envelope === undefined) return throughLibrary(call, turn)
+  const additions = additionsTo(envelope)
+  if (additions !== undefined) return direct(call, turn, tool, additions)
+  const given = await throughLibrary(call, turn)
+  if (given.status === 200 && typeof given.body === 'string') remember(envelope, given.body)
+  return given
 }
 
 /** Throws what the message is refused for as a whole, and what failed. */

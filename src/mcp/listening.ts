@@ -12,8 +12,9 @@ import {
 import { follow, newest, type Voice } from '../home/stream/stream.ts'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
-import { serverFor, type Turn } from './protocol-server.ts'
+import { serverFor } from './protocol-server.ts'
 import { uriOf } from './resources.ts'
+import type { Turn } from './turn.ts'
 
 type Bus = Pick<ServerEventBus, 'publish'>
 

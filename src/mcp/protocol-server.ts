@@ -1,31 +1,18 @@
 /** One server of the protocol for one message: what it offers, and who answers for it. */
 import {
+  type CallToolResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerCapabilities,
 } from '@modelcontextprotocol/server'
-import type { Problem } from '../errors.ts'
-import type { Home } from '../home/home.ts'
-import { explain } from '../pipeline/problem.ts'
-import { validateBody } from '../pipeline/validate.ts'
-import type { Identity } from '../store/port/home.ts'
-import { argumentsOf, type Message } from './message.ts'
+import { parseExactly } from '../json/exactly.ts'
+import { callTool } from './calling.ts'
 import { listResources, readResource, template } from './resources.ts'
-import { refused, told } from './results.ts'
 import { descriptions } from './tools/describe.ts'
 import { toolOf } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
-
-/** One message on its way. */
-export interface Turn {
-  readonly home: Home
-  readonly identity: Identity
-  readonly message: Message
-  readonly barred: Problem | undefined
-  /** Told of what is no refusal but a failure: the whole request fails with it. */
-  readonly fail: (error: unknown) => void
-}
+import type { Turn } from './turn.ts'
 
 /** Of the protocol that a client speaks: with the handshake of 2025, or without. */
 export type Era = 'legacy' | 'modern'
@@ -41,18 +28,8 @@ const capabilities: Readonly<Record<Era, ServerCapabilities>> = {
   modern: { tools: {}, resources: { subscribe: true, listChanged: true } },
 }
 
-async function call(tool: Tool, { home, identity, message, barred }: Turn) {
-  if (barred) throw barred
-  const { value, source } = argumentsOf(message)
-  return told(await tool.run(validateBody(tool.input, value), { home, identity, source }))
-}
-
-/** Our own failures are answered and logged as those of every door are. */
-function refusedOrFailed(error: unknown, { fail }: Turn) {
-  const refusal = explain(error)
-  if (refusal.status >= 500) fail(error)
-  return refused(refusal)
-}
+const asResult = async (tool: Tool, turn: Turn): Promise<CallToolResult> =>
+  parseExactly(await callTool(tool, turn)) as CallToolResult
 
 const unknownTool = (name: string): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
@@ -72,7 +49,7 @@ export function serverFor(turn: Turn, era: Era): Server {
   server.setRequestHandler('tools/call', ({ params: { name } }) => {
     const tool = toolOf(name)
     if (!tool) throw unknownTool(name)
-    return call(tool, turn).catch((error: unknown) => refusedOrFailed(error, turn))
+    return asResult(tool, turn)
   })
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
   server.setRequestHandler('resources/list', ({ params }) =>

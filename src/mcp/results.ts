@@ -1,16 +1,13 @@
-/** What a tool answers, as the protocol has it: text and a value, or why it could not be done. */
-import type { CallToolResult } from '@modelcontextprotocol/server'
+/** What a tool answers, as the protocol has it: JSON with a text and a value, or why it was not done. */
 import type { Problem } from '../errors.ts'
-import { parseExactly } from '../json/exactly.ts'
 import { sentenceOf } from './sentences.ts'
 import type { Told } from './tools/tool.ts'
 
-const text = (said: string) => ({ type: 'text' as const, text: said })
+const contentOf = (...texts: readonly string[]): string =>
+  JSON.stringify(texts.map((text) => ({ type: 'text', text })))
 
-export const told = ({ text: said, json }: Told): CallToolResult => ({
-  content: [text(said)],
-  structuredContent: parseExactly(json) as Record<string, unknown>,
-})
+export const told = ({ text, json }: Told): string =>
+  `{"content":${contentOf(text)},"structuredContent":${json}}`
 
 const faultLines = ({ extras: { errors = [] } }: Problem): string =>
   errors.map(({ pointer, message }) => `\n${pointer || 'The arguments'}: ${message}`).join('')
@@ -26,10 +23,7 @@ const membersOf = ({ code, status, extras: { members, errors, headers } }: Probl
   })
 
 /** A refusal is the tool's answer, so that the agent reads it and can do better. */
-export const refused = (refusal: Problem): CallToolResult => ({
-  isError: true,
-  content: [
-    text(`${refusal.code}: ${sentenceOf(refusal)}${faultLines(refusal)}`),
-    text(membersOf(refusal)),
-  ],
-})
+export function refused(refusal: Problem): string {
+  const said = `${refusal.code}: ${sentenceOf(refusal)}${faultLines(refusal)}`
+  return `{"isError":true,"content":${contentOf(said, membersOf(refusal))}}`
+}

@@ -1,0 +1,24 @@
+/** A call of a tool: its result as JSON, whether it was done or refused. */
+import type { Problem } from '../errors.ts'
+import { explain } from '../pipeline/problem.ts'
+import { validateBody } from '../pipeline/validate.ts'
+import { argumentsOf } from './message.ts'
+import { refused, told } from './results.ts'
+import type { Tool } from './tools/tool.ts'
+import type { Turn } from './turn.ts'
+
+async function done(tool: Tool, { home, identity, message, barred }: Turn): Promise<string> {
+  if (barred) throw barred
+  const { value, source } = argumentsOf(message)
+  return told(await tool.run(validateBody(tool.input, value), { home, identity, source }))
+}
+
+/** Our own failures are answered and logged as those of every door are. */
+function refusedOrFailed(error: unknown, { fail }: Turn): string {
+  const refusal: Problem = explain(error)
+  if (refusal.status >= 500) fail(error)
+  return refused(refusal)
+}
+
+export const callTool = (tool: Tool, turn: Turn): Promise<string> =>
+  done(tool, turn).catch((error: unknown) => refusedOrFailed(error, turn))

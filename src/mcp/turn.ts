@@ -1,0 +1,14 @@
+/** One message on its way. */
+import type { Problem } from '../errors.ts'
+import type { Home } from '../home/home.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { Message } from './message.ts'
+
+export interface Turn {
+  readonly home: Home
+  readonly identity: Identity
+  readonly message: Message
+  readonly barred: Problem | undefined
+  /** Told of what is no refusal but a failure: the whole request fails with it. */
+  readonly fail: (error: unknown) => void
+}
