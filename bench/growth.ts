@@ -1,6 +1,6 @@
 /**
  * Does the cost of a request grow with what is kept? A home with a thousand memories and one with a
- * million, over a thousand agents each, in turns.
+ * million, a hundred to each agent, in turns.
  *
  *   node bench/growth.ts [--quick]
  */
@@ -12,7 +12,7 @@ import { describeMachine, onDisk } from './machine.ts'
 import { pinSelf, stop } from './process.ts'
 import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
-const AGENTS = 1_000
+const IN_EACH_HOME = 100
 const WITHIN = 1.25
 const FEW = 1_000
 
@@ -33,7 +33,7 @@ const cells: readonly { operation: Operation; connections: number }[] = [
 const nameOf = (memories: number): string => `${memories.toLocaleString('en-US')} memories`
 
 async function open(directory: string, memories: number, generator: Generator) {
-  const { tokens, ...home } = await fullHome(directory, AGENTS, memories)
+  const { tokens, ...home } = await fullHome(directory, memories / IN_EACH_HOME, memories)
   const approach = { speaks: 'home', port: Number(home.url.port), tokens } as const
   await generator.fill(nameOf(memories), { ...approach, prefilled: { keys: memories } })
   return home

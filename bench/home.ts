@@ -9,6 +9,9 @@ import { SERVER_CORE, saidUrl, spawnPinned, stop } from './process.ts'
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
+/** As `npm start` has it. */
+const V8 = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']
+
 const unlimited = {
   MEMORIES_PER_AGENT: '0',
   READS_PER_MINUTE: '0',
@@ -49,7 +52,7 @@ export async function startHomeOn(
   core = SERVER_CORE,
   entry = MAIN,
 ): Promise<RunningHome> {
-  const child = spawnPinned(core, [process.execPath, entry], {
+  const child = spawnPinned(core, [process.execPath, ...V8, entry], {
     env: envOn(databaseUrl),
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -11,22 +11,23 @@ import {
 } from 'node:fs'
 import { arch, cpus, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { median } from './load/sample.ts'
 import { pinning } from './process.ts'
 
 const SYNCS = 300
 
-/** Appends of 4 KB, each synced, in a second. */
-export function syncsPerSecond(directory: string): number {
+/** Milliseconds that one fsync after an append of 4 KB takes: the median. */
+export async function syncMs(directory: string): Promise<number> {
   const fd = openSync(join(directory, 'syncs'), 'w')
   const block = Buffer.alloc(4_096, 1)
-  const startedAt = performance.now()
-  for (let i = 0; i < SYNCS; i++) {
+  const taken = Array.from({ length: SYNCS }, () => {
+    const startedAt = performance.now()
     writeSync(fd, block)
     fsyncSync(fd)
-  }
-  const elapsedMs = performance.now() - startedAt
+    return performance.now() - startedAt
+  })
   closeSync(fd)
-  return Math.round((SYNCS / elapsedMs) * 1_000)
+  return median(taken)
 }
 
 export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'agent-home-bench-'))
@@ -63,7 +64,7 @@ const fileSystem = (): string => {
 export const describeMachine = (): Promise<readonly string[]> =>
   onDisk(async (directory) => [
     `${processor()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB`,
-    `${platform()} ${release()}, ${fileSystem()}, ${syncsPerSecond(directory)} fsyncs of 4 KB a second`,
+    `${platform()} ${release()}, ${fileSystem()}, an fsync of 4 KB takes ${(await syncMs(directory)).toFixed(2)} ms`,
     `Node.js ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `${pinning}; load average at the start ${loadavg()[0]?.toFixed(1)}`,
   ])

@@ -4,20 +4,16 @@
  *
  *   node bench/mcp.ts [--quick]
  */
-import { connect, type Socket } from 'node:net'
+import { type Ask, connectAll, gatherRates, type Rate, rate } from './asking.ts'
 import { bearAll, startHome } from './home.ts'
-import { frameHttp, send, get as sendGet, statusOf } from './load/http.ts'
-import { median } from './load/sample.ts'
+import { send, get as sendGet } from './load/http.ts'
 import { describeMachine, onDisk } from './machine.ts'
-import { cpuSeconds, pinSelf, stop } from './process.ts'
+import { pinSelf, stop } from './process.ts'
 import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
 const CONNECTIONS = 32
 const LEAST = 0.5
 const TEXT = 'x'.repeat(1_024)
-
-/** The request of a connection's turn, for its own key at the version that it holds. */
-type Ask = (key: string, version: number) => string
 
 const TODAY = '2026-07-28'
 
@@ -61,62 +57,6 @@ function asksOf(token: string): Readonly<Record<string, Record<'read' | 'write',
   }
 }
 
-interface Connection {
-  readonly socket: Socket
-  readonly key: string
-  version: number
-}
-
-function answered({ socket }: Connection, request: string): Promise<Buffer> {
-  const { promise, resolve } = Promise.withResolvers<Buffer>()
-  let received: Buffer = Buffer.alloc(0)
-  const take = (chunk: Buffer) => {
-    received = received.length > 0 ? Buffer.concat([received, chunk]) : chunk
-    if (frameHttp(received) < 0) return
-    socket.off('data', take)
-    resolve(received)
-  }
-  socket.on('data', take)
-  socket.write(request)
-  return promise
-}
-
-async function turn(connection: Connection, ask: Ask, writes: boolean): Promise<void> {
-  const answer = await answered(connection, ask(connection.key, connection.version))
-  if (statusOf(answer) !== 200 || answer.includes('"isError":true')) {
-    throw new Error(answer.toString())
-  }
-  if (writes) connection.version++
-}
-
-interface Rate {
-  readonly perSecond: number
-  /** Of the server's processor, for one request: what a busy machine changes least. */
-  readonly cpuMicros: number
-}
-
-async function rate(
-  connections: readonly Connection[],
-  ask: Ask,
-  writes: boolean,
-  ms: number,
-  cpu: () => number,
-): Promise<Rate> {
-  let count = 0
-  const before = cpu()
-  const until = performance.now() + ms
-  await Promise.all(
-    connections.map(async (connection) => {
-      while (performance.now() < until) {
-        await turn(connection, ask, writes)
-        count++
-      }
-    }),
-  )
-  const cpuMicros = ((cpu() - before) * 1_000_000) / count
-  return { perSecond: (count * 1_000) / ms, cpuMicros }
-}
-
 export interface McpPlan {
   readonly rounds: number
   readonly ms: number
@@ -127,36 +67,22 @@ async function measure({ rounds, ms }: McpPlan) {
     const { child, url } = await startHome(directory)
     const [born] = await bearAll(url, 1)
     const asks = asksOf(born?.token ?? '')
-    const connections = Array.from({ length: CONNECTIONS }, (_, n) => ({
-      socket: connect(Number(url.port), url.hostname).setNoDelay(),
-      key: `k${n}`,
-      version: 0,
-    }))
-    const cpu = () => cpuSeconds(child.pid) ?? 0
-    const rates = new Map<string, Rate[]>()
+    const connections = connectAll(url, CONNECTIONS)
+    const rates = gatherRates()
     for (let round = 0; round <= rounds; round++) {
       for (const [way, { read, write }] of Object.entries(asks)) {
         const found = {
-          write: await rate(connections, write, true, ms, cpu),
-          read: await rate(connections, read, false, ms, cpu),
+          write: await rate(connections, write, 1, ms, child),
+          read: await rate(connections, read, 0, ms, child),
         }
         // The first warms up.
         if (round === 0) continue
-        for (const [what, rated] of Object.entries(found)) {
-          const name = `${what} ${way}`
-          rates.set(name, [...(rates.get(name) ?? []), rated])
-        }
+        for (const [what, rated] of Object.entries(found)) rates.add(`${what} ${way}`, rated)
       }
     }
     for (const { socket } of connections) socket.destroy()
     await stop(child)
-    return (what: string, way: string): Rate => {
-      const all = rates.get(`${what} ${way}`) ?? []
-      return {
-        perSecond: median(all.map(({ perSecond }) => perSecond)),
-        cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
-      }
-    }
+    return (what: string, way: string): Rate => rates.middle(`${what} ${way}`)
   })
 }
 

@@ -9,6 +9,7 @@ import { mkdtempSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { finding as batchFinding, batchPlan } from './batch.ts'
 import type { Contestant, Running } from './contestants/contestant.ts'
 import { contestants } from './contestants/index.ts'
 import { exportPlan, exports } from './export.ts'
@@ -18,7 +19,7 @@ import { growth, growthPlan } from './growth.ts'
 import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
 import { type Generator, startGenerator } from './load/handle.ts'
-import { describeMachine, onDisk } from './machine.ts'
+import { describeMachine, onDisk, syncMs } from './machine.ts'
 import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
 import { type Finding, goalsTable, publish } from './result.ts'
@@ -152,8 +153,11 @@ async function others(quick: boolean): Promise<Finding[]> {
   const found = await finding(findPlan(quick))
   say('calling tools')
   const called = await mcpFinding(mcpPlan(quick))
+  say('writing in batches')
+  const batched = await batchFinding(batchPlan(quick))
   say('growing')
-  return [started, exported, isolated, found, called, await growth(growthPlan(quick))]
+  const grown = await growth(growthPlan(quick))
+  return [started, exported, isolated, found, called, batched, grown]
 }
 
 pinSelf()
@@ -161,7 +165,10 @@ const plan = planOf(process.argv.slice(2))
 const machine = await describeMachine()
 const measured = await measureAll(plan)
 const findings = plan.whole ? await others(plan.quick) : []
-const goals = [...tableGoals(measured), ...findings.flatMap((finding) => finding.goals)]
+const goals = [
+  ...tableGoals(measured, await onDisk(syncMs)),
+  ...findings.flatMap((finding) => finding.goals),
+]
 publish({
   name: plan.quick ? 'quick' : 'full',
   title: 'Ours beside the others',

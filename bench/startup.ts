@@ -11,9 +11,9 @@ import { MAIN, startHome } from './home.ts'
 import { median } from './load/sample.ts'
 import { describeMachine, onDisk } from './machine.ts'
 import { pinSelf, residentMB, stop } from './process.ts'
-import { type Finding, markdownTable, publishFinding } from './result.ts'
+import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
-const MAX_MS = 500
+const MAX_MS = 300
 const MAX_MB = 100
 /** What start-up leaves behind is collected by then. */
 const IDLE_MS = 2_000
@@ -51,27 +51,31 @@ const rowsOf = (what: string, measured: readonly Start[]) =>
     start.idleMB.toFixed(1),
   ])
 
+function goalsOf(what: string, measured: readonly Start[]): Goal[] {
+  const firstAnswer = median(measured.map((start) => start.firstAnswerMs))
+  const idle = median(measured.map((start) => start.idleMB))
+  return [
+    {
+      goal: `${what}: first answer within ${MAX_MS} ms of process start`,
+      measured: `${firstAnswer.toFixed(0)} ms`,
+      met: firstAnswer <= MAX_MS,
+    },
+    {
+      goal: `${what}: idle resident memory under ${MAX_MB} MB`,
+      measured: `${idle.toFixed(0)} MB`,
+      met: idle < MAX_MB,
+    },
+  ]
+}
+
 export async function startup(starts: number): Promise<Finding> {
   execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: 'ignore' })
   const built = await started(`${ROOT}dist/main.js`, starts)
   const source = await started(MAIN, starts)
-  const firstAnswer = median(built.map((start) => start.firstAnswerMs))
-  const idle = median(built.map((start) => start.idleMB))
   const rows = [...rowsOf('built', built), ...rowsOf('from source', source)]
   return {
     part: `### start\n\n${markdownTable(['', 'first answer, ms', 'idle memory, MB'], rows)}`,
-    goals: [
-      {
-        goal: `first answer within ${MAX_MS} ms of process start`,
-        measured: `${firstAnswer.toFixed(0)} ms`,
-        met: firstAnswer <= MAX_MS,
-      },
-      {
-        goal: `idle resident memory under ${MAX_MB} MB`,
-        measured: `${idle.toFixed(0)} MB`,
-        met: idle < MAX_MB,
-      },
-    ],
+    goals: [...goalsOf('built', built), ...goalsOf('npm start', source)],
   }
 }
 

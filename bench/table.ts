@@ -9,6 +9,20 @@ export interface Measured extends Omit<Cell, 'seconds'> {
 }
 
 export const BARE = 'bare node:http'
+export const SQLITE = 'SQLite alone'
+
+/**
+ * What a server could answer in a second if it cost no more than its parts do alone, one after the
+ * other on one core.
+ */
+export function limitOf(
+  all: readonly Measured[],
+  operation: Operation,
+  connections: number,
+): number | undefined {
+  const [bare, sqlite] = [BARE, SQLITE].map((name) => find(all, name, operation, connections))
+  return bare && sqlite && 1 / (1 / bare.perSecond + 1 / sqlite.perSecond)
+}
 
 const titles: Readonly<Record<Operation, string>> = {
   create: 'create',
@@ -60,7 +74,7 @@ const ratio = (value: number, bar: number | undefined): string =>
   bar ? (value / bar).toFixed(2) : '-'
 
 function row({ contestant, connections, operation, sample }: Measured, all: readonly Measured[]) {
-  const bar = find(all, BARE, operation, connections)
+  const limit = limitOf(all, operation, connections)
   return [
     contestant + (sample.failed > 0 ? ` (${sample.failed} FAILED)` : ''),
     `${connections}`,
@@ -68,7 +82,7 @@ function row({ contestant, connections, operation, sample }: Measured, all: read
     operation === 'hot' ? figure(sample.savedPerSecond) : '',
     figure(sample.p50),
     figure(sample.p99),
-    ratio(sample.perSecond, bar?.perSecond),
+    ratio(sample.perSecond, limit),
     sample.serverMicros === undefined ? '-' : figure(sample.serverMicros),
     sample.generator === 0 ? '-' : `${Math.round(sample.generator * 100)}%`,
   ]
@@ -81,7 +95,7 @@ const head = [
   'saved/s',
   'p50 ms',
   'p99 ms',
-  'of bare',
+  'of the limit',
   'CPU µs/request',
   'generator',
 ]

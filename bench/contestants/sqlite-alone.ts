@@ -1,71 +1,176 @@
 /**
- * SQLite alone, as a process of its own: writes in commits of up to 64, reads one by one.
+ * What SQLite takes for the same. The statements of the store are written down while the store's own
+ * verbs run on a copy of the database; then they run again, with the same values, in a process that
+ * does nothing else: in commits of up to 64 writes, reads one by one.
  *
  *   node bench/contestants/sqlite-alone.ts <file> <operation> <connections> <seconds>
  */
-import { DatabaseSync } from 'node:sqlite'
-import { FILLED, type Operation, textOf } from '../load/dialect.ts'
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, rmSync } from 'node:fs'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { mapped, openWriter } from '../../src/store/sqlite/engine/connection.ts'
+import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/group-commit.ts'
+import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
+import { prepareIdentify, rememberIdentities } from '../../src/store/sqlite/identities.ts'
+import { prepareReadMemory } from '../../src/store/sqlite/keeping/memories.ts'
+import { type Operation, textOf } from '../load/dialect.ts'
 import { gather } from '../load/sample.ts'
 
 const LARGEST_GROUP = 64
 
-const [path = ':memory:', operation = 'read', connections = '1', seconds = '1'] =
-  process.argv.slice(2)
-const group = Math.min(Number(connections), LARGEST_GROUP)
+/** Written down and run again, in each second that is asked for. */
+const MOST_OPERATIONS = 50_000
+const MOST_COMMITS = 2_000
 
-const db = new DatabaseSync(path)
-db.exec(`
-  PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-  CREATE TABLE IF NOT EXISTS memories (
-    agent_id INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, version INTEGER NOT NULL,
-    PRIMARY KEY (agent_id, key)) STRICT`)
+const [path = '', operation = 'read', connections = '1', seconds = '1'] = process.argv.slice(2)
+const group = operation === 'read' ? 1 : Math.min(Number(connections), LARGEST_GROUP)
+const most =
+  operation === 'read' ? MOST_OPERATIONS : Math.min(MOST_OPERATIONS / group, MOST_COMMITS)
+const groups = Math.ceil(most * Number(seconds))
 
-const AGENTS = 64
-const insert = db.prepare('INSERT INTO memories VALUES (?, ?, ?, 1)')
-const swap = db.prepare(
-  'UPDATE memories SET text = ?, version = version + 1 WHERE agent_id = ? AND key = ? AND version = ?',
-)
-const select = db.prepare('SELECT version, text FROM memories WHERE agent_id = ? AND key = ?')
-const at = (key: number) => [key % AGENTS, `k${key}`] as const
-
-const count = Number(db.prepare('SELECT count(*) AS n FROM memories').get()?.n)
-let created = count
-let written = 0
-
-const create = () => insert.run(...at(created++), textOf(written++))
-
-function update(key: number): void {
-  const version = Number(select.get(...at(key))?.version)
-  swap.run(textOf(written++), ...at(key), version)
+interface Place {
+  readonly agentId: string
+  readonly tokenHash: string
+  readonly key: string
+  version: number
 }
 
-const random = () => Math.floor(Math.random() * FILLED)
+const placesIn = (db: DatabaseSync) =>
+  db
+    .prepare(
+      `SELECT m.agent_id AS agentId, token_hash AS tokenHash, key, version
+       FROM memories m JOIN credentials c ON c.agent_id = m.agent_id AND c.kind = 'agent'`,
+    )
+    .all() as unknown as Place[]
 
-const operations: Readonly<Record<Operation, () => unknown>> = {
-  create,
-  update: () => update(random()),
-  hot: () => update(0),
-  read: () => select.get(...at(random())),
+const identityOf = ({ agentId, tokenHash }: Place) =>
+  ({ agentId, tokenHash, kind: 'agent', status: 'active' }) as const
+
+/** The statements of one group, in their order; the text of SQL once for all. */
+type Step = readonly [statement: number, verb: 'get' | 'all' | 'run', values: SQLInputValue[]]
+
+interface Recorded {
+  readonly statements: readonly string[]
+  readonly steps: readonly (readonly Step[])[]
 }
 
-function commit(work: () => unknown, size: number): void {
-  db.exec('BEGIN IMMEDIATE')
-  for (let i = 0; i < size; i++) work()
-  db.exec('COMMIT')
+const VERBS = ['get', 'all', 'run'] as const
+
+/** What is prepared from here on writes down how it is used. */
+function recorded(db: DatabaseSync) {
+  const statements: string[] = []
+  let steps: Step[] = []
+  const prepare = db.prepare.bind(db)
+  db.prepare = (sql: string): StatementSync => {
+    const statement = prepare(sql)
+    const at = statements.push(sql) - 1
+    for (const verb of VERBS) {
+      const run: (...values: SQLInputValue[]) => unknown = statement[verb].bind(statement)
+      statement[verb] = ((...values: SQLInputValue[]) => {
+        steps.push([at, verb, values])
+        return run(...values)
+      }) as never
+    }
+    return statement
+  }
+  return {
+    statements,
+    take(): readonly Step[] {
+      const taken = steps
+      steps = []
+      return taken
+    },
+  }
 }
 
-if (count === 0) commit(create, FILLED)
+const unbounded = { memories: 0, bytes: 0, versions: 100, events: 10_000 }
+const bounds = { home: unbounded, feed: { entries: 0, bytes: 0 }, diskReserve: 0 }
 
-const work = operations[operation as Operation]
-const once = operation === 'read' ? work : () => commit(work, group)
-const size = operation === 'read' ? 1 : group
-const until = performance.now() + Number(seconds) * 1_000
-const { add, finish } = gather()
-while (performance.now() < until) {
-  const startedAt = performance.now()
-  once()
-  const latency = performance.now() - startedAt
-  for (let i = 0; i < size; i++) add(latency, 'saved')
+/** Other names than an earlier run created. */
+const run = randomUUID()
+
+/** Does one group of operations by the store's own verbs. */
+function groupOf(db: DatabaseSync, places: readonly Place[]): () => void {
+  let written = 0
+  const random = (): Place => {
+    const place = places[Math.floor(Math.random() * places.length)]
+    if (!place) throw new Error('the database holds nothing')
+    return place
+  }
+  const write = (place: Place, key: string, expectedVersion: number): Job => {
+    const text = textOf(written++ % FEW_TEXTS)
+    const memory = { id: randomUUID(), key, text, metadata: '{}', expectedVersion }
+    return ['writeMemory', identityOf(place), memory, Date.now()]
+  }
+  const update = (place: Place) => write(place, place.key, place.version++)
+  const jobs: Readonly<Record<Exclude<Operation, 'read'>, () => Job>> = {
+    create: () => write(random(), `${run}.${written}`, 0),
+    update: () => update(random()),
+    hot: () => update(places[0] ?? random()),
+  }
+  if (operation === 'read') {
+    const readMemory = prepareReadMemory(
+      db,
+      prepareIdentify(db, rememberIdentities().remember).refuse,
+    )
+    return () => {
+      const place = random()
+      readMemory(identityOf(place), place.key)
+    }
+  }
+  const commit = prepareGroupCommit(db, prepareWrites(db, bounds))
+  const job = jobs[operation as keyof typeof jobs]
+  return () => {
+    const { outcomes } = commit(Array.from({ length: group }, job))
+    const failed = outcomes.find((each) => !('value' in each) || !isSaved(each.value))
+    if (failed) throw new Error(JSON.stringify(failed))
+  }
 }
-process.stdout.write(JSON.stringify(finish()))
+
+const FEW_TEXTS = 512
+
+const isSaved = (value: unknown): boolean =>
+  (value as { readonly outcome: string }).outcome === 'saved'
+
+function record(file: string): Recorded {
+  const db = mapped(openWriter(file))
+  db.exec('PRAGMA synchronous = OFF')
+  const places = placesIn(db)
+  const { statements, take } = recorded(db)
+  const work = groupOf(db, places)
+  const steps = Array.from({ length: groups }, () => {
+    work()
+    return take()
+  })
+  db.close()
+  return { statements, steps }
+}
+
+function again(db: DatabaseSync, { statements, steps }: Recorded) {
+  const used = new Set(steps.flatMap((each) => each.map(([at]) => at)))
+  const prepared = statements.map((sql, at) => {
+    if (!used.has(at)) return undefined
+    const statement = db.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  })
+  const { add, finish } = gather()
+  for (const each of steps) {
+    const startedAt = performance.now()
+    if (operation !== 'read') db.exec('BEGIN IMMEDIATE')
+    for (const [at, verb, values] of each) prepared[at]?.[verb](...values)
+    if (operation !== 'read') db.exec('COMMIT')
+    const latency = performance.now() - startedAt
+    for (let i = 0; i < group; i++) add(latency, 'saved')
+  }
+  return finish()
+}
+
+const [copy, stage] = [`${path}.copy`, `${path}.stage`]
+copyFileSync(path, copy)
+copyFileSync(path, stage)
+const all = record(copy)
+const db = mapped(openWriter(stage))
+process.stdout.write(JSON.stringify(again(db, all)))
 db.close()
+for (const file of [copy, stage]) rmSync(file)

@@ -3,20 +3,25 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Sample } from '../load/dialect.ts'
-import { pinned, SERVER_CORE } from '../process.ts'
+import { fullHome } from '../home.ts'
+import { FILLED, type Sample } from '../load/dialect.ts'
+import { pinned, SERVER_CORE, stop } from '../process.ts'
+import { SQLITE } from '../table.ts'
 import type { Contestant } from './contestant.ts'
 
 const run = promisify(execFile)
 
 const SCRIPT = fileURLToPath(new URL('sqlite-alone.ts', import.meta.url))
 
+/** As many as the home beside it has. */
+const AGENTS = 64
+
 export const sqlite: Contestant = {
-  name: 'SQLite alone',
+  name: SQLITE,
   missing: () => undefined,
   async start(directory) {
-    const file = join(directory, 'alone.db')
-    const script = [process.execPath, SCRIPT, file]
+    await stop((await fullHome(directory, AGENTS, FILLED)).child)
+    const script = [process.execPath, SCRIPT, join(directory, 'home.db')]
     return {
       async measure({ operation, connections, seconds }) {
         const cell = [operation, `${connections}`, `${seconds}`]
