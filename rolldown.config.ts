@@ -1,12 +1,13 @@
 /** `dist/`: the program and all that it needs in a few files, which start sooner than hundreds. */
 import { cpSync, readdirSync } from 'node:fs'
-import { basename } from 'node:path'
-import { defineConfig } from 'rolldown'
+import { basename, join } from 'node:path'
+import { type BuildOptions, defineConfig } from 'rolldown'
 
 /** Modules that browsers ask for one by one. */
 const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
-export default defineConfig([
+/** Two of them: modules of the server, and of browsers. */
+export const buildInto = (directory: string): BuildOptions[] => [
   {
     input: {
       main: 'src/main.ts',
@@ -18,7 +19,7 @@ export default defineConfig([
     platform: 'node',
     // Nothing of ours has it, and the driver does without.
     external: ['pg-native'],
-    output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
+    output: { dir: directory, cleanDir: true, chunkFileNames: '[name].js' },
   },
   {
     input: Object.fromEntries(browser.map((name) => [name, `src/web/browser/${name}.ts`])),
@@ -26,9 +27,12 @@ export default defineConfig([
     plugins: [
       {
         name: 'stylesheet',
-        writeBundle: () => cpSync('src/web/layout/style', 'dist/style', { recursive: true }),
+        writeBundle: () =>
+          cpSync('src/web/layout/style', join(directory, 'style'), { recursive: true }),
       },
     ],
-    output: { dir: 'dist/browser' },
+    output: { dir: join(directory, 'browser') },
   },
-])
+]
+
+export default defineConfig(buildInto('dist'))

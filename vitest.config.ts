@@ -21,7 +21,7 @@ export default defineConfig(({ mode }) => {
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
       provide: { effort: isQuick ? QUICK_EFFORT : 1 },
-      globalSetup: ['test/postgres/setup.ts'],
+      globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.
       isolate: false,

@@ -1,7 +1,7 @@
 /** The commands for agents, as people and scripts run them. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, inject, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
@@ -17,7 +17,7 @@ function installed(directory: string): string {
   const place = join(directory, 'bin')
   mkdirSync(place)
   const program = join(place, 'agent-home')
-  writeFileSync(program, `#!/bin/sh\nexec ${pinnedNode} ${join(root, 'src/main.ts')} "$@"\n`)
+  writeFileSync(program, `#!/bin/sh\nexec ${pinnedNode} ${inject('program')} "$@"\n`)
   chmodSync(program, 0o755)
   return place
 }

@@ -18,7 +18,8 @@ const watching = `data:text/javascript,${encodeURIComponent(`
 
 test('a service loads the library of MCP when it is first asked by it, and for no stranger', async () => {
   const env = { NODE_OPTIONS: `--import ${watching}` }
-  const server = await serve({ directory: freshDirectory(), env })
+  // The sources: a bundle has other names.
+  const server = await serve({ directory: freshDirectory(), env, entry: 'src/main.ts' })
   const { token } = await birth(server.url)
   const post = (headers: Record<string, string>) =>
     fetch(`${server.url}/mcp`, {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { inject } from 'vitest'
 import { directoryOnDisk } from '../files.ts'
 
 const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
@@ -37,7 +38,7 @@ export interface Launch {
   /** The directory in which the process starts; its data is in data/ there. */
   readonly directory: string
   readonly env?: Readonly<Record<string, string>>
-  /** The program, from the root of the repository or from the root of the file system. */
+  /** The built program unless told; from the root of the repository or of the file system. */
   readonly entry?: string
   readonly args?: readonly string[]
   /** A command that runs the program's command line, and stays out of its signals' way. */
@@ -49,7 +50,7 @@ export interface Launch {
 const running = new Set<Program>()
 
 export function launch(options: Launch): Program {
-  const { directory, env = {}, entry = 'src/main.ts', args: own = [], under = [] } = options
+  const { directory, env = {}, entry = inject('program'), args: own = [], under = [] } = options
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const detached = options.command !== undefined
   const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]

@@ -1,9 +1,9 @@
 /** `agent-home mcp` as clients of MCP start it, and as a line of a script does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { pinnedNode, root } from './program.ts'
+import { inject } from 'vitest'
+import { pinnedNode } from './program.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -12,10 +12,8 @@ const environment = (env: Environment): Record<string, string> => {
   return { PATH, NODE_COMPILE_CACHE, ...env }
 }
 
-const main = resolve(root, 'src/main.ts')
-
 /** `entry`: the program, from the root of the file system. */
-export const starting = (env: Environment, entry = main): StdioClientTransport =>
+export const starting = (env: Environment, entry = inject('program')): StdioClientTransport =>
   new StdioClientTransport({
     command: pinnedNode,
     args: [entry, 'mcp'],
@@ -25,7 +23,7 @@ export const starting = (env: Environment, entry = main): StdioClientTransport =
 
 /** Sends the messages, ends, and gives what came of it. */
 export async function scripted(env: Environment, messages: readonly object[]) {
-  const child = spawn(pinnedNode, [main, 'mcp'], { env: environment(env) })
+  const child = spawn(pinnedNode, [inject('program'), 'mcp'], { env: environment(env) })
   const texts = Promise.all(
     [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join('')),
   )
