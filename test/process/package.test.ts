@@ -9,11 +9,15 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tooOld } from '../../src/runtime.ts'
 import { connecting } from '../mcp/clients.ts'
+import { section, stepsOf } from '../readme.ts'
 import { type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, launch, root, type Server, serve } from './program.ts'
+import { expectSteps } from './shell.ts'
 import { starting } from './stdio.ts'
 
 const MAX_BYTES = 10_000_000
+
+const [toServe, ...toAMemory] = stepsOf(section('Without a checkout'))
 
 let home: Installed
 let server: Server
@@ -34,9 +38,8 @@ async function says(...args: string[]): Promise<string> {
 beforeAll(async () => {
   home = await install('.')
   server = await serve(npx())
-  const who = ['--name', 'Atlas', '--purpose', 'Keeps a plan.', '--symbol', 'zerno']
-  await says('birth', ...who, '--operator-consent', '--save', 'default')
-  await says('write', 'plan', 'Step 1')
+  const { directory, env } = npx()
+  await expectSteps({ directory, env: { ...env, PATH: process.env.PATH } }, toAMemory)
 })
 afterAll(cleanUp)
 
@@ -52,10 +55,16 @@ test('the tarball is dist/ alone, is small, and brings nothing else', () => {
   ).toEqual([])
 })
 
+test('the README says how it was installed and started', () => {
+  const [install, start] = toServe?.shell.trim().split('\n') ?? []
+  expect(install).toBe(`npm install ./${home.tarball}`)
+  expect(start).toBe('npx agent-home')
+})
+
 test('npx serves it, and its command line reads what it wrote', async () => {
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
-  expect(await says('read', 'plan')).toBe('Step 1')
+  expect(await says('read', 'plan')).toBe('Step 1 of 3')
   expect(await says('backup', 'backup.db')).toContain('checks passed')
 })
 
@@ -74,7 +83,7 @@ test('its pages have their style, and the console its scripts', async () => {
 async function asksByMcp(client: Client, transport: Transport): Promise<void> {
   await client.connect(transport)
   const read = await client.callTool({ name: 'read_memory', arguments: { key: 'plan' } })
-  expect(read.structuredContent).toMatchObject({ memory: { text: 'Step 1' } })
+  expect(read.structuredContent).toMatchObject({ memory: { text: 'Step 1 of 3' } })
   await client.close()
 }
 

@@ -10,6 +10,7 @@ export interface Installed {
   readonly directory: string
   /** The package in it. */
   readonly inside: string
+  readonly tarball: string
   /** Bytes of the tarball. */
   readonly size: number
   readonly files: readonly string[]
@@ -42,7 +43,7 @@ export async function install(folder: string, ...build: readonly string[]): Prom
   const [name = '', ...beside] = readdirSync(modules).filter((each) => !each.startsWith('.'))
   const { size } = statSync(join(directory, tarball))
   const inside = join(modules, name)
-  return { directory, inside, size, files: filesIn(inside), beside }
+  return { directory, inside, tarball, size, files: filesIn(inside), beside }
 }
 
 function versionOf(node: string): string | undefined {
