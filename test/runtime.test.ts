@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { tooOld } from '../src/runtime.ts'
+import { library } from '../src/store/sqlite/rest/examine.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -25,22 +26,47 @@ const manifest = JSON.parse(read('package.json')) as Manifest
 const platform = JSON.parse(read('platform/package.json')) as Manifest
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
 
-test('an older Node.js than the manifest names is refused, and no other', () => {
-  expect(manifest.engines.node).toBe('>=24.7')
-  const refused = ['20.20.2', '22.99.0', '24.6.9', '24.7.0', '24.10.0', '25.0.0', '26.10.0'].filter(
-    tooOld,
+/** Each line's last without the argon2 or the SQLite that we need, and its first with both. */
+const EDGES = [
+  ['20.20.2', undefined],
+  ['22.23.3', undefined],
+  ['24.14.1', '24.15.0'],
+  ['25.8.2', '25.9.0'],
+] as const
+const REFUSED = EDGES.map(([old]) => old)
+const SERVED = [...EDGES.flatMap(([, first]) => first ?? []), '24.21.0', '26.0.0', '27.1.0']
+
+test('an older Node.js than the manifest names is refused in one sentence, and no other', () => {
+  expect(manifest.engines.node).toBe('^24.15 || >=25.9')
+  expect([...REFUSED, ...SERVED].filter(tooOld)).toEqual(REFUSED)
+  expect(tooOld('20.20.2')).toBe(
+    'This is Node.js 20.20.2, and Agent Home needs 24.15 or newer (of 25, 25.9 or newer).',
   )
-  expect(refused).toEqual(['20.20.2', '22.99.0', '24.6.9'])
-  expect(tooOld('20.20.2')).toMatch(/^This is Node\.js 20\.20\.2, and Agent Home needs 24\.7 or/)
-  expect(read('README.md')).toContain('older than 24.7')
+})
+
+test('an SQLite that can corrupt its log is wrong, with what to do, and no other', () => {
+  const known = ['3.50.7', '3.51.2', '3.51.3', '3.52.0', '3.53.4', '4.0.0']
+  expect(known.filter((version) => library(version).state === 'wrong')).toEqual([
+    '3.50.7',
+    '3.51.2',
+  ])
+  expect(library('3.51.2')).toMatchObject({
+    says: 'SQLite 3.51.2 can corrupt a write-ahead log',
+    advice: expect.stringMatching(/^Run a Node\.js with SQLite 3\.51\.3 or newer: .* 24\.15 on/),
+  })
+})
+
+test.each(['README.md', 'docs/operating.md'])('%s names the oldest Node.js that serves', (path) => {
+  const named = read(path).match(/\b2[45]\.\d+ or newer/g)
+  expect(new Set(named)).toEqual(new Set(['24.15 or newer']))
 })
 
 test('an installation without a Node.js that will do is refused as well', () => {
   const [, script = ''] = /^node -e "(.*)"$/.exec(manifest.scripts.prepare ?? '') ?? []
   const prepare = new Function('process', script) as (process: object) => void
   const on = (node: string) => () => prepare({ versions: { node }, version: `v${node}` })
-  for (const version of ['20.20.2', '24.6.9']) expect(on(version)).toThrow(`v${version}`)
-  for (const version of ['24.7.0', '24.10.0', '26.0.0']) expect(on(version)).not.toThrow()
+  for (const version of REFUSED) expect(on(version)).toThrow(`v${version}`)
+  for (const version of SERVED) expect(on(version)).not.toThrow()
 })
 
 test('the Node.js of each platform is one version, locked by its digest, and runs no script', () => {

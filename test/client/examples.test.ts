@@ -1,7 +1,7 @@
 /** Every public part of the client has an example, and every example does what it shows. */
 import { rmSync } from 'node:fs'
 import * as client from 'agent-home-client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
 import { temporaryDirectory } from '../harness.ts'
 import { type Example, examples, run, saysIn } from './examples.ts'
@@ -30,9 +30,11 @@ describe('the examples of the client', () => {
   }
   beforeAll(async () => {
     opened = await openHome()
+    vi.stubEnv('AGENT_HOME_URL', opened.url)
     directory = temporaryDirectory()
   })
   afterAll(async () => {
+    vi.unstubAllEnvs()
     await opened.close()
     rmSync(directory, { recursive: true })
   })
@@ -40,6 +42,7 @@ describe('the examples of the client', () => {
   /** On an agent of its own, with one memory. Gives what was printed. */
   async function printedBy(example: Example): Promise<string[]> {
     const { home, operator, token } = await opened.born({ fetch: ask })
+    vi.stubEnv('AGENT_HOME_TOKEN', token)
     await home.write('plan', 'Step 1 of 3', { expectedVersion: 0 })
     return run(example, { ...client, home, operator, url: opened.url, token, directory })
   }

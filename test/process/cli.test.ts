@@ -1,33 +1,25 @@
 /** The commands for agents, as people and scripts run them. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, pinnedNode, root, serve } from './program.ts'
-import { expectSteps } from './shell.ts'
+import { expectSteps, namedIn } from './shell.ts'
 
 afterEach(cleanUp)
 
 const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
 
-/** The program under its own name, for a shell. */
-function installed(directory: string): string {
-  const place = join(directory, 'bin')
-  mkdirSync(place)
-  const program = join(place, 'agent-home')
-  writeFileSync(program, `#!/bin/sh\nexec ${pinnedNode} ${inject('program')} "$@"\n`)
-  chmodSync(program, 0o755)
-  return place
-}
+const program = `exec ${pinnedNode} ${inject('program')} "$@"`
 
 test('docs/cli.md: each block prints what it says', async () => {
   const directory = freshDirectory()
   const { url } = await serve({ directory })
   const { PATH } = process.env
   const env = {
-    PATH: [installed(directory), PATH].join(delimiter),
+    PATH: [namedIn(directory, { 'agent-home': program }), PATH].join(delimiter),
     XDG_CONFIG_HOME: directory,
     AGENT_HOME_URL: url,
     DISK_RESERVE: '0',

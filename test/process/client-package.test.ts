@@ -1,9 +1,9 @@
 /** The client as people get it: built, packed, installed where nothing else is, and used. */
-import { execFileSync } from 'node:child_process'
-import { accessSync, constants, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join, relative } from 'node:path'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../client/package.json' with { type: 'json' }
+import { type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
 const program = `
@@ -58,39 +58,25 @@ const peers = Object.keys(manifest.peerDependencies)
 
 const lines = (...args: readonly string[]) => ({ directory, command: args })
 
+let client: Installed
 let directory = ''
 let server: Server
 
 beforeAll(async () => {
-  directory = freshDirectory()
+  client = await install('client/dist', '--workspace', 'agent-home-client')
+  directory = client.directory
   server = await serve({ directory: freshDirectory() })
-  const build = await launch({
-    directory: root,
-    command: ['npm', 'run', 'build', '--workspace', 'agent-home-client'],
-  }).ended
-  expect(build.code, build.output).toBe(0)
-  const pack = await launch(lines('npm', 'pack', join(root, 'client/dist'))).ended
-  expect(pack.code, pack.output).toBe(0)
-  writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   writeFileSync(join(directory, 'program.js'), program)
   writeFileSync(join(directory, 'typed.ts'), typed)
   writeFileSync(join(directory, 'plugged.ts'), plugged)
-  const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
-  const install = await launch(lines('npm', 'install', '--offline', `./${tarball}`)).ended
-  expect(install.code, install.output).toBe(0)
 })
 afterAll(cleanUp)
 
 const OUTPUT = 'true,3,plan,write,1,1\n'
 
 test('it is installed alone, with nothing but itself in it', () => {
-  expect(
-    readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.')),
-  ).toEqual(['agent-home-client'])
-  const inside = join(directory, 'node_modules/agent-home-client')
-  const files = readdirSync(inside, { recursive: true, withFileTypes: true })
-    .filter((each) => each.isFile())
-    .map(({ parentPath, name }) => relative(inside, join(parentPath, name)))
+  const { files, beside } = client
+  expect(beside).toEqual([])
   const parts = Object.keys(manifest.exports).map((name) => join(name, 'index'))
   expect(parts).toContain('anthropic/index')
   expect(files).toEqual(
@@ -111,23 +97,10 @@ test('it works on the Node.js that this program runs on', async () => {
   expect(stdout, output).toBe(OUTPUT)
 })
 
-/** Node.js 20 on this machine, if there is one. */
-function oldNode(): string | undefined {
-  const found = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
-  return found.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20.')
-    } catch {
-      return false
-    }
-  })
-}
-
 test('it works on Node.js 20', async ({ skip }) => {
-  const node = oldNode()
-  if (node === undefined) return skip('no Node.js 20 is on the path of this machine')
-  const { stdout, output } = await launch(lines(node, 'program.js', server.url)).ended
+  const old = nodeOnPath((version) => version.startsWith('20.'))
+  if (old === undefined) return skip('no Node.js 20 is on the path of this machine')
+  const { stdout, output } = await launch(lines(old.node, 'program.js', server.url)).ended
   expect(stdout, output).toBe(OUTPUT)
 })
 

@@ -1,13 +1,14 @@
 /** The protocol's own conformance suite and inspector, against the endpoint behind its guards. */
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notOffered } from '../mcp/not-offered.ts'
 import { birth } from './calls.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
+import { namedIn } from './shell.ts'
 
 const at = (path: string): string => join(root, 'node_modules/@modelcontextprotocol', path)
 
@@ -65,6 +66,24 @@ test.each(Object.entries(notOffered))(
 
 /** The inspector looks for a package.json above where it is started. */
 const below = join(root, 'src')
+
+test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is copied', async () => {
+  const guide = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
+  const [, block = ''] = /^```sh\n([^`]+)```/m.exec(guide.split('## Try it')[1] ?? '') ?? []
+  const here = freshDirectory()
+  // npx, once it has fetched the package that is named first.
+  const npx = `shift; exec ${pinnedNode} ${at('inspector-cli/build/cli.js')} "$@"`
+  const ours = `exec ${pinnedNode} ${join(root, 'src/main.ts')} "$@"`
+  const named = namedIn(here, { npx, 'agent-home': ours })
+  const env = {
+    PATH: [named, process.env.PATH].join(delimiter),
+    ...{ AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: (await birth(server.url)).token },
+  }
+  const command = ['sh', '-c', block.replaceAll('http://127.0.0.1:8787', server.url)]
+  const { code, output, stdout } = await launch({ directory: below, env, command }).ended
+  expect(code, output).toBe(0)
+  expect(stdout).toMatch(/plan is saved as version 1[\s\S]+"text": "Step 1"/)
+})
 
 const inspected = async (...args: readonly string[]) => {
   const asked = [

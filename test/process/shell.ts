@@ -1,7 +1,19 @@
 /** Blocks of shell from a document, run as they are printed. */
 import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { likeness, type Step } from '../readme.ts'
+
+/** Commands under names of their own, for a shell. Gives the folder for its path. */
+export function namedIn(directory: string, commands: Readonly<Record<string, string>>): string {
+  const folder = join(directory, 'bin')
+  mkdirSync(folder)
+  for (const [name, command] of Object.entries(commands)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
+  }
+  return folder
+}
 
 const BLOCK_ENDED = '\n--- block ended with'
 

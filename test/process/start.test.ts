@@ -46,7 +46,7 @@ test('a Node.js that is too old is told so, before anything else is asked of it'
   const { code, output } = await launch({ directory: freshDirectory(), command }).ended
   expect({ code, output }).toEqual({
     code: 1,
-    output: expect.stringMatching(/^This is Node\.js 20\.1\.0, and .* 24\.7 or newer\. .*\n$/),
+    output: expect.stringMatching(/^This is Node\.js 20\.1\.0, and .* 24\.15 or newer .*\.\n$/),
   })
 })
 

@@ -1,7 +1,8 @@
 /** What a guide of an adapter, or a doc comment of its sources, shows. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { blocksIn, commentsOf, type Example } from '../examples.ts'
+import { vi } from 'vitest'
+import { blocksIn, commentsOf, type Example, run } from '../examples.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -19,3 +20,19 @@ export const examplesOf = (adapter: string): readonly Example[] =>
   globSync(`client/src/${adapter}/**/*.ts`, { cwd: root })
     .toSorted()
     .flatMap((file) => blocksIn(file, commentsOf(read(file))))
+
+interface Where {
+  readonly url: string
+  readonly token: string
+}
+
+/** Runs it as it was copied: the environment says which home, and who asks. */
+export async function follow(guide: Example, { url, token }: Where, stands = {}) {
+  vi.stubEnv('AGENT_HOME_URL', url)
+  vi.stubEnv('AGENT_HOME_TOKEN', token)
+  try {
+    return await run(guide, {}, stands)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}

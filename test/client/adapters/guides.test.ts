@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { run, saysIn } from '../examples.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { openScripted } from '../scripted.ts'
-import { examplesOf, guideOf } from './guide.ts'
+import { examplesOf, follow, guideOf } from './guide.ts'
 import { scriptedModel, toldIn } from './model.ts'
 
 const CLAUDE = 'anthropic/claude-sonnet-5.5'
@@ -47,7 +47,7 @@ describe('the guide to', () => {
     vi.stubEnv('ANTHROPIC_BASE_URL', claude.url)
     vi.stubEnv('ANTHROPIC_API_KEY', 'none')
     const guide = guideOf('anthropic')
-    const printed = await run(guide, { url: opened.url, token })
+    const printed = await follow(guide, { url: opened.url, token })
     expect(printed).toEqual(['I will.', ...saysIn(guide)])
     expect(claude.asked).toHaveLength(2)
     await claude.close()
@@ -64,7 +64,7 @@ describe('the guide to', () => {
     // Where the SDK looks for a model that is named by a string.
     globalThis.AI_SDK_DEFAULT_PROVIDER = customProvider({ languageModels: { [CLAUDE]: model } })
     const guide = guideOf('ai-sdk')
-    expect(await run(guide, { url: opened.url, token })).toEqual(['Done.', ...saysIn(guide)])
+    expect(await follow(guide, { url: opened.url, token })).toEqual(['Done.', ...saysIn(guide)])
     expect(toldIn(model.doGenerateCalls.at(-1)?.prompt ?? []).map(({ type }) => type)).toEqual([
       'json',
       'json',

@@ -15,7 +15,7 @@ import { openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all } from '../outcome.ts'
 import { approvalGraph, chatGraph, nestedGraph } from './graphs.ts'
-import { examplesOf, guideOf } from './guide.ts'
+import { examplesOf, follow, guideOf } from './guide.ts'
 
 const TURNS = 50
 
@@ -264,7 +264,7 @@ describe('a graph of LangGraph', () => {
   test('the guide comes true', async () => {
     const { token } = await opened.born()
     const guide = guideOf('langgraph')
-    const printed = await run(guide, { url: opened.url, token })
+    const printed = await follow(guide, { url: opened.url, token })
     expect(printed.length).toBeGreaterThan(3)
     expect(printed).toEqual(saysIn(guide))
   })

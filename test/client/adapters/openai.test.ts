@@ -20,7 +20,7 @@ import { run as runExample, saysIn } from '../examples.ts'
 import { type LossyWay, openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all, caught } from '../outcome.ts'
-import { examplesOf, guideOf } from './guide.ts'
+import { examplesOf, follow, guideOf } from './guide.ts'
 import { calls, says, scriptedModel } from './scripted-model.ts'
 
 setTracingDisabled(true)
@@ -233,11 +233,9 @@ describe('a session of the OpenAI Agents SDK', () => {
     const { token } = await opened.born()
     const guide = guideOf('openai')
     const model = scriptedModel((input) => says(input.length > 1 ? 'You are Ann.' : 'Hello, Ann.'))
-    const printed = await runExample(
-      guide,
-      { url: opened.url, token, model },
-      { '@openai/agents': sdk },
-    )
+    // Whom the SDK asks where an agent names no model.
+    sdk.setDefaultModelProvider({ getModel: () => model })
+    const printed = await follow(guide, { url: opened.url, token }, { '@openai/agents': sdk })
     expect(printed.length).toBeGreaterThan(1)
     expect(printed).toEqual(saysIn(guide))
   })

@@ -2,9 +2,7 @@
 import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite'
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
-
-/** Older versions can corrupt a database when the write-ahead log is reset. */
-const OLDEST_SAFE_VERSION = [3, 51, 3] as const
+import { refuseUnsafe } from './version.ts'
 
 export const BUSY_TIMEOUT_MS = 5_000
 
@@ -39,24 +37,13 @@ export function prepareTuples<Row extends readonly unknown[]>(
 const scalar = (db: DatabaseSync, sql: string): unknown =>
   Object.values(db.prepare(sql).get() ?? {})[0]
 
-function refuseOldVersion(db: DatabaseSync): void {
-  const text = String(scalar(db, 'SELECT sqlite_version()'))
-  const found = text.split('.').map(Number)
-  const differing = OLDEST_SAFE_VERSION.findIndex((part, i) => part !== found[i])
-  if (differing >= 0 && (found[differing] ?? 0) < (OLDEST_SAFE_VERSION[differing] ?? 0)) {
-    throw new StoreRefused(
-      `SQLite ${text} can corrupt a write-ahead log. Run a Node.js with SQLite ${OLDEST_SAFE_VERSION.join('.')} or newer.`,
-    )
-  }
-}
-
 /** The one writing connection. Throws StoreRefused when it can neither keep nor erase for good. */
 export function openWriter(path: string): DatabaseSync {
+  refuseUnsafe()
   const db = new DatabaseSync(path, {
     timeout: BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
   })
-  refuseOldVersion(db)
   const mode = scalar(db, 'PRAGMA journal_mode = WAL')
   if (mode !== 'wal') throw new StoreRefused(`${path} cannot use write-ahead logging (${mode}).`)
   // fullfsync reaches the platter where plain fsync does not (macOS); elsewhere it changes nothing.

@@ -8,6 +8,7 @@ import { existingFile } from '../control/reach.ts'
 import { pathOf, prepareTuples } from '../engine/connection.ts'
 import { exposures, isOurs } from '../engine/files.ts'
 import { freeBytesFor } from '../engine/space.ts'
+import { SAFE, unsafe, versionInUse } from '../engine/version.ts'
 import { SCHEMA } from '../schema/migrations.ts'
 import { readFileOf } from './still.ts'
 
@@ -95,13 +96,20 @@ function clock(db: DatabaseSync, now: number): Finding {
   return { about, state: 'wrong', says, advice: 'Set the clock, and have it kept (NTP).' }
 }
 
+/** `version`: of the SQLite that a start would use. */
+export function library(version: string): Finding {
+  const about = 'SQLite'
+  const fault = unsafe(version)
+  if (fault === undefined) return { about, state: 'good', says: version }
+  return { about, state: 'wrong', says: fault.replace(/\.$/, ''), advice: SAFE }
+}
+
 const inside = (path: string, now: number): Finding[] =>
   readFileOf(path, (db) => [
     schema(Number(scalar(db, 'PRAGMA user_version'))),
     journal(scalar(db, 'PRAGMA journal_mode')),
     durability(db),
     clock(db, now),
-    { about: 'SQLite', state: 'good', says: String(scalar(db, 'SELECT sqlite_version()')) },
   ])
 
 async function holder(path: string): Promise<Finding> {
@@ -118,7 +126,7 @@ function missing(path: string): Finding {
 
 export async function examineFile({ databaseUrl, diskReserve, now }: Examined): Promise<Finding[]> {
   const named = pathOf(databaseUrl)
-  if (!existsSync(named)) return [missing(named)]
+  if (!existsSync(named)) return [library(versionInUse()), missing(named)]
   const { file } = existingFile(named)
   return [
     { about: 'database', state: 'good', says: file },
@@ -126,6 +134,7 @@ export async function examineFile({ databaseUrl, diskReserve, now }: Examined): 
     directory(file),
     await disk(file, diskReserve),
     ...inside(file, now),
+    library(versionInUse()),
     await holder(file),
   ]
 }
