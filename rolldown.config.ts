@@ -1,14 +1,14 @@
 /** `dist/`: the program and all that it needs in a few files, which start sooner than hundreds. */
 import { cpSync, readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { type BuildOptions, defineConfig } from 'rolldown'
+import { basename } from 'node:path'
+import type { BuildOptions } from 'rolldown'
 
 /** Modules that browsers ask for one by one. */
 const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
-/** Two of them: modules of the server, and of browsers. */
-export const buildInto = (directory: string): BuildOptions[] => [
+const parts: BuildOptions[] = [
   {
+    logLevel: 'warn',
     input: {
       main: 'src/main.ts',
       // Threads of their own, so files of their own.
@@ -19,20 +19,20 @@ export const buildInto = (directory: string): BuildOptions[] => [
     platform: 'node',
     // Nothing of ours has it, and the driver does without.
     external: ['pg-native'],
-    output: { dir: directory, cleanDir: true, chunkFileNames: '[name].js' },
+    output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   },
   {
+    logLevel: 'warn',
     input: Object.fromEntries(browser.map((name) => [name, `src/web/browser/${name}.ts`])),
     platform: 'browser',
     plugins: [
       {
         name: 'stylesheet',
-        writeBundle: () =>
-          cpSync('src/web/layout/style', join(directory, 'style'), { recursive: true }),
+        writeBundle: () => cpSync('src/web/layout/style', 'dist/style', { recursive: true }),
       },
     ],
-    output: { dir: join(directory, 'browser') },
+    output: { dir: 'dist/browser' },
   },
 ]
 
-export default defineConfig(buildInto('dist'))
+export default parts

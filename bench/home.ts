@@ -4,10 +4,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+// What is measured is what the sources say.
+import '../build.ts'
 import { textOf } from './load/dialect.ts'
 import { SERVER_CORE, saidUrl, spawnPinned, stop } from './process.ts'
 
-export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+export const SOURCES = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 /** As `npm start` has it. */
 const V8 = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../client/package.json' with { type: 'json' }
-import { type Installed, install, nodeOnPath } from './packed.ts'
+import { buildClient, type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
 const program = `
@@ -63,7 +63,8 @@ let directory = ''
 let server: Server
 
 beforeAll(async () => {
-  client = await install('client/dist', '--workspace', 'agent-home-client')
+  await buildClient()
+  client = await install('client/dist')
   directory = client.directory
   server = await serve({ directory: freshDirectory() })
   writeFileSync(join(directory, 'program.js'), program)

@@ -31,10 +31,11 @@ const filesIn = (place: string): string[] =>
     .filter((each) => each.isFile())
     .map(({ parentPath, name }) => relative(place, join(parentPath, name)))
 
-/** `folder`: what is packed, from the root. `build`: what `npm run build` needs to know besides. */
-export async function install(folder: string, ...build: readonly string[]): Promise<Installed> {
+export const buildClient = () => npm(root, 'run', 'build', '--workspace', 'agent-home-client')
+
+/** `folder`: what is packed, from the root; the run has built the program. */
+export async function install(folder: string): Promise<Installed> {
   const directory = freshDirectory()
-  await npm(root, 'run', 'build', ...build)
   await npm(directory, 'pack', join(root, folder))
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))

@@ -12,10 +12,12 @@ afterEach(cleanUp)
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const sections = ['A walk', 'The gateway', 'Where the data lives']
 
-/** What a clone and `npm ci` give. Installing anew would take away what this test runs on. */
+const parts = ['package.json', 'package-lock.json', 'rolldown.config.ts', 'build.ts', 'src', 'dist']
+
+/** What a clone, `npm ci` and a first start give. Installing anew would take away what this runs on. */
 function checkout(): string {
   const directory = freshDirectory()
-  for (const name of ['package.json', 'src', 'node_modules']) {
+  for (const name of [...parts, 'node_modules']) {
     symlinkSync(join(root, name), join(directory, name))
   }
   return directory
