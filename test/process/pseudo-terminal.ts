@@ -1,7 +1,6 @@
 /** A program on a terminal, as the `script` of util-linux makes one: all that a person would see. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { pinnedNode, root } from './program.ts'
 
 /** Other systems have a `script` that is asked otherwise, or none. */
 export const hasTerminals = (): boolean =>
@@ -19,9 +18,9 @@ const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 export function onTerminal(
   directory: string,
   env: Readonly<Record<string, string>>,
-  ...args: readonly string[]
+  ...command: readonly string[]
 ): OnTerminal {
-  const line = [pinnedNode, `${root}/src/main.ts`, ...args].map(quoted).join(' ')
+  const line = command.map(quoted).join(' ')
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: directory,
