@@ -7,6 +7,11 @@ export class Batches extends Memories {
   /**
    * Several operations at once: all of them or, with BatchConflict, none. At most 100.
    *
+   * Where an answer was lost and the batch cannot be found done, throws OutcomeUnknown: a read or a
+   * rename in it leaves no version of its own to look for. It was made whole or not at all, so one
+   * memory of it tells of all: read one that it writes at `expectedVersion + 1`, and send the batch
+   * again if what it would have written is not there.
+   *
    * ```ts
    * const [written] = await home.batch([
    *   { write: { key: 'done', text: 'Step 1', expectedVersion: 0 } },
@@ -30,7 +35,8 @@ export class Batches extends Memories {
   }
 
   /**
-   * Gives a memory another key; its id and history go along. Throws BatchConflict.
+   * Gives a memory another key; its id and history go along. Throws BatchConflict, and
+   * OutcomeUnknown after a lost answer: it was done if there is a memory at `to` and none at `from`.
    *
    * ```ts
    * const moved = await home.rename('plan', 'plan.old', { expectedVersion: 1 })

@@ -1,5 +1,6 @@
 /** Where a command is run: what it says, what it is told, and how it is stopped. */
 import { EXIT } from './exit-codes.ts'
+import { askSecretly } from './secret.ts'
 
 export interface Terminal {
   /** On standard output: what was asked for. */
@@ -14,6 +15,8 @@ export interface Terminal {
   readonly input: AsyncIterable<Uint8Array>
   /** Standard input is a person's keyboard. */
   readonly isTyped: boolean
+  /** Asks a person for a line that nobody sees. Only where `isTyped`. */
+  readonly askSecretly: (question: string) => Promise<string>
   /** What is half done is undone when a signal ends the process; until what this answers is called. */
   readonly whenStopped: (undo: () => void) => () => void
 }
@@ -51,6 +54,7 @@ export function processTerminal(): Terminal {
     isWatched: process.stderr.isTTY === true,
     input: process.stdin,
     isTyped: process.stdin.isTTY === true,
+    askSecretly,
     whenStopped,
   }
 }

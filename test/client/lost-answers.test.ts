@@ -202,6 +202,19 @@ describe('an answer that is lost', () => {
     expect((await other.read('log'))?.text).toBe('A')
   })
 
+  test('of a batch or a rename it is said, and one memory tells that all was made', async () => {
+    const { home, other } = await born()
+    const operations = ['a', 'b'].map((key) => ({ write: { key, text: key, expectedVersion: 0 } }))
+    way.loseAnswers(1)
+    expect(await caught(home.batch(operations))).toBeInstanceOf(OutcomeUnknown)
+    expect((await other.read('a', { version: 1 }))?.text).toBe('a')
+    way.loseAnswers(1)
+    expect(await caught(home.rename('a', 'c', { expectedVersion: 1 }))).toBeInstanceOf(
+      OutcomeUnknown,
+    )
+    expect([await other.read('a'), (await other.read('c'))?.text]).toEqual([undefined, 'a'])
+  })
+
   test('an answer that breaks off in the middle is lost, too', async () => {
     const { home } = await born()
     await home.write('plan', 'A'.repeat(4_000), { expectedVersion: 0 })

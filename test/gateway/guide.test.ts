@@ -13,8 +13,9 @@ describe('the guide', () => {
   test('takes less than 3,600 bytes, and every path in it exists', async () => {
     const text = await guide()
     expect(Buffer.byteLength(text)).toBeLessThan(3_600)
-    const paths = new Set(text.match(/\/(api|mova|openapi)[\w/.-]*/g))
+    const paths = new Set(text.match(/\/(api|mcp|mova|openapi)[\w/.-]*/g))
     expect(paths.size).toBeGreaterThan(15)
+    expect(paths).toContain('/mcp')
     for (const path of paths) {
       expect((await service.call('OPTIONS', path)).status, path).not.toBe(404)
     }

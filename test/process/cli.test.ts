@@ -145,7 +145,7 @@ test('an export is whole or not there, and replaces nothing unasked', async () =
   expect(readdirSync(directory).filter((name) => name.includes('.part'))).toEqual([])
 })
 
-test('a birth with an account takes its password from standard input alone', async () => {
+test('a birth without consent is refused, with what to do', async () => {
   const { directory } = await open()
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await launch({ directory, args: ['birth', ...flags] }).ended

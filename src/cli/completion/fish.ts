@@ -17,11 +17,15 @@ const line = (when: string, more: string): string =>
 const offered = (when: string, { word, summary }: Word): string =>
   line(when, `-f -a ${word} -d ${quoted(summary)}`)
 
-const within = (name: string): string =>
-  name
-    .split(' ')
-    .map((word) => `__fish_seen_subcommand_from ${word}`)
-    .join('; and ')
+/** Where they stand tells commands from keys of the same name. */
+const within = (name: string): string => `__agent_home_in ${name}`
+
+const IN = `function __agent_home_in
+  set -l words (commandline -opc)
+  set -l last (math 1 + (count $argv))
+  test "$words[2..$last]" = "$argv"
+end
+`
 
 const taking = (option: Option): string => {
   if (option.value === undefined) return ''
@@ -34,8 +38,7 @@ const optionLine = (when: string, option: Option): string =>
 
 const seconds = (table: readonly Command[]): string[] =>
   [...secondWords(table)].flatMap(([first, words]) => {
-    const all = words.map(({ word }) => word).join(' ')
-    const when = `${within(first)}; and not __fish_seen_subcommand_from ${all}`
+    const when = `${within(first)}; and test (count (commandline -opc)) -eq 2`
     return words.map((word) => offered(when, word))
   })
 
@@ -48,6 +51,7 @@ const own = ({ name, options, takesFiles, values }: Completed): string[] => [
 export const fish = (table: readonly Command[]): string =>
   [
     '# fish completion for agent-home\ncomplete -c agent-home -f\n',
+    IN,
     ...firstWords(table).map((word) => offered('__fish_use_subcommand', word)),
     ...seconds(table),
     ...completed(table).flatMap(own),

@@ -27,7 +27,8 @@ function spec(option: Option): string {
 
 function own({ name, options, takesFiles, values }: Completed): string {
   const rest = [
-    ...(takesFiles ? ["'*:file:_files'"] : []),
+    // Without a word for what else follows, no option would be offered behind a key.
+    takesFiles ? "'*:file:_files'" : "'*: :'",
     ...(values.length > 0 ? [`'1:value:(${values.join(' ')})'`] : []),
   ]
   return `    '${name}') _arguments ${[...options.map(spec), ...rest].join(' ')} ;;\n`

@@ -41,7 +41,7 @@ export const agentCommands: readonly Command[] = [
       {
         name: 'email',
         value: 'EMAIL',
-        summary: 'the operator’s account; its password is read from standard input',
+        summary: 'the operator’s account; its password is asked for, or read from standard input',
       },
       { name: 'save', value: 'PROFILE', summary: 'keep address and tokens in this profile' },
       URL,

@@ -11,15 +11,22 @@ import { standardInput } from './text.ts'
 const CONSENT =
   'Ask your operator first. --operator-consent says that they permit the birth, and the storing of what the agent sends.'
 
+/** Twice where it is not seen: whoever mistypes it once begins an account that they cannot enter. */
+async function passwordGiven(terminal: Terminal): Promise<string> {
+  if (!terminal.isTyped) return (await standardInput(terminal)).replace(/\r?\n$/, '')
+  const password = await terminal.askSecretly('Password: ')
+  if (password !== (await terminal.askSecretly('Again: '))) {
+    throw usage('The two differ. Nothing was done.')
+  }
+  return password
+}
+
 async function requestOf({ options, flags }: Given, terminal: Terminal): Promise<BirthRequest> {
   const { name = '', purpose = '', symbol = '', email } = options
   if (!flags.has('operator-consent')) throw usage(CONSENT)
   const request = { name, purpose, symbol: symbol as SymbolId, operatorConsent: true } as const
   if (email === undefined) return request
-  if (terminal.isTyped)
-    terminal.tell('The password is read from standard input, and would be seen.\n')
-  const password = (await standardInput(terminal)).replace(/\r?\n$/, '')
-  return { ...request, email, password }
+  return { ...request, email, password: await passwordGiven(terminal) }
 }
 
 /** Refused before there is an agent whose tokens would have no place. */
