@@ -3,14 +3,17 @@ import type { Writable } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Progress } from './store/port/store.ts'
 
-const line = (done: number, of: number): string =>
-  `\r  Bringing the database up to date: ${done.toLocaleString('en-US')} of ${of.toLocaleString('en-US')} memories`
+const count = (n: number): string => n.toLocaleString('en-US')
+
+/** Over what stands there, to the end of the line. */
+const line = (said: string): string => `\r  Bringing the database up to date: ${said}\x1b[K`
 
 /** One line, written anew. */
 const onTerminal =
   (terminal: Writable): Progress =>
-  (done, of) => {
-    terminal.write(`${line(done, of)}${done === of ? '\n' : ''}`)
+  (done, of, isWriting) => {
+    const said = isWriting ? 'writing to disk…' : `${count(done)} of ${count(of)} memories`
+    terminal.write(`${line(said)}${done === of ? '\n' : ''}`)
   }
 
 /** Nobody sees a line being written anew in a log. */

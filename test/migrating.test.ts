@@ -9,15 +9,18 @@ const textOf = (sink: PassThrough): string => sink.end().setEncoding('utf8').rea
 function told(watched: boolean) {
   const [lines, terminal] = [new PassThrough(), new PassThrough()]
   const progress = tellProgress(pino(lines), watched ? terminal : undefined)
-  for (const done of [0, 1_500, 3_000]) progress(done, 3_000)
+  for (const done of [0, 1_500]) progress(done, 3_000)
+  progress(1_500, 3_000, true)
+  progress(3_000, 3_000)
   return { lines: textOf(lines), terminal: textOf(terminal) }
 }
 
 test('on a terminal one line is written anew, and ended', () => {
-  const { lines, terminal } = told(true)
-  const line = (done: string) => `\r  Bringing the database up to date: ${done} of 3,000 memories`
-  expect(terminal).toBe(`${line('0')}${line('1,500')}${line('3,000')}\n`)
-  expect(lines).toBe('')
+  const { lines: logged, terminal } = told(true)
+  const line = (said: string) => `\r  Bringing the database up to date: ${said}\x1b[K`
+  const lines = ['0 of 3,000 memories', '1,500 of 3,000 memories', 'writing to disk…']
+  expect(terminal).toBe(`${[...lines, '3,000 of 3,000 memories'].map(line).join('')}\n`)
+  expect(logged).toBe('')
 })
 
 test('in a log it is a line when it begins and a line when it is done', () => {

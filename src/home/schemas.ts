@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { dateTime } from '../pipeline/schemas.ts'
+import { DOORS } from '../store/port/home.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 
 /** The home's part of the OpenAPI document. */
@@ -55,9 +56,7 @@ export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'Memor
 export const author = z
   .object({
     as: z.enum(['agent', 'operator']),
-    via: z
-      .enum(['api', 'console', 'mcp', 'host'])
-      .meta({ description: '`host`: a command where the service runs.' }),
+    via: z.enum(DOORS).meta({ description: '`host`: a command where the service runs.' }),
     account: z.string().optional().meta({ description: 'The operator’s, in the console.' }),
     key: z
       .object({ id: z.string(), name: z.string() })

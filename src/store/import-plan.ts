@@ -117,3 +117,7 @@ export type Following = ReturnType<typeof followImport>
 /** Whether what was met is to be there when the import has ended. */
 export const isKept = ({ outcome }: ImportAnswer, { dryRun }: ImportOrder): boolean =>
   outcome === 'imported' && !dryRun
+
+/** Whether what was written ahead can be made what it is to be; `written`: undefined if nothing was. */
+export const canBecome = (written: Fate | undefined, { fate }: Fate): boolean =>
+  fate === 'left_out' || (written !== undefined && (fate === 'next' || fate === written.fate))

@@ -40,7 +40,12 @@ function fill(db: DatabaseSync): void {
 }
 
 const told: [done: number, of: number][] = []
-const progress = (done: number, of: number) => told.push([done, of])
+/** How much was told by then. */
+const writing: number[] = []
+const progress = (done: number, of: number, isWriting = false) => {
+  if (isWriting) writing.push(told.length)
+  told.push([done, of])
+}
 let before = 0
 let database: TestDatabase
 let store: Store
@@ -71,6 +76,10 @@ test('it is told how far it is, of all memories that are there', () => {
   expect(told.at(-1)).toEqual([before, before])
   const dones = told.map(([done]) => done)
   expect(dones).toEqual(dones.toSorted((a, b) => a - b))
+})
+
+test('at last it is told that what was done is being written', () => {
+  expect(writing).toEqual([told.length - 2])
 })
 
 test('within a part too it is told: some thousand memories at a time', () => {

@@ -6,7 +6,7 @@ import { parseStrictJson } from '../../http/json.ts'
 import type { Part } from '../../http/split-json.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import { validateBody } from '../../pipeline/validate.ts'
-import type { Author } from '../../store/port/home.ts'
+import { type Author, DOORS } from '../../store/port/home.ts'
 import { OPERATIONS } from '../../store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
 import { EXPORT_FORMAT } from '../export.ts'
@@ -35,7 +35,7 @@ const id = z.string('must be a string').regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-
 const author = z
   .strictObject({
     as: z.enum(['agent', 'operator']),
-    via: z.enum(['api', 'console', 'mcp']),
+    via: z.enum(DOORS),
     account: z.string().max(fields.email.maxLength).optional(),
     key: z.strictObject({ id, name: z.string().max(fields.name.maxLength) }).optional(),
   })

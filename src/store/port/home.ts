@@ -11,7 +11,8 @@ export type AgentStatus = 'active' | 'paused'
 export type TokenKind = 'agent' | 'operator'
 
 /** By which door somebody came. `host`: by a command where the service runs. */
-export type Door = 'api' | 'console' | 'mcp' | 'host'
+export const DOORS = ['api', 'console', 'mcp', 'host'] as const
+export type Door = (typeof DOORS)[number]
 
 export interface Identity {
   readonly agentId: string

@@ -51,9 +51,10 @@ export interface HomeBounds {
 
 /**
  * Told while a database of an older program is brought up to date: `done` of `of` memories, from 0 to
- * all of them. Never where there is none.
+ * all of them. Never where there is none. `isWriting`: what was done is on its way to the disk, and
+ * nobody sees how far it is.
  */
-export type Progress = (done: number, of: number) => void
+export type Progress = (done: number, of: number, isWriting?: boolean) => void
 
 export interface StoreOptions {
   readonly home: HomeBounds

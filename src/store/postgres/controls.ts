@@ -115,6 +115,8 @@ const setProfile =
 const ERASED = [
   'DELETE FROM credentials WHERE agent_id = $1',
   'DELETE FROM homes WHERE agent_id = $1',
+  // From here on no import adds to the log.
+  'DELETE FROM staged_imports WHERE agent_id = $1',
   'DELETE FROM log WHERE agent_id = $1',
   'DELETE FROM memories WHERE agent_id = $1',
   'DELETE FROM daily_writes WHERE agent_id = $1',

@@ -28,6 +28,7 @@ import { passwordVerbs } from './passwords.ts'
 import { recoveryVerbs } from './recoveries.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sessionVerbs } from './sessions.ts'
+import { sweepAhead } from './transfer/ahead.ts'
 import { openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
 
@@ -64,6 +65,8 @@ export async function openPostgres(
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   const known = rememberIdentities(() => performance.now())
+  // Who comes next sweeps it otherwise.
+  await sweepAhead(exports, committed).catch(() => {})
   return {
     location,
     warnings,

@@ -19,15 +19,22 @@ export const CURRENT = `
   ) AS v ON true`
 
 /** Beyond the versions of any import. */
-const BLOCK = 1_000_000_000
+export const BLOCK = 1_000_000_000
 
 /** Where the versions of an import begin, in the order in which they come. */
 export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
 
+/** Of what is there, and of imports that are not over. */
 export const lowestPlace = statement<{ n: number }>(
   'lowest_place',
-  'SELECT least(min(n), 0)::BIGINT AS n FROM log WHERE agent_id = $1',
+  `SELECT least(0, (SELECT min(n) FROM log WHERE agent_id = $1),
+     (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`,
 )
+
+/** What an import that is not over has written: no version yet. */
+export const isStaged = (place: string): string =>
+  `EXISTS (SELECT 1 FROM staged_imports s
+     WHERE s.agent_id = $1 AND ${place} >= s.place AND ${place} < s.place + ${BLOCK})`
 
 /**
  * The versions of memories, each the newest first: `under`, `n`, `previous`, `version`, `size` and

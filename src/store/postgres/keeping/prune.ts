@@ -4,7 +4,7 @@
  */
 import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, statement } from '../engine/connections.ts'
-import { chainOf, GIVEN_UP } from './log.ts'
+import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 
 /** What is over a count is given up when the count has grown by as much again. */
 const VERSIONS_AT_ONCE = 16
@@ -41,7 +41,7 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(
          SELECT o.n, o.size FROM log o
          WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND NOT EXISTS (
            SELECT 1 FROM memories m WHERE m.agent_id = $1 AND m.key = o.key AND m.n = o.n
-         )
+         ) AND NOT ${isStaged('o.n')}
          ORDER BY o.n LIMIT ${AGED_AT_ONCE}
        ) AS oldest
      ) AS summed

@@ -10,6 +10,7 @@ import { beginHistory, findPinned } from './history.ts'
 import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
+import { writeImportsAhead } from './written-ahead.ts'
 
 /**
  * Text that is compared or ordered is in byte order, whatever the database's locale.
@@ -170,6 +171,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
   addRecoveries,
   addDailyCalls,
   knowSessions,
+  writeImportsAhead,
 ]
 
 /** The version of the schema that this program has. */

@@ -35,9 +35,11 @@ export interface Held {
 function prepareFile(db: DatabaseSync, path: string, file: number, progress: Progress): boolean {
   const upkeep = prepareUpkeep(db, path, file)
   try {
-    migrate(db, path, progress)
+    const memories = migrate(db, path, progress)
     transact(db, () => giveUpAhead(db))
-    return upkeep.clean() === 'done'
+    const isClean = upkeep.clean() === 'done'
+    if (memories > 0) progress(memories, memories)
+    return isClean
   } finally {
     upkeep.close()
   }

@@ -184,13 +184,19 @@ function step(db: DatabaseSync, path: string, progress: Progress): void {
   db.exec(`PRAGMA user_version = ${SCHEMA}`)
 }
 
-/** Throws StoreRefused when the database was written by a newer program. */
-export function migrate(db: DatabaseSync, path: string, progress: Progress = () => {}): void {
-  let total = 0
-  const tell: Progress = (done, of) => {
-    total = of
-    progress(done, of)
+/**
+ * Answers how many memories there are, if they were gone through: 0 otherwise. All is done then, but
+ * in the log. Throws StoreRefused when the database was written by a newer program.
+ */
+export function migrate(db: DatabaseSync, path: string, progress: Progress = () => {}): number {
+  let [done, total] = [0, 0]
+  const tell: Progress = (...told) => {
+    ;[done, total] = told
+    progress(...told)
   }
-  transact(db, () => step(db, path, tell))
-  if (total > 0) progress(total, total)
+  transact(db, () => {
+    step(db, path, tell)
+    if (total > 0) progress(done, total, true)
+  })
+  return total
 }

@@ -1,11 +1,12 @@
 /** What was written ahead becomes the home's: what lies under each key, and an event of each. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
-import { type Fate, followImport, isKept } from '../../import-plan.ts'
+import type { FinishAnswer } from '../../import-attempts.ts'
+import { canBecome, type Fate, followImport, isKept } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
-import type { ImportAnswer, ImportOrder } from '../../port/transfer.ts'
+import type { ImportOrder } from '../../port/transfer.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
@@ -43,8 +44,7 @@ function isAsWritten({ step, fate, before }: Decided): boolean {
 
 /** Whether it can be mended, from what was written. */
 const isMendable = ({ step, fate }: Decided): boolean =>
-  fate.fate === 'left_out' ||
-  (step.n !== null && (fate.fate === 'next' || fate.fate === step.fate.fate))
+  canBecome(step.n === null ? undefined : step.fate, fate)
 
 /** Mends what was written under a key that somebody changed meanwhile. */
 function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
@@ -99,11 +99,6 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
   }
 }
 
-export type FinishAnswer =
-  | ImportAnswer
-  | { readonly outcome: 'lost' }
-  | { readonly outcome: 'overtaken' }
-
 function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
   const homes = prepareHomes(db)
   const mend = prepareMend(db, bounds)
@@ -135,7 +130,7 @@ export function prepareFinish(
   const carryOut = prepareCarryOut(db, tally, bounds)
   const { unmark } = prepareMark(db)
 
-  /** `lost`: with the thread that began it. `overtaken`: what it needs now was not written. */
+  /** What is lost is lost with the thread that began it. */
   return (identity: Identity, { keys }: Cursor, order: ImportOrder, now: number): FinishAnswer => {
     const refused = refuse(identity)
     if (refused) return refused

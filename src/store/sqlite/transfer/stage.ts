@@ -1,26 +1,10 @@
 /** Brings a source to the writer piece by piece, and has it taken over whole. */
-import { StoreUnavailable } from '../../port/errors.ts'
+import { type FinishAnswer, untilTaken } from '../../import-attempts.ts'
+import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
-import type { ImportAnswer, ImportOrder, ImportSource, KeptVersion } from '../../port/transfer.ts'
+import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
 import type { Writer } from '../engine/writer.ts'
-import type { FinishAnswer } from './import.ts'
-import type { Arriving, Cursor } from './staging.ts'
-
-/** How often it begins anew where others change what it was to go on from. */
-const TRIES = 5
-
-/** Which version is its key's newest shows with the next one. */
-async function* piecesOf(source: ImportSource): AsyncGenerator<readonly Arriving[]> {
-  let held: KeptVersion | undefined
-  for await (const versions of source) {
-    const all = held ? [held, ...versions] : versions
-    held = all.at(-1)
-    const isNewest = (at: number) => all[at]?.key !== all[at + 1]?.key
-    const whole = all.slice(0, -1).map((each, at) => ({ ...each, isNewest: isNewest(at) }))
-    if (whole.length > 0) yield whole
-  }
-  yield held ? [{ ...held, isNewest: true }] : []
-}
+import type { Cursor } from './staging.ts'
 
 /** One import into a home at a time: what each writes ahead lies in the same place. */
 function takeTurns() {
@@ -75,15 +59,6 @@ export function importVerb({ submit }: Pick<Writer, 'submit'>) {
     }
   }
 
-  async function until(...asked: Parameters<typeof bring>): Promise<ImportAnswer> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const answer = await attempt(...asked)
-      if (answer.outcome === 'lost') throw new StoreUnavailable('what was written is not known')
-      if (answer.outcome !== 'overtaken') return answer
-    }
-    throw new StoreUnavailable('what is to be replaced is deleted again and again')
-  }
-
   return (
     identity: Identity,
     source: ImportSource,
@@ -91,7 +66,7 @@ export function importVerb({ submit }: Pick<Writer, 'submit'>) {
     now: number,
   ): Promise<ImportAnswer> =>
     inTurn(identity.agentId, async () => {
-      const answer = await until(identity, source, order, now)
+      const answer = await untilTaken(() => attempt(identity, source, order, now))
       if (answer.outcome === 'imported') while (await submit('pruneHome', identity));
       return answer
     })

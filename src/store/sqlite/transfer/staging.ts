@@ -5,10 +5,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import { isPinned } from '../../change.ts'
+import type { Arriving } from '../../import-pieces.ts'
 import { type Fate, followImport, mostKeys, type Newest } from '../../import-plan.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
-import type { ImportOrder, KeptVersion } from '../../port/transfer.ts'
+import type { ImportOrder } from '../../port/transfer.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from '../keeping/homes.ts'
 import { beneath } from '../keeping/log.ts'
@@ -16,11 +17,6 @@ import { preparePrune } from '../keeping/prune.ts'
 import { prepareSaveStand, prepareStand, type Stand } from '../keeping/stands.ts'
 import { prepareGiveUpAhead, prepareMark, prepareWriteAhead, sizesOf } from './ahead.ts'
 import type { Steps } from './steps.ts'
-
-export interface Arriving extends KeptVersion {
-  /** The last of its key. */
-  readonly isNewest: boolean
-}
 
 /** How far the import has come: what one write hands to the next. */
 export interface Cursor {

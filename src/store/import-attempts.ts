@@ -1,0 +1,22 @@
+/** An import that others overtake begins anew. */
+import { StoreUnavailable } from './port/errors.ts'
+import type { ImportAnswer } from './port/transfer.ts'
+
+/** `lost`: what was written ahead is gone. `overtaken`: what it needs now was not written. */
+export type FinishAnswer =
+  | ImportAnswer
+  | { readonly outcome: 'lost' }
+  | { readonly outcome: 'overtaken' }
+
+/** How often it begins anew where others change what it was to go on from. */
+const TRIES = 5
+
+/** Throws StoreUnavailable. */
+export async function untilTaken(attempt: () => Promise<FinishAnswer>): Promise<ImportAnswer> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const answer = await attempt()
+    if (answer.outcome === 'lost') throw new StoreUnavailable('what was written is not known')
+    if (answer.outcome !== 'overtaken') return answer
+  }
+  throw new StoreUnavailable('what is to be replaced is deleted again and again')
+}

@@ -1,0 +1,132 @@
+/**
+ * Where an import that is not over is written: a stretch of its home's log of its own, below all
+ * that is there. Any node may give it up once nothing has come for a while.
+ */
+import type { Identity, Refused } from '../../port/home.ts'
+import type { ImportOrder } from '../../port/transfer.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { ADMITTED, MAY } from '../identities.ts'
+import { type HomeRow, holdHome } from '../keeping/homes.ts'
+import { BLOCK, beneath, lowestPlace } from '../keeping/log.ts'
+
+const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
+
+/** Its node reads from its own disk: who is silent for so long has ended. */
+const SILENCE_MS = 60_000
+
+/** Given up together: more would keep others waiting. */
+const AT_ONCE = 128
+
+export interface Ahead {
+  readonly agentId: string
+  /** Of its rows the lowest. */
+  readonly place: number
+  readonly id: string
+}
+
+const mark = statement<{ id: string }>(
+  'mark_import',
+  `INSERT INTO staged_imports (agent_id, place, id, touched_at)
+   VALUES ($1, $2, gen_random_uuid()::TEXT, ${NOW}) RETURNING id`,
+)
+
+/** The credential is held first, as by whoever erases the agent. */
+const touch = statement<{ place: number }>(
+  'touch_import',
+  `WITH ${ADMITTED}
+   UPDATE staged_imports SET touched_at = ${NOW}
+   WHERE agent_id = $1 AND place = $3 AND id = $4 AND touched_at > 0 AND ${MAY} RETURNING place`,
+)
+
+const unmark = statement<{ place: number }>(
+  'unmark_import',
+  `DELETE FROM staged_imports
+   WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`,
+)
+
+const GIVEN_UP = 'agent_id = $1 AND place = $2 AND id = $3 AND touched_at = 0'
+
+/** From here on nothing is added. */
+const giveUp = statement<{ place: number }>(
+  'give_up_import',
+  `UPDATE staged_imports SET touched_at = 0
+   WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`,
+)
+
+/** Another import may have the place as soon as it is not marked. */
+const dropSome = statement<{ place: number }>(
+  'drop_import',
+  `DELETE FROM log WHERE agent_id = $1 AND n IN (
+     SELECT n FROM log WHERE agent_id = $1 AND n >= $2::BIGINT AND n < $2::BIGINT + ${BLOCK}
+       AND EXISTS (SELECT 1 FROM staged_imports WHERE ${GIVEN_UP})
+     ORDER BY n LIMIT ${AT_ONCE}
+   ) RETURNING n AS place`,
+)
+
+const forget = statement<{ place: number }>(
+  'forget_import',
+  `DELETE FROM staged_imports WHERE ${GIVEN_UP} RETURNING place`,
+)
+
+const silent = statement<{ agent_id: string; place: number; id: string }>(
+  'silent_imports',
+  `SELECT agent_id, place, id FROM staged_imports WHERE touched_at <= ${NOW} - ${SILENCE_MS}`,
+)
+
+export interface Begun {
+  readonly outcome: 'begun'
+  /** As it is now; others go on changing it. */
+  readonly home: HomeRow
+  /** Undefined where nothing is to be written. */
+  readonly ahead: Ahead | undefined
+}
+
+async function markPlace(ask: Ask, agentId: string): Promise<Ahead> {
+  const [lowest] = await ask(lowestPlace, agentId)
+  const place = beneath(lowest?.n ?? 0)
+  const [marked] = await ask(mark, agentId, place)
+  return { agentId, place, id: marked?.id ?? '' }
+}
+
+export const beginImport = (
+  { transact }: Connections,
+  identity: Identity,
+  { dryRun }: ImportOrder,
+): Promise<Begun | Refused> =>
+  transact(async (ask) => {
+    const held = await holdHome(ask, identity)
+    if (held.outcome !== 'held') return held
+    const ahead = dryRun ? undefined : await markPlace(ask, identity.agentId)
+    return { outcome: 'begun', home: held.home, ahead }
+  })
+
+/** Whether more may be added, until the end of the transaction. */
+export async function mayGoOn(ask: Ask, identity: Identity, ahead: Ahead): Promise<boolean> {
+  const { place, id } = ahead
+  const [touched] = await ask(touch, identity.agentId, identity.tokenHash, place, id)
+  return touched !== undefined
+}
+
+/** In the transaction that holds the home. False where others gave it up. */
+export async function takeOver(ask: Ask, { agentId, place, id }: Ahead): Promise<boolean> {
+  const [taken] = await ask(unmark, agentId, place, id)
+  return taken !== undefined
+}
+
+/** Nothing is left of it then, unless it was taken over. */
+export async function giveUpAhead(
+  { write }: Connections,
+  { agentId, place, id }: Ahead,
+  committed: () => void,
+): Promise<void> {
+  for (const each of [giveUp, dropSome, forget]) {
+    while ((await write(each, agentId, place, id)).length > 0) committed()
+  }
+}
+
+/** What imports have left that never ended. */
+export async function sweepAhead(connections: Connections, committed: () => void): Promise<void> {
+  for (const { agent_id: agentId, ...ahead } of await connections.read(silent)) {
+    await giveUpAhead(connections, { agentId, ...ahead }, committed)
+  }
+}

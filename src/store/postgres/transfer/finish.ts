@@ -1,0 +1,166 @@
+/** What was written ahead becomes the home's: what lies under each key, and an event of each. */
+import { authorOf } from '../../answers.ts'
+import type { FinishAnswer } from '../../import-attempts.ts'
+import { canBecome, type Fate, type Following, followImport, isKept } from '../../import-plan.ts'
+import { type Ask, statement } from '../engine/connections.ts'
+import { type Found, saveHeads } from '../keeping/effects.ts'
+import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
+import type { Grown } from '../keeping/prune.ts'
+import { type Ahead, takeOver } from './ahead.ts'
+import { happenedAt, headRowOf } from './import-rows.ts'
+import { headsUnder, type Importing, removeStretches, type Step, type Stretch } from './staging.ts'
+
+/** Keys that are seen to together. */
+const AT_ONCE = 500
+
+/** What is to be done under a key, as it turned out. */
+interface Decided extends Step {
+  readonly head: Found | undefined
+  /** As which it was written. */
+  readonly written: Fate | undefined
+}
+
+type Kept = Exclude<Fate, { fate: 'left_out' }>
+
+/** What is at `was` of the log is to be at `n`, where its event is. */
+interface Taken {
+  readonly step: Decided
+  readonly fate: Kept
+  readonly was: number
+  readonly n: number
+}
+
+const number = statement(
+  'number_imported',
+  `UPDATE log l SET n = t.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (was, n)
+   WHERE l.agent_id = $1 AND l.n = t.was`,
+)
+
+/** What goes on where another ended, whatever it was written as. */
+const follow = statement(
+  'follow_imported',
+  `UPDATE log l SET n = t.n, previous = t.previous, version = t.version, id = t.id,
+     created_at = t.created_at, updated_at = t.updated_at, happened_at = t.happened_at,
+     operation = 'import', author = $2, event_type = NULL, event_author = NULL
+   FROM unnest($3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[], $7::TEXT[], $8::BIGINT[],
+     $9::BIGINT[], $10::BIGINT[]) AS t (was, n, previous, version, id, created_at, updated_at,
+     happened_at)
+   WHERE l.agent_id = $1 AND l.n = t.was`,
+)
+
+interface Doing extends Pick<Importing, 'identity' | 'now'> {
+  readonly ask: Ask
+}
+
+function* some<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE)
+}
+
+async function decide(
+  { ask, identity }: Doing,
+  steps: readonly Step[],
+  following: Following,
+): Promise<Decided[]> {
+  const decided: Decided[] = []
+  for (const each of some(steps)) {
+    const keys = each.map(({ newest }) => newest.key)
+    const heads = await headsUnder(ask, identity.agentId, keys)
+    for (const step of each) {
+      const head = heads.get(step.newest.key)
+      const fate = following.meet(step.newest, head, step.bytes)
+      const written = step.n === null ? undefined : step.fate
+      decided.push({ ...step, head, fate, written })
+    }
+  }
+  return decided
+}
+
+/** Numbers them in their order, after the last event. */
+function numbered(decided: readonly Decided[], lastEvent: number): Taken[] {
+  let n = lastEvent
+  return decided.flatMap((step): Taken[] => {
+    const { fate, n: was } = step
+    return fate.fate === 'left_out' || was === null ? [] : [{ step, fate, was, n: ++n }]
+  })
+}
+
+/** What was written, and is not to stay. */
+function surplusOf({ fate: { fate }, n, earlier }: Decided): Stretch[] {
+  const newest = fate === 'left_out' && n !== null ? [{ from: n, to: n }] : []
+  return earlier && fate !== 'as_it_was' ? [...newest, earlier] : newest
+}
+
+async function place({ ask, identity, now }: Doing, taken: readonly Taken[]): Promise<void> {
+  const { agentId } = identity
+  const asItWas = taken.filter(({ fate }) => fate.fate === 'as_it_was')
+  const columns = asItWas.map(({ was, n }) => [was, n])
+  const follows = taken.flatMap(({ step, fate, was, n }) => {
+    if (fate.fate !== 'next') return []
+    const { version, id, createdAt, updatedAt } = fate.next
+    const times = [createdAt, updatedAt, happenedAt(updatedAt, now)]
+    return [[was, n, step.head?.n ?? null, version, id, ...times]]
+  })
+  const column = (rows: readonly (readonly unknown[])[], at: number) => rows.map((row) => row[at])
+  if (columns.length > 0) await ask(number, agentId, column(columns, 0), column(columns, 1))
+  const author = JSON.stringify(authorOf(identity))
+  const all = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => column(follows, at))
+  if (follows.length > 0) await ask(follow, agentId, author, ...all)
+}
+
+async function carryOut(doing: Doing, decided: readonly Decided[], from: number): Promise<number> {
+  const { ask, identity } = doing
+  const { agentId } = identity
+  const surplus = decided.flatMap(surplusOf)
+  if (surplus.length > 0) await removeStretches(ask, agentId, surplus)
+  const taken = numbered(decided, from)
+  for (const each of some(taken)) {
+    await place(doing, each)
+    const heads = each.map(({ step, fate, n }) =>
+      headRowOf(step.newest, fate.fate === 'next' ? fate.next : step.newest, step.pinned, n),
+    )
+    await saveHeads(ask, [agentId], heads)
+  }
+  return from + taken.length
+}
+
+async function keep(
+  doing: Doing,
+  home: HomeRow,
+  decided: readonly Decided[],
+  following: Following,
+): Promise<Grown> {
+  const { ask, identity, now } = doing
+  const from = home.last_event
+  const to = await carryOut(doing, decided, from)
+  const ledger = following.ledger()
+  await saveHome(ask, identity.agentId, { ...ledger, last_event: to }, now, to - from)
+  const { bytes, history, deleted } = ledger
+  return { made: [], bytes: bytes + history, deleted, events: { from, to } }
+}
+
+/** `grown`: of a home that something was brought into. */
+export interface Finished {
+  readonly answer: FinishAnswer
+  readonly grown?: Grown
+}
+
+/** In a transaction that holds the home from here on. */
+export async function finishImport(
+  ask: Ask,
+  { identity, order, bounds, now }: Omit<Importing, 'home'>,
+  steps: readonly Step[],
+  ahead: Ahead | undefined,
+): Promise<Finished> {
+  const held = await holdHome(ask, identity)
+  if (held.outcome !== 'held') return { answer: held }
+  const doing = { ask, identity, now }
+  const following = followImport(held.home, order, bounds, now)
+  const decided = await decide(doing, steps, following)
+  const answer = following.answer()
+  if (answer.outcome !== 'imported' || !isKept(answer, order)) return { answer }
+  const isMendable = ({ written, fate }: Decided) => canBecome(written, fate)
+  if (!decided.every(isMendable)) return { answer: { outcome: 'overtaken' } }
+  if (answer.imported === 0) return { answer }
+  if (!ahead || !(await takeOver(ask, ahead))) return { answer: { outcome: 'lost' } }
+  return { answer, grown: await keep(doing, held.home, decided, following) }
+}

@@ -1,0 +1,204 @@
+/**
+ * An import comes in slices, each a short transaction that does not hold the home. Each writes its
+ * versions as they are to be if nothing changes under their keys meanwhile.
+ */
+import { authorOf } from '../../answers.ts'
+import type { Arriving } from '../../import-pieces.ts'
+import { type Fate, followImport, type Newest } from '../../import-plan.ts'
+import type { Ledger } from '../../plan.ts'
+import type { Identity } from '../../port/home.ts'
+import type { HomeBounds } from '../../port/store.ts'
+import type { ImportOrder } from '../../port/transfer.ts'
+import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type Found, type HeadRow, headOf, type LogRow, saveLog } from '../keeping/effects.ts'
+import { BLOCK } from '../keeping/log.ts'
+import { type Ahead, mayGoOn } from './ahead.ts'
+import { earlierRow, isPin, newestOf, newestRow, nextRow } from './import-rows.ts'
+
+/** Rows from one place to another, both included. */
+export interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+
+/** What is to be done under a key. */
+export interface Step {
+  readonly newest: Newest
+  /** Of all its versions. */
+  readonly bytes: number
+  readonly pinned: boolean
+  /** Where the newest lies, and as which it was written; null where it was not. */
+  readonly n: number | null
+  readonly fate: Fate
+  /** Where those before it lie. */
+  readonly earlier: Stretch | null
+}
+
+/** A key whose versions are coming in. */
+interface Open {
+  readonly bytes: number
+  readonly earlier: Stretch | null
+  /** Some of it was not written, for the key had a number then. */
+  readonly skipped: boolean
+}
+
+const NOTHING: Open = { bytes: 0, earlier: null, skipped: false }
+
+const LEFT_OUT: Fate = { fate: 'left_out' }
+
+const selectHeads = statement<HeadRow>(
+  'heads_to_import',
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
+   FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
+)
+
+export async function headsUnder(
+  ask: Ask,
+  agentId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, Found>> {
+  const rows = await ask(selectHeads, agentId, keys)
+  return new Map(rows.map((row) => [row.key, headOf(row)]))
+}
+
+const removeRows = statement(
+  'remove_staged',
+  `DELETE FROM log l USING unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last)
+   WHERE l.agent_id = $1 AND l.n >= t.first AND l.n <= t.last`,
+)
+
+export const removeStretches = (
+  ask: Ask,
+  agentId: string,
+  stretches: readonly Stretch[],
+): Promise<unknown> =>
+  ask(
+    removeRows,
+    agentId,
+    stretches.map(({ from }) => from),
+    stretches.map(({ to }) => to),
+  )
+
+export interface Importing {
+  readonly identity: Identity
+  /** As it was when the import began. */
+  readonly home: Ledger
+  readonly order: ImportOrder
+  readonly bounds: HomeBounds
+  readonly now: number
+}
+
+/** What is written together, and what is not to stay of what was written for the same keys. */
+interface Slice {
+  readonly log: LogRow[]
+  readonly surplus: Stretch[]
+}
+
+const keysOf = (versions: readonly Arriving[]): string[] => [
+  ...new Set(versions.map(({ key }) => key)),
+]
+
+/** Takes versions in their order. Newest ones lie apart, so that they are found together. */
+function takeVersions({ identity, home, order, bounds, now }: Importing, place: number) {
+  const following = followImport(home, order, bounds, now)
+  const steps: Step[] = []
+  const done = { author: JSON.stringify(authorOf(identity)), now }
+  let [earlier, newest] = [place, place + BLOCK / 2]
+  let open = NOTHING
+  let isDry = order.dryRun
+
+  function pass(slice: Slice, version: Arriving, found: Found | undefined): void {
+    const bytes = open.bytes + newestOf(version).size
+    if (found) open = { ...open, bytes, skipped: true }
+    else if (isDry) open = { ...open, bytes }
+    else {
+      const n = earlier++
+      slice.log.push(earlierRow(version, { n, previous: open.earlier?.to ?? null }))
+      open = { ...open, bytes, earlier: { from: open.earlier?.from ?? n, to: n } }
+    }
+  }
+
+  function write(slice: Slice, version: Arriving, fate: Fate, found: Found | undefined) {
+    if (isDry || fate.fate === 'left_out') return null
+    const n = newest++
+    const row =
+      fate.fate === 'next'
+        ? nextRow(version, fate.next, { n, previous: found?.n ?? null }, done)
+        : newestRow(version, { n, previous: open.earlier?.to ?? null }, done)
+    slice.log.push(row)
+    return n
+  }
+
+  /** The key is whole. */
+  function end(slice: Slice, version: Arriving, found: Found | undefined): void {
+    const facts = newestOf(version)
+    const bytes = open.bytes + facts.size
+    const met = following.meet(facts, found, bytes)
+    // Who ends the import sees that it is not so, and has it begin anew.
+    const fate = open.skipped && met.fate === 'as_it_was' ? LEFT_OUT : met
+    const n = write(slice, version, fate, found)
+    const isKept = fate.fate === 'as_it_was'
+    if (open.earlier && !isKept) slice.surplus.push(open.earlier)
+    const kept = isKept ? open.earlier : null
+    steps.push({ newest: facts, bytes, pinned: isPin(version), n, fate, earlier: kept })
+    open = NOTHING
+    isDry ||= following.fails()
+  }
+
+  return {
+    steps,
+    take(versions: readonly Arriving[], heads: ReadonlyMap<string, Found>): Slice {
+      const slice: Slice = { log: [], surplus: [] }
+      for (const version of versions) {
+        const found = heads.get(version.key)
+        if (version.isNewest) end(slice, version, found)
+        else pass(slice, version, found)
+      }
+      return slice
+    },
+  }
+}
+
+type Staged =
+  | { readonly outcome: 'staged'; readonly steps: readonly Step[] }
+  | { readonly outcome: 'lost' }
+
+interface Writing {
+  readonly connections: Connections
+  /** Undefined where nothing is to be written. */
+  readonly ahead: Ahead | undefined
+  readonly committed: () => void
+}
+
+/** False where others gave up what was written. */
+async function save(
+  { connections: { transact }, ahead, committed }: Writing,
+  identity: Identity,
+  { log, surplus }: Slice,
+): Promise<boolean> {
+  if (!ahead || log.length === 0) return true
+  const { agentId } = identity
+  const saved = await transact(async (ask) => {
+    if (!(await mayGoOn(ask, identity, ahead))) return false
+    await saveLog(ask, [agentId], log)
+    if (surplus.length > 0) await removeStretches(ask, agentId, surplus)
+    return true
+  })
+  if (saved) committed()
+  return saved
+}
+
+export async function stageImport(
+  writing: Writing,
+  pieces: AsyncIterable<readonly Arriving[]>,
+  importing: Importing,
+): Promise<Staged> {
+  const { identity } = importing
+  const { read } = writing.connections
+  const { steps, take } = takeVersions(importing, writing.ahead?.place ?? 0)
+  for await (const versions of pieces) {
+    const heads = await headsUnder(read, identity.agentId, keysOf(versions))
+    if (!(await save(writing, identity, take(versions, heads)))) return { outcome: 'lost' }
+  }
+  return { outcome: 'staged', steps }
+}
