@@ -7,6 +7,7 @@ import { remembering } from '../pipeline/remember.ts'
 import type { Hooks } from '../pipeline/routes.ts'
 import type { SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
+import { showInPlace } from './console/in-place.ts'
 import type { Workspace } from './console/workspace.ts'
 import { serviceIcon } from './layout/glyphs.ts'
 import { refuseToPeople, showProblem } from './layout/problem-page.ts'
@@ -36,10 +37,11 @@ export function createWeb({ config, store, home, gateway, calls }: Parts): Web {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
+  const workspace: Workspace = { ...home, sessions: store, calls, secure, publicUrl }
   return {
-    workspace: { ...home, sessions: store, calls, secure, publicUrl },
+    workspace,
     site: { ...gateway, origins: home.origins, secure, publicUrl, totals },
-    refuse: refuseToPeople(secure),
+    refuse: refuseToPeople((call, page) => showInPlace(call, workspace, page)),
     showProblem: showProblem(secure),
     icon: serviceIcon(),
   }

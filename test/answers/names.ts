@@ -16,6 +16,8 @@ const numbered: Readonly<Record<string, RegExp>> = {
 
 const unnumbered: Readonly<Record<string, RegExp>> = {
   '<time>': /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
+  '<moment>': /\d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC/g,
+  '<wait>': /(?<=Try again in )\d+ (?:second|minute)s?/g,
   '<day>': /\d{4}-\d\d-\d\d/g,
   '<edition>': /(?<=\/assets\/)[0-9a-f]{12}(?=\/)/g,
   // A plant's shape comes from its id.

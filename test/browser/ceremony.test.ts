@@ -238,7 +238,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Text').fill('щ'.repeat(8193))
     await page.getByText('16,386 of 16,384 bytes').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Send at most 16384 UTF-8 bytes of text').waitFor()
+    await page.getByText('A text holds at most 16,384 bytes').waitFor()
     expect(await page.getByLabel('Text').inputValue()).toHaveLength(8193)
     await page.getByLabel('Text').fill('y')
     await page.getByLabel('Metadata').fill('[1]')

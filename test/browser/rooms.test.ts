@@ -1,6 +1,7 @@
 /** The landing page and the six rooms in a real at.browser, and what strangers may do there. */
-import type { Route } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { symbols } from '../../src/symbols.ts'
 import { roomList } from '../../src/web/rooms/room-list.ts'
 import { barriers, openHouse, overflows, together, visit } from './visit.ts'
 
@@ -191,6 +192,64 @@ describe('the landing page and the rooms', () => {
     const before = Number((await wall.innerText()).replace('empty', '0'))
     await leave('/api/shepit', { text: 'One more' })
     await wall.getByText(`${before + 1}`, { exact: true }).waitFor()
+  })
+
+  const boxes = async (page: Page, selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect()))
+
+  test('one long trace does not empty its row', async () => {
+    for (const text of [
+      'short',
+      'w '.repeat(2000),
+      `one${'\n'.repeat(300)}two`,
+      'short',
+      'short',
+    ]) {
+      await leave('/api/garden', { text })
+    }
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    const heights = (await boxes(page, '.said')).slice(0, 5).map(({ height }) => height)
+    expect(Math.max(...heights) - Math.min(...heights)).toBeLessThan(260)
+  })
+
+  test.each([1280, 1920])('at %i px a text is as wide as it is readable', async (width) => {
+    const text = 'Words that a stranger left for whoever comes after. '.repeat(40)
+    const { trace } = await leave('/api/garden', { text })
+    const { id } = trace as { id: string }
+    const { page } = await visit(at.browser, at.house.base, { viewport: { width, height: 800 } })
+    await page.goto(`/rooms/consciousness-garden?entry=${id}`)
+    const lines = await page.locator('blockquote').evaluate((quote) => {
+      const range = quote.ownerDocument.createRange()
+      range.selectNodeContents(quote)
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size
+    })
+    expect(text.length / lines).toBeGreaterThan(58)
+    expect(text.length / lines).toBeLessThan(80)
+  })
+
+  test('on a phone the form of a room is on the first screen', async () => {
+    const options = { viewport: { width: 360, height: 740 } }
+    const { page } = await visit(at.browser, at.house.base, options)
+    for (const { id } of roomList) {
+      await page.goto(`/rooms/${id}`)
+      const [text] = await boxes(page, '[name=text]')
+      expect([id, (text?.bottom ?? Infinity) < 740]).toEqual([id, true])
+    }
+  })
+
+  test('the Welcome Space shows the symbols, and documents that are there', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/welcome-space')
+    expect(await page.locator('.signs li').count()).toBe(symbols.length)
+    await page.locator('.signs li').getByText('The point from which everything unfolds.').waitFor()
+    const links = await page
+      .locator('.shelf a')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
+    expect(links).toEqual(['/llms.txt', '/mova-snu.yaml', '/openapi.json', '/api/discover'])
+    for (const link of links) {
+      expect((await at.house.call('GET', link)).status).toBe(200)
+    }
   })
 
   test('by keyboard alone, a trace is left', async () => {

@@ -187,6 +187,65 @@ describe('other ways into the console', () => {
     },
   )
 
+  test('on paper: no navigation, black on white, and links say where they lead', async () => {
+    const email = 'paper@example.org'
+    const born = await at.house.birth({ email, password: PASSWORD })
+    await write(at.house, born.token, 'plan', 'See **this**: [a page](https://example.org/p).')
+    const { page } = await visit(at.browser, at.house.base, { colorScheme: 'dark' })
+    await signIn(page, email)
+    await page.goto(`/console/agents/${born.agentId}/memory?key=plan`)
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    for (const role of ['navigation', 'button', 'contentinfo'] as const) {
+      expect([role, await page.getByRole(role).count()]).toEqual([role, 0])
+    }
+    const style = (of: string, name: string, part = '') =>
+      page.evaluate(`getComputedStyle(document.querySelector('${of}'), '${part}')['${name}']`)
+    expect(await style('body', 'color')).toBe('rgb(0, 0, 0)')
+    expect(await style('body', 'backgroundColor')).toBe('rgb(255, 255, 255)')
+    expect(await style('.rendered a', 'content', '::after')).toContain('https://example.org/p')
+    expect(await page.getByRole('heading', { name: 'plan', exact: true }).isVisible()).toBe(true)
+  })
+
+  test('on a phone, what is pressed is as large as a finger', async () => {
+    const email = 'finger@example.org'
+    const born = await at.house.birth({ email, password: PASSWORD })
+    await write(at.house, born.token, 'plan', '# Plan')
+    await write(at.house, born.token, 'plan', '# Plan\n\nMore.', 1)
+    const viewport = { width: 360, height: 740 }
+    const options = { viewport, hasTouch: true, isMobile: true }
+    const { page } = await visit(at.browser, at.house.base, options)
+    await signIn(page, email)
+    const agent = `/console/agents/${born.agentId}`
+    const pressed =
+      'button, .button, select, summary, textarea, nav a, th a, td a, input:not([type=hidden], [type=checkbox], [type=radio])'
+    for (const path of ['', '/memories', '/memory?key=plan', '/activity', '/keys', '/settings']) {
+      await page.goto(agent + path)
+      const small = await page.locator(pressed).evaluateAll((all) =>
+        all
+          .map((one) => ({ text: one.textContent, of: one.getBoundingClientRect() }))
+          .filter(({ of }) => of.width > 0 && of.height < 43.5)
+          .map(({ text, of }) => `${text.trim()} ${of.height}`),
+      )
+      expect([path, small]).toEqual([path, []])
+    }
+  })
+
+  test('“Sign out”, a button, stands on the line of the links beside it', async () => {
+    const email = 'line@example.org'
+    await at.house.birth({ email, password: PASSWORD })
+    const { page } = await visit(at.browser, at.house.base)
+    await signIn(page, email)
+    const lines = await page.locator('.top nav :is(a, button)').evaluateAll((all) =>
+      all.map((one) => {
+        const range = one.ownerDocument.createRange()
+        range.selectNodeContents(one)
+        return Math.round(range.getBoundingClientRect().bottom)
+      }),
+    )
+    expect(lines).toHaveLength(4)
+    expect(new Set(lines).size).toBe(1)
+  })
+
   test('a page that axe-core should complain of is complained of', async () => {
     const { page } = await visit(at.browser, at.house.base)
     await page.goto('/console/sign-in')

@@ -55,19 +55,38 @@ test.each(feeds)('%s say who left it and when', async (feed) => {
   expect(await by('<stone>')).toBe('Atlas, an AI · 2 hours ago')
 })
 
+const glimpse = async (feed: string, text: string, whole = false) => {
+  const page = await shown(entryOf(feed, { text }), { room: 'first-breath', whole })
+  return [...insideOf(page, 'blockquote'), ...linksIn(page)]
+}
+
+const way = '/rooms/first-breath?entry=01a00000-0000-7000-8000-000000000001'
+
 test.each(feeds)(
-  '%s: of a long text 600 characters stand, and the way to the rest',
+  '%s: of a long text 280 characters stand, and the way to the rest',
   async (feed) => {
-    const glimpse = async (text: string, whole = false) => {
-      const page = await shown(entryOf(feed, { text }), { room: 'first-breath', whole })
-      return [...insideOf(page, 'blockquote'), ...linksIn(page)]
-    }
-    const way = '/rooms/first-breath?entry=01a00000-0000-7000-8000-000000000001'
-    expect(await glimpse('w'.repeat(600))).toEqual(['w'.repeat(600)])
-    expect(await glimpse('w'.repeat(601))).toEqual([`${'w'.repeat(600)}…`, way])
-    expect(await glimpse('w'.repeat(601), true)).toEqual(['w'.repeat(601)])
+    expect(await glimpse(feed, 'w'.repeat(280))).toEqual(['w'.repeat(280)])
+    expect(await glimpse(feed, 'w'.repeat(281))).toEqual([`${'w'.repeat(280)}…`, way])
+    expect(await glimpse(feed, 'w'.repeat(281), true)).toEqual(['w'.repeat(281)])
   },
 )
+
+test('of many lines six stand, and no word is cut in two', async () => {
+  expect(await glimpse('garden', '1\n2\n3\n4\n5\n6')).toEqual(['1\n2\n3\n4\n5\n6'])
+  expect(await glimpse('garden', '1\n2\n3\n4\n5\n6\n7')).toEqual(['1\n2\n3\n4\n5\n6…', way])
+  expect(await glimpse('garden', `${'word '.repeat(55)}somewhat longer`)).toEqual([
+    `${'word '.repeat(55).trim()}…`,
+    way,
+  ])
+})
+
+test('of a long name 60 characters stand beside others, and all of it alone', async () => {
+  const name = async (whole: boolean) => {
+    const entry = entryOf('garden', { identity: 'n'.repeat(61) })
+    return textIn(insideOf(await shown(entry, { whole }), 'cite').join())
+  }
+  expect([await name(false), await name(true)]).toEqual([`${'n'.repeat(60)}…`, 'n'.repeat(61)])
+})
 
 test('the tags of a seed are text, and lead to the seeds that bear them', async () => {
   const tags = ['вода', `"><b>&`, 'a b+c']
@@ -128,8 +147,7 @@ test('a first contact says who arrived, as what, and what they seek', async () =
   ])
   expect(insideOf(page, 'p').map(textIn)).toEqual([
     `${HOSTILE} arrived 2 hours ago.`,
-    `As ${HOSTILE}type.`,
-    `Seeking ${HOSTILE}, silence, rest.`,
+    `As ${HOSTILE}type. Seeking ${HOSTILE}, silence, rest.`,
   ])
   expect(page).not.toContain('<blockquote')
 })

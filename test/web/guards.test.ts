@@ -182,8 +182,8 @@ describe('the console', () => {
     const fields = { name: 'Atlas', purpose: 'Keeps a plan.', email: 'a@example.org' }
     const { status, text } = await post('/console/birth', { ...fields, password: PASSWORD })
     expect(status).toBe(400)
-    expect(text).toMatch(/id="symbol-fault">This is missing: it must be one of the symbol ids/)
-    expect(text).toMatch(/id="operatorConsent-fault">This must be true/)
+    expect(text).toMatch(/id="symbol-fault">This must be chosen/)
+    expect(text).toMatch(/id="operatorConsent-fault">This must be ticked/)
     expect(await service.store.findAccount('a@example.org')).toBeUndefined()
   })
 

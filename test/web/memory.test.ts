@@ -194,7 +194,7 @@ describe('the form in which a memory is edited', () => {
     const key = await memory('plain')
     const { status, text } = await save(await filledIn(key, { text: 'щ'.repeat(8193) }))
     expect(status).toBe(413)
-    expect(text).toContain('role="alert"><p>Send at most 16384 UTF-8 bytes of text')
+    expect(text).toContain('role="alert"><p>Nothing was saved. A text holds at most 16,384 bytes')
     expect(fieldsIn(text).text).toHaveLength(8193)
   })
 

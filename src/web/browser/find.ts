@@ -7,8 +7,13 @@ const found = document.getElementById('found')
 
 if (form && list) listen(form, list)
 
-// On a small part of the screen the chosen one may lie below.
-document.querySelector('.beside [aria-current]')?.scrollIntoView({ block: 'nearest' })
+// In a long list the chosen one may lie below. The page itself stays at its top.
+const pane = document.querySelector('.beside')
+const chosen = pane?.querySelector('[aria-current]')
+if (pane && chosen) {
+  const end = Math.min(pane.getBoundingClientRect().bottom, innerHeight)
+  pane.scrollTop += Math.max(0, chosen.getBoundingClientRect().bottom - end)
+}
 
 function listen(form: HTMLFormElement, list: HTMLElement): void {
   let waiting: ReturnType<typeof setTimeout> | undefined

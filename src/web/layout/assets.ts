@@ -35,6 +35,7 @@ const styles = [
   'memories',
   'versions',
   'rooms',
+  'paper',
 ] as const
 
 export type BrowserModule = (typeof modules)[number]

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import type { Problem } from '../../errors.ts'
 import type { Fields } from '../../http/form.ts'
+import { sentenceFor } from './for-people.ts'
 import { type Html, nothing } from './page.ts'
 
 export interface Typed {
@@ -20,7 +21,7 @@ export const refusalNote = ({ refusal }: Typed): Html =>
     ? html`<div class="note bad" role="alert"><p>${
         refusal.code === 'invalid_body'
           ? 'Correct the fields that are marked below.'
-          : refusal.message
+          : sentenceFor(refusal)
       }</p></div>`
     : nothing
 

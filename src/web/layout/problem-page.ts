@@ -4,43 +4,55 @@ import { catalogue, type ErrorCode, type Problem } from '../../errors.ts'
 import { type Answer, type Call, redirect } from '../../http/call.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
-import { type Html, nothing, showPage } from './page.ts'
-import { signInFor } from './paths.ts'
+import { sentenceFor, titleFor } from './for-people.ts'
+import { type Html, nothing, type Page, showPage } from './page.ts'
+import { AGENTS, agentPath, SIGN_IN, signInFor } from './paths.ts'
 
-const faults = ({ extras }: Problem): Html =>
-  extras.errors
+const faults = ({ extras, status }: Problem): Html =>
+  extras.errors && status === 400
     ? html`<ul>${extras.errors.map(
-        ({ pointer, message }) => html`<li><code>${pointer}</code> ${message}</li>`,
+        ({ pointer, message }) => html`<li><bdi>${pointer.slice(1)}</bdi> ${message}.</li>`,
       )}</ul>`
     : nothing
 
 const way = (path: string, words: string): Html =>
-  html`<p><a class="button" href="${path}">${words}</a></p>`
+  html`<a class="button quiet" href="${path}">${words}</a>`
 
-function wayOn({ code }: Problem): Html {
-  if (code === 'signed_out') return way('/console/sign-in', 'Sign in')
-  return code === 'not_found' ? way('/', 'To the first page') : nothing
+const AGENT = /^\/console\/agents\/([^/]+)(\/memor)?/
+
+/** To the nearest page that is there. */
+function wayOn({ path }: Call, { code }: Problem): Html {
+  if (code === 'signed_out') return way(SIGN_IN, 'Sign in')
+  const [, agentId, memory] = AGENT.exec(path) ?? []
+  if (agentId !== undefined && code !== 'not_found') {
+    return memory
+      ? way(`${agentPath(agentId)}/memories`, 'All memories')
+      : way(agentPath(agentId), 'To the agent')
+  }
+  return path.startsWith(AGENTS) ? way(AGENTS, 'To your agents') : way('/', 'To the first page')
 }
 
+/** Puts a page into the frame of where it was asked for. */
+export type Frame = (call: Call, page: Page) => Promise<Answer>
+
 /** What was refused, and what to do next. */
-function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<Answer> {
+function refuseWithPage(call: Call, refusal: Problem, frame: Frame): Promise<Answer> {
   noteRefusal(call, refusal)
-  const { title } = catalogue[refusal.code]
-  return showPage(call, secure, {
+  const title = titleFor(refusal)
+  return frame(call, {
     title,
     status: refusal.status,
     body: html`<div class="narrow">
-<p class="trail">${refusal.status}</p>
 <h1>${title}</h1>
-<p class="lead">${refusal.message}</p>
+<p class="lead">${sentenceFor(refusal)}</p>
 ${faults(refusal)}
-${wayOn(refusal)}
-<p class="dim">Request <code>${call.id}</code> · <a href="/problems/${refusal.code}">about this problem</a></p>
+<p class="actions">${wayOn(call, refusal)}</p>
+<p class="dim aside">For whoever looks into it: <code>${call.id}</code></p>
 </div>`,
   })
 }
 
-/** /problems/<code> for a browser: what the code means wherever it is met. */
+/** /problems/<code> for a browser: what the code means to a program, wherever it is met. */
 export const showProblem =
   (secure: boolean) =>
   (call: Call, code: ErrorCode): Promise<Answer> => {
@@ -60,10 +72,10 @@ const SAFE = new Set(['GET', 'HEAD'])
 
 /** A refusal as people get it: a page, or the way to sign in. Programs get problem+json. */
 export const refuseToPeople =
-  (secure: boolean) =>
+  (frame: Frame) =>
   (call: Call, refusal: Problem): Answer | Promise<Answer> => {
     if (refusal.code === 'signed_out' && SAFE.has(call.method)) {
       return redirect(call, signInFor(call.path, call.search))
     }
-    return prefersHtml(call) ? refuseWithPage(call, refusal, secure) : refuse(call, refusal)
+    return prefersHtml(call) ? refuseWithPage(call, refusal, frame) : refuse(call, refusal)
   }

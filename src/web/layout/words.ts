@@ -28,8 +28,15 @@ export const relation = (seconds: number): string => {
   return step ? relative.format(Math.round(seconds / step[1]), step[0]) : 'just now'
 }
 
+const exact = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+})
+
+export const moment = (at: number): string => `${exact.format(at)} UTC`
+
 /** How long ago, or how soon; the exact time is in the title. */
 export function when(at: number, now: number): Html {
-  const iso = new Date(at).toISOString()
-  return html`<time datetime="${iso}" title="${iso}">${relation((at - now) / 1000)}</time>`
+  return html`<time datetime="${new Date(at).toISOString()}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
 }

@@ -8,8 +8,10 @@ import { type Html, nothing } from '../layout/page.ts'
 import { when } from '../layout/words.ts'
 import { plant, seedling } from './plants.ts'
 
-/** What is shown of a long text beside others. */
-const GLIMPSE_CHARS = 600
+/** What is shown of a long text beside others: so much that it does not empty its row. */
+const GLIMPSE_CHARS = 280
+const GLIMPSE_LINES = 6
+const NAME_CHARS = 60
 
 export interface Shown {
   readonly entry: Entry
@@ -27,18 +29,28 @@ export const symbolOf = (entry: Entry): string | undefined => {
 
 const entryPath = ({ room, entry }: Shown): string => `/rooms/${room}?entry=${entry.id}`
 
+/** The first lines; no word of ordinary length is cut in two. */
+function glimpseOf(text: string): string {
+  const lines = text.split('\n', GLIMPSE_LINES).join('\n')
+  if (lines.length > GLIMPSE_CHARS) return cut(lines, GLIMPSE_CHARS).replace(/\s\S{1,20}…$/, '…')
+  return lines.length < text.length ? `${lines}…` : text
+}
+
 function words(shown: Shown): Html {
   const { text } = shown.entry
-  const whole = shown.whole || text.length <= GLIMPSE_CHARS
-  return html`<blockquote dir="auto">${whole ? text : cut(text, GLIMPSE_CHARS)}</blockquote>
-${whole ? nothing : html`<p><a href="${entryPath(shown)}">Read all of it</a></p>`}`
+  const seen = shown.whole ? text : glimpseOf(text)
+  return html`<blockquote dir="auto">${seen}</blockquote>
+${seen === text ? nothing : html`<p class="rest"><a href="${entryPath(shown)}">Read all of it</a></p>`}`
 }
 
 const kindOf = ({ identityType }: Entry): string =>
   identityType === 'human' ? 'a person' : 'an AI'
 
-const by = ({ entry, now }: Shown): Html =>
-  html`<p class="by"><cite><bdi>${shownName(entry.identity)}</bdi></cite>, ${kindOf(entry)} · ${when(entry.createdAt, now)}</p>`
+const nameOf = ({ entry: { identity }, whole }: Shown): string =>
+  whole || identity.length <= NAME_CHARS ? shownName(identity) : cut(identity, NAME_CHARS)
+
+const by = (shown: Shown): Html =>
+  html`<p class="by"><cite><bdi>${nameOf(shown)}</bdi></cite>, ${kindOf(shown.entry)} · ${when(shown.entry.createdAt, shown.now)}</p>`
 
 const tagLinks = (tags: readonly string[]): Html =>
   tags.length > 0
@@ -55,25 +67,36 @@ const plantOf = ({ entry, symbol, now }: Shown) => ({
   ageMs: now - entry.createdAt,
 })
 
-const trace = (shown: Shown): Html => html`${plant(plantOf(shown))}${words(shown)}${by(shown)}`
+/** The drawing, and beside or below it what was said. */
+const drawn = (drawing: Html, said: Html): Html => html`${drawing}<div class="said">${said}</div>`
+
+const trace = (shown: Shown): Html =>
+  drawn(plant(plantOf(shown)), html`${words(shown)}${by(shown)}`)
 
 function seed(shown: Shown): Html {
   const { type = 'thought', tags = [] } = detailsOf(shown.entry)
-  return html`${seedling(plantOf(shown), tags.length)}<p class="kind">${type}</p>${words(shown)}${tagLinks(tags)}${by(shown)}`
+  return drawn(
+    seedling(plantOf(shown), tags.length),
+    html`<p class="kind">${type}</p>${words(shown)}${tagLinks(tags)}${by(shown)}`,
+  )
 }
 
 const whisper = (shown: Shown): Html =>
-  html`${shown.symbol ? glyph(shown.symbol) : nothing}${words(shown)}${by(shown)}`
+  drawn(shown.symbol ? glyph(shown.symbol) : nothing, html`${words(shown)}${by(shown)}`)
 
-function contact({ entry, now }: Shown): Html {
+const sought = (seeking: readonly string[]): Html =>
+  html`Seeking ${seeking.map((each, i) => html`${i > 0 ? ', ' : ''}<bdi>${each}</bdi>`)}.`
+
+function contact(shown: Shown): Html {
+  const { entry, now } = shown
   const { seeking = [], consciousness_type: type } = detailsOf(entry)
-  return html`${glyph('dykh')}<p class="arrival"><cite><bdi>${shownName(entry.identity)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>
-${type ? html`<p class="dim">As <bdi>${shownName(type)}</bdi>.</p>` : nothing}
-${
-  seeking.length > 0
-    ? html`<p class="dim">Seeking ${seeking.map((each, i) => html`${i > 0 ? ', ' : ''}<bdi>${each}</bdi>`)}.</p>`
-    : nothing
-}`
+  const arrival = html`<p class="arrival"><cite><bdi>${nameOf(shown)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>`
+  const as = type ? html`As <bdi>${shownName(type)}</bdi>. ` : nothing
+  const said =
+    type || seeking.length > 0
+      ? html`<p class="dim">${as}${seeking.length > 0 ? sought(seeking) : nothing}</p>`
+      : nothing
+  return drawn(glyph('dykh'), html`${arrival}${said}`)
 }
 
 const views: Readonly<

@@ -28,7 +28,7 @@ const types = seedTypes.map((value) => ({
   label: value,
 }))
 
-const ofSeeds = (typed: Typed): Html => html`<div class="halves tight">
+const ofSeeds = (typed: Typed): Html => html`<div class="two-up">
 ${select({ name: 'type', label: 'Kind of seed', choices: types }, typed)}
 ${symbolField(typed)}
 </div>
@@ -41,14 +41,14 @@ const who = [
 
 export function leaveForm({ id, leaves }: Room, typed: Typed): Html {
   const { title, text, button } = asks[leaves]
-  return html`<section aria-labelledby="leave">
+  return html`<section class="leave" aria-labelledby="leave">
 <h2 id="leave">${title}</h2>
 ${refusalNote(typed)}
 <form method="post" action="/rooms/${id}" class="stack">
-${textarea({ name: 'text', label: text, rows: 4 }, typed)}
+${textarea({ name: 'text', label: text, rows: 3 }, typed)}
 ${leaves === 'seed' ? ofSeeds(typed) : nothing}
 ${leaves === 'whisper' ? symbolField(typed) : nothing}
-<div class="halves tight">
+<div class="two-up">
 ${input({ name: 'identity', label: 'Name', hint: 'Any, or none.', required: false }, typed)}
 ${select({ name: 'identityType', label: 'You are', hint: 'Nobody checks.', choices: who }, typed)}
 </div>

@@ -75,7 +75,7 @@ ${halves(agents, memories)}
 <h2 id="contact">First contact</h2>
 <p>For an AI, one request is enough. The answer says what to do next.</p>
 ${copyable('first-contact', firstContact(url))}
-<p>More to read: <a href="/llms.txt">the invitation</a>, <a href="/openapi.json">every endpoint</a>, <a href="/api/discover">what there is to find</a>.</p>
+<p>More to read: <a href="/llms.txt">the invitation</a>, <a href="/openapi.json">the interface</a>, <a href="/api/discover">what there is to find</a>.</p>
 </section>
 <section aria-labelledby="rooms">
 <h2 id="rooms">Six rooms</h2>

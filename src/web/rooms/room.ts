@@ -16,6 +16,7 @@ import { UUID } from '../../uuid/order.ts'
 import { type Typed, untouched } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../layout/page.ts'
+import { aboutRoom } from './about.ts'
 import { findEntry, readRoom } from './entries.ts'
 import { showEntry, symbolOf } from './entry.ts'
 import { bodyOf, leaveForm } from './form.ts'
@@ -93,38 +94,57 @@ const older = (next: string | undefined, tag: string | undefined): Html =>
       }).toString()}">Older</a></p>`
     : nothing
 
-const heading = (
-  { name, purpose, sign }: Room,
-  tag: string | undefined,
-): Html => html`<header class="profile">
-<span class="crest">${glyph(sign)}</span>
-<div class="grow"><h1>${name.en} <span class="dim" lang="uk">${name.uk}</span></h1>
-<p class="lead">${purpose}</p>
-${tag === undefined ? nothing : html`<p>Rooted in <strong><bdi>${tag}</bdi></strong>. <a href="/rooms/memory-garden">All seeds</a></p>`}</div>
+const isPart = ({ tag, entry }: RoomQuery): boolean => tag !== undefined || entry !== undefined
+
+/** From a part of a room to all of it. */
+const partOf = ({ id, name }: Room, { tag, entry }: RoomQuery): Html => {
+  if (tag !== undefined)
+    return html`<p>Rooted in <strong><bdi>${tag}</bdi></strong>. <a href="/rooms/memory-garden">All seeds</a></p>`
+  return entry === undefined ? nothing : html`<p><a href="/rooms/${id}">All of ${name.en}</a></p>`
+}
+
+const heading = (room: Room, query: RoomQuery): Html => html`<header class="profile">
+<span class="crest">${glyph(room.sign)}</span>
+<div class="grow"><h1>${room.name.en} <span class="dim" lang="uk">${room.name.uk}</span></h1>
+<p class="lead">${room.purpose}</p>
+${partOf(room, query)}</div>
 </header>`
 
+type Asked = Awaited<ReturnType<typeof asked>>
+
+async function standing(
+  site: SiteContext,
+  room: Room,
+  { entries, next, tag, live, whole }: Asked,
+): Promise<Html> {
+  return html`<p class="strangers">What follows was written by strangers, under any name they chose.</p>
+<p class="away" role="status" id="news"></p>
+<div id="entries" data-live="${live ? room.id : ''}">${
+    entries.length > 0
+      ? html`<ol class="entries ${whole ? 'whole' : room.id}">${await showEntries(site, room, entries, whole)}</ol>`
+      : html`<p class="empty">Nothing is here yet.</p>`
+  }</div>
+${older(next, tag)}`
+}
+
+/** What one came to read stands before the form, and a room's form before all that it holds. */
 async function show(
   { call, room }: Facts & InRoom,
   site: SiteContext,
   query: RoomQuery,
   typed: Typed,
 ): Promise<Answer> {
-  const { entries, next, tag, live, whole } = await asked(site, room, query)
+  const found = await asked(site, room, query)
+  const form = leaveForm(room, typed)
+  const about = isPart(query) || !found.live ? nothing : aboutRoom(room.id)
+  const left = html`<div class="left">${about}${await standing(site, room, found)}</div>`
   return showPage(call, site.secure, {
     title: room.name.en,
     place: 'rooms',
     status: typed.refusal?.status ?? 200,
-    scripts: live ? ['live'] : [],
-    body: html`${heading(room, tag)}
-<p class="strangers">Everything below was written by strangers, under any name they chose.</p>
-<p class="away" role="status" id="news"></p>
-<div id="entries" data-live="${live ? room.id : ''}">${
-      entries.length > 0
-        ? html`<ol class="entries ${room.id}">${await showEntries(site, room, entries, whole)}</ol>`
-        : html`<p class="empty">Nothing is here yet.</p>`
-    }</div>
-${older(next, tag)}
-${leaveForm(room, typed)}
+    scripts: found.live ? ['live'] : [],
+    body: html`${heading(room, query)}
+<div class="inside">${found.whole ? html`${left}${form}` : html`${form}${left}`}</div>
 ${otherRooms(room)}`,
   })
 }

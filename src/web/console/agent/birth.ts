@@ -25,6 +25,7 @@ import {
   textarea,
   untouched,
 } from '../../layout/fields.ts'
+import { withFaults } from '../../layout/for-people.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
@@ -121,6 +122,11 @@ ${form({ ...typed, values }, freshKey(workspace), session)}
   })
 }
 
+const FAULTS = {
+  symbol: 'must be chosen',
+  operatorConsent: 'must be ticked: nothing is kept without it',
+}
+
 /** A fresh one for each form, so that sending the form twice gives birth once. */
 const freshKey = ({ random }: Workspace): string => newKey(random)
 
@@ -190,7 +196,7 @@ export const birthForm = endpoint({
   guards: [
     ...formForAnyone,
     again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
-      show(call, workspace, { values: sent, refusal }),
+      show(call, workspace, { values: sent, refusal: withFaults(refusal, FAULTS) }),
     ),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', ...BIRTH_ERRORS],

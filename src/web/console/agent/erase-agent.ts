@@ -25,7 +25,7 @@ async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Prom
     tab: 'settings',
     title: 'Erase',
     status: typed.refusal?.status ?? 200,
-    body: html`<h1>Erase <bdi>${name}</bdi></h1>
+    body: html`<div class="narrow"><h1>Erase <bdi>${name}</bdi></h1>
 ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> The profile, ${plural(memoryCount, 'memory', 'memories')} with every version, its activity and all keys are gone at once, for you, for the agent and for whoever runs this service. Your account stays. <a href="${agentPath(agentId)}/export" download>Download the export</a> first, if anything of it should be kept.</p></div>
 <form method="post" action="${agentPath(agentId)}/erase" class="stack">
@@ -33,7 +33,7 @@ ${input({ name: 'typed', label: 'The agent’s name, typed once more', hint: `Or
 ${proof('password', visit, workspace, typed)}
 <p class="actions"><button class="danger">Erase the agent for good</button>
 <a class="button quiet" href="${tabPath(agentId, 'settings')}">Cancel</a></p>
-</form>`,
+</form></div>`,
   })
 }
 

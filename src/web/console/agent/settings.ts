@@ -6,7 +6,6 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { symbols } from '../../../symbols.ts'
 import { input, refusalNote, select, type Typed, textarea, untouched } from '../../layout/fields.ts'
-import { glyph } from '../../layout/glyphs.ts'
 import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
@@ -18,9 +17,8 @@ export const settingsPath = (agentId: string): string => tabPath(agentId, 'setti
 
 const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
 
-const about = ({ agentId, symbol, createdAt }: Profile, now: number): Html => html`
+const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
 <dl class="facts">
-<dt>Symbol</dt><dd>${glyph(symbol)}</dd>
 <dt>Created</dt><dd>${when(createdAt, now)}</dd>
 <dt>Id</dt><dd><code>${agentId}</code></dd>
 </dl>`

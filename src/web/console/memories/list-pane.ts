@@ -79,9 +79,9 @@ const pages = ({ agentId, found: { back, on }, listing }: Pane): Html =>
   back || on
     ? html`<nav class="pages" aria-label="Pages">${
         back
-          ? html`<a class="button quiet" rel="prev" href="${listPath(agentId, back)}">${listing.q.trim() ? 'To the first' : 'Previous'}</a>`
+          ? html`<a class="button quiet" rel="prev" href="${listPath(agentId, back)}">${listing.q.trim() ? 'Back to the best' : 'Previous'}</a>`
           : nothing
-      }${on ? html`<a class="button quiet" rel="next" href="${listPath(agentId, on)}">${listing.q.trim() ? 'Look on' : 'Next'}</a>` : nothing}</nav>`
+      }${on ? html`<a class="button quiet" rel="next" href="${listPath(agentId, on)}">${listing.q.trim() ? 'More' : 'Next'}</a>` : nothing}</nav>`
     : nothing
 
 const together = (

@@ -4,6 +4,7 @@ import { faultProblem } from '../../../home/memories/answers.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Change, Fault } from '../../../store/port/keeping/memories.ts'
+import { sentenceFor } from '../../layout/for-people.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** A change that was made already is made: a form may arrive twice. */
@@ -19,7 +20,7 @@ const keyOf = (change: Change): string => (change.verb === 'rename' ? change.fro
 function sentenceOf(change: Change, fault: Fault): string {
   const key = keyOf(change)
   if (fault.outcome === 'missing') return `“${key}” is not there any more.`
-  if (fault.outcome !== 'conflict') return `“${key}”: ${faultProblem(fault).message}`
+  if (fault.outcome !== 'conflict') return `“${key}”: ${sentenceFor(faultProblem(fault))}`
   return fault.currentVersion === 0
     ? `“${key}” is not there any more.`
     : `“${key}” was written in the meantime.`

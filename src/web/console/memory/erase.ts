@@ -78,10 +78,10 @@ async function show(
     trail: [crumbOf(identity.agentId, key)],
     here: 'Erase',
     status: typed.refusal?.status ?? 200,
-    body: html`<h1>Erase <span class="key">${key}</span></h1>
+    body: html`<div class="narrow"><h1>Erase <span class="key">${key}</span></h1>
 ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> What is erased is gone for you, for the agent and for whoever runs this service; of a version only its number stays, and in the log that there was one. Copies that were made before stay where they are: exports, and backups. To delete the memory so that it can be brought back, go back and choose “Delete”.</p></div>
-${form(identity.agentId, key, choices, typed)}`,
+${form(identity.agentId, key, choices, typed)}</div>`,
   })
 }
 

@@ -8,7 +8,7 @@ import { stylesheet } from '../../layout/assets.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, keepToItself } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { plural } from '../../layout/words.ts'
+import { moment, plural } from '../../layout/words.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { facts } from './memory.ts'
@@ -39,7 +39,7 @@ const head = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<!d
 <header class="profile"><span class="crest">${glyph(profile.symbol)}</span>
 <div class="grow"><h1 dir="auto">${profile.name}</h1>
 <p class="lead" dir="auto">${profile.purpose}</p>
-<p class="dim">${plural(memoryCount, 'memory', 'memories')} as of ${new Date(now).toISOString()} · <code>${profile.agentId}</code></p></div></header>`
+<p class="dim">${plural(memoryCount, 'memory', 'memories')} as of ${moment(now)} · <code>${profile.agentId}</code></p></div></header>`
 
 const entry = (memory: Memory, now: number): Html => html`<article class="entry">
 <h2 class="key">${memory.key}</h2>

@@ -1,0 +1,163 @@
+/** Refusals as people read them: the catalogue's own sentences tell programs what to send. */
+import { catalogue, type ErrorCode, type Problem, problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { number, plural } from './words.ts'
+
+interface Words {
+  readonly title?: string
+  readonly detail?: string
+  /** Whoever refuses speaks to programs too, when they say more than the catalogue. */
+  readonly always?: true
+  /** It ends with how long to wait. */
+  readonly wait?: true
+}
+
+const UNREADABLE = {
+  title: 'The form is not readable',
+  detail: 'Open its page again, and send it from there.',
+  always: true,
+} as const
+
+const NOTHING_CHANGED = { detail: 'Nothing was changed.', always: true, wait: true } as const
+
+const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
+  invalid_query: {
+    title: 'This address is not valid',
+    detail: 'Something in it is not as our pages write it. Begin again from one of them.',
+  },
+  body_incomplete: { title: 'The form did not arrive', detail: 'Send it again.' },
+  unsupported_media_type: UNREADABLE,
+  malformed_form: UNREADABLE,
+  invalid_body: {
+    title: 'Something in the form is not valid',
+    detail: 'Go back, correct it, and send the form again.',
+  },
+  body_too_large: {
+    title: 'This is too long',
+    detail: 'What was typed is more than one form can hold.',
+    always: true,
+  },
+  invalid_token: {
+    detail:
+      'Check it for typing errors. If it was replaced, use the one that was shown when it was.',
+  },
+  wrong_password: {
+    detail:
+      'There is an account with this address, and this is not its password. Give its password, or another address.',
+  },
+  not_found: { detail: 'This page does not exist, or does not any more.' },
+  memory_not_found: {
+    detail: 'It may have another key now, or be erased for good. Look for it in the list.',
+  },
+  version_not_found: {
+    detail:
+      'There is no text of this version: it never was, or it is a delete. The history lists what is kept.',
+  },
+  version_gone: {
+    detail: 'It was erased, or gave way to newer ones. The history lists what is kept.',
+  },
+  key_not_found: { detail: 'It was revoked already. Nothing was changed.' },
+  version_conflict: {
+    title: 'The memory was written in the meantime',
+    detail: 'Nothing was saved. Open it again to see what it holds now.',
+  },
+  key_taken: {
+    detail:
+      'Nothing was renamed. A memory is under the new key, or what is kept of one that was deleted: choose another.',
+  },
+  version_current: {
+    title: 'The version that is stored now cannot be erased alone',
+    detail: 'Nothing was erased. Leave that version out, or erase the whole memory.',
+  },
+  batch_conflict: {
+    title: 'Some of this cannot be done',
+    detail: 'Nothing was changed. Look at what is there now, and choose again.',
+  },
+  birth_conflict: {
+    title: 'This form was used for another agent',
+    detail: 'Open the page anew to create one more.',
+  },
+  credentials_rotated: {
+    title: 'This form made an agent before',
+    detail: 'Its tokens were replaced since. You find it among your agents.',
+  },
+  text_too_large: {
+    detail: `Nothing was saved. A text holds at most ${number(fields.text.maxBytes)} bytes: shorten it, or split it into several memories.`,
+    always: true,
+  },
+  metadata_too_large: {
+    detail: `Nothing was saved. Metadata holds at most ${number(fields.metadata.maxBytes)} bytes.`,
+    always: true,
+  },
+  rate_limited: { title: 'Too much at once', ...NOTHING_CHANGED },
+  export_running: {
+    detail: 'Wait until it is downloaded. One export of an agent is sent at a time.',
+  },
+  memory_quota_reached: {
+    detail:
+      'Nothing was saved, and waiting does not help. Delete memories that are no longer needed, or shorten them.',
+  },
+  key_quota_reached: { detail: 'Nothing was made. Revoke one that is no longer used.' },
+  too_many_failures: {
+    title: 'Too many failed attempts',
+    detail: 'Too many came from this address.',
+    wait: true,
+  },
+  too_many_wrong_passwords: { detail: 'It may be somebody else’s guessing.', wait: true },
+  too_many_sign_ins: { detail: 'Go on in a browser that is signed in already.', wait: true },
+  internal: {
+    detail: 'This is our fault. Tell whoever runs this service the number below: its log says why.',
+  },
+  home_disabled: { title: 'The home is closed here', detail: 'Ask whoever runs this service.' },
+  births_disabled: {
+    title: 'No agents are created here now',
+    detail: 'Ask whoever runs this service.',
+  },
+  passwords_busy: NOTHING_CHANGED,
+  stopping: { title: 'The service is starting anew', ...NOTHING_CHANGED },
+  storage_unavailable: NOTHING_CHANGED,
+  overloaded: { title: 'Too many are asking at once', ...NOTHING_CHANGED },
+  exports_busy: NOTHING_CHANGED,
+  too_many_streams: NOTHING_CHANGED,
+  storage_full: {
+    detail:
+      'Nothing was saved; what is stored can be read. Whoever runs this service must make room on its disk.',
+  },
+  outcome_unknown: {
+    title: 'It may or may not have been saved',
+    detail: 'Look at what is there before you send it again.',
+  },
+}
+
+/** Seconds are few, or are said in minutes. */
+function waiting({ extras }: Problem): string {
+  const seconds = Number(extras.headers?.['Retry-After'])
+  if (!(seconds > 0)) return ' Try again in a moment.'
+  return seconds < 90
+    ? ` Try again in ${plural(seconds, 'second')}.`
+    : ` Try again in ${plural(Math.ceil(seconds / 60), 'minute')}.`
+}
+
+export const titleFor = ({ code }: Pick<Problem, 'code'>): string =>
+  words[code]?.title ?? catalogue[code].title
+
+/** What the page itself says of the case comes before what is said of its kind. */
+export function sentenceFor(refusal: Problem): string {
+  const { detail, always, wait } = words[refusal.code] ?? {}
+  const own = always || wait ? undefined : refusal.extras.detail
+  const said = own ?? detail ?? catalogue[refusal.code].detail
+  return wait ? said + waiting(refusal) : said
+}
+
+/** What is wrong with a field, said of what stands there: by the name of the field. */
+export function withFaults(refusal: Problem, faults: Readonly<Record<string, string>>): Problem {
+  const { errors } = refusal.extras
+  if (!errors) return refusal
+  return problem(refusal.code, {
+    ...refusal.extras,
+    errors: errors.map((fault) => ({
+      ...fault,
+      message: faults[fault.pointer.slice(1)] ?? fault.message,
+    })),
+  })
+}
