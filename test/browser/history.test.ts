@@ -138,23 +138,26 @@ describe('the history of a memory', () => {
     },
   )
 
-  test.each(['light', 'dark'] as const)(
-    '%s: no barriers on any of its pages',
-    async (colorScheme) => {
-      const { page, agent, born, memory } = await open({ colorScheme })
-      for (const path of [
-        memory,
-        `${memory}&as=source`,
-        `${agent}/memory/compare?key=plan`,
-        `${agent}/memory/erase?key=plan`,
-      ]) {
-        await page.goto(path)
+  test('no barriers on any of its pages, in light or in dark', async () => {
+    const { page, agent, born, memory } = await open()
+    const find = async () => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
         expect(await barriers(page)).toEqual([])
       }
-      await conflict(page, agent, born.token)
-      expect(await barriers(page)).toEqual([])
-      await page.getByLabel('Edit by hand').check()
-      expect(await barriers(page)).toEqual([])
-    },
-  )
+    }
+    for (const path of [
+      memory,
+      `${memory}&as=source`,
+      `${agent}/memory/compare?key=plan`,
+      `${agent}/memory/erase?key=plan`,
+    ]) {
+      await page.goto(path)
+      await find()
+    }
+    await conflict(page, agent, born.token)
+    await find()
+    await page.getByLabel('Edit by hand').check()
+    await find()
+  })
 })

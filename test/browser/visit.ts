@@ -108,7 +108,7 @@ interface AxeResult {
 
 /** What axe-core finds wrong with the page as it stands, one line for each element. */
 export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
   const found = await page.evaluate<AxeResult>('axe.run()')
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${page.url()} ${id}: ${html} ${failureSummary}`),
