@@ -62,7 +62,7 @@ test.each(['README.md', 'docs/operating.md'])('%s names the oldest Node.js that 
 })
 
 test('an installation without a Node.js that will do is refused as well', () => {
-  const [, script = ''] = /^node -e "(.*)"$/.exec(manifest.scripts.prepare ?? '') ?? []
+  const [, script = ''] = /^node -e "(.*)"$/.exec(platform.scripts.prepare ?? '') ?? []
   const prepare = new Function('process', script) as (process: object) => void
   const on = (node: string) => () => prepare({ versions: { node }, version: `v${node}` })
   for (const version of REFUSED) expect(on(version)).toThrow(`v${version}`)
@@ -83,9 +83,13 @@ test('the Node.js of each platform is one version, locked by its digest, and run
   }
 })
 
-test('the published package brings nothing with it: what it needs is in dist', () => {
+test('the published package brings nothing with it, and installing it runs nothing', () => {
   expect(manifest.dependencies).toBeUndefined()
   expect(manifest.optionalDependencies).toBeUndefined()
+  const run = Object.keys(manifest.scripts).filter((name) =>
+    /^(pre|post)?(install|prepare)$/.test(name),
+  )
+  expect(run).toEqual([])
 })
 
 test('nothing is installed that is not locked by its digest', () => {

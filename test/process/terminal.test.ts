@@ -71,4 +71,19 @@ describe.runIf(hasTerminals())('on a terminal', () => {
     const last = backup.screen.split('\r\u001b[K').at(-1)
     expect(last).toMatch(/^\S.*checks passed\.\s*$/)
   })
+
+  test('so do an export and an import, in bytes', async () => {
+    const env = { AGENT_HOME_URL: server.url, XDG_CONFIG_HOME: freshDirectory() }
+    const at = (...args: string[]) => onTerminal(directory, env, ...program, ...args).ended
+    expect((await at('birth', ...flags, '--save', 'default')).code).toBe(0)
+    expect((await at('write', 'plan', 'x'.repeat(10_000))).code).toBe(0)
+    for (const moving of [
+      await at('export', 'home.json'),
+      await at('import', 'home.json', '--on-conflict', 'skip'),
+    ]) {
+      expect(moving.code, moving.screen).toBe(0)
+      expect(moving.screen).toMatch(/\r {2}10\d{3} bytes\r/)
+      expect(moving.screen.split('\r\u001b[K').at(-1)).toMatch(/^\d+ (bytes are in|imported)/)
+    }
+  })
 })

@@ -6,20 +6,11 @@ import { resolve } from 'node:path'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { counted } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
-
-/** Each as it goes by, and how many there were. */
-async function* counted(pieces: Bytes, { isWatched, tell }: Terminal, count: { bytes: number }) {
-  for await (const piece of pieces) {
-    count.bytes += piece.length
-    if (isWatched) tell(`\r  ${count.bytes} bytes`)
-    yield piece
-  }
-  if (isWatched) tell('\r\u001b[K')
-}
 
 /** Named once it is whole and on the disk. */
 async function keep(file: string, pieces: Bytes, { whenStopped }: Terminal): Promise<void> {

@@ -4,15 +4,30 @@ import { ReadableStream as WebStream } from 'node:stream/web'
 import type { Imported } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { usage } from '../failure.ts'
+import { counted } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 
 type Source = ReadableStream<Uint8Array> | Blob
 
-async function sourceOf(file: string, { input }: Terminal): Promise<Source> {
-  if (file === '-') return WebStream.from(input) as Source
+/** A file that tells how far it is each time that it is sent: a busy home is asked again. */
+class Watched extends Blob {
+  readonly #terminal: Terminal
+  constructor(file: Blob, terminal: Terminal) {
+    super([file])
+    this.#terminal = terminal
+  }
+  override stream(): ReturnType<Blob['stream']> {
+    const pieces = super.stream() as AsyncIterable<Uint8Array>
+    const told = counted(pieces, this.#terminal, { bytes: 0 })
+    return WebStream.from(told) as ReturnType<Blob['stream']>
+  }
+}
+
+async function sourceOf(file: string, terminal: Terminal): Promise<Source> {
+  if (file === '-') return WebStream.from(terminal.input) as Source
   try {
-    return await openAsBlob(file)
+    return new Watched(await openAsBlob(file), terminal)
   } catch (error) {
     throw usage(`${file} cannot be read: ${(error as Error).message}`)
   }

@@ -1,0 +1,18 @@
+/** How far something is, to whoever looks on. */
+import type { Terminal } from './terminal.ts'
+
+type Bytes = AsyncIterable<Uint8Array>
+
+/** Each piece as it goes by, and how many bytes there were. */
+export async function* counted(
+  pieces: Bytes,
+  { isWatched, tell }: Terminal,
+  count: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    count.bytes += piece.length
+    if (isWatched) tell(`\r  ${count.bytes} bytes`)
+    yield piece
+  }
+  if (isWatched) tell('\r\u001b[K')
+}
