@@ -10,5 +10,6 @@ if (madeOf.some((path) => statSync(path).mtimeMs > builtAt)) {
   process.stderr.write('Building dist/, for its sources are newer.\n')
   const { build } = await import('rolldown')
   const { default: parts } = await import('./rolldown.config.ts')
-  await build(parts)
+  // One after the other: the first empties the place.
+  for (const part of parts) await build(part)
 }

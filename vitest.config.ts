@@ -4,11 +4,8 @@ import { keepDatabasesInMemory } from './test/files.ts'
 /** What starts a process of its own. */
 const SLOW = 'test/{process,browser,answers,strangers}/**'
 
-/** The part of each random hunt that the quick run makes. */
-const QUICK_EFFORT = 1 / 4
-
 export default defineConfig(({ mode }) => {
-  // `npm run check`: quick enough for every commit.
+  // `npm run check`: quick enough for every commit. `npm run hunt`: random tests take their time.
   const isQuick = mode === 'quick'
   keepDatabasesInMemory()
   // Each store starts a thread, and each thread loads the same files.
@@ -20,7 +17,7 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './test/totals.ts'],
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
-      provide: { effort: isQuick ? QUICK_EFFORT : 1 },
+      provide: { run: isQuick ? 'check' : mode === 'hunt' ? 'hunt' : 'test' },
       globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.

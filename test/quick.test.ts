@@ -26,12 +26,15 @@ test('a test that starts a process lies where the quick run leaves it out', () =
 
 test('the quick run leaves out these folders, and nothing else', async () => {
   const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
-  const { check, test } = (JSON.parse(packageJson) as { scripts: Record<string, string> }).scripts
-  expect([test, check]).toEqual([
+  const { check, test, hunt } = (JSON.parse(packageJson) as { scripts: Record<string, string> })
+    .scripts
+  expect([test, check, hunt]).toEqual([
     'npm run lint && vitest run',
     'npm run lint && vitest run --mode quick',
+    'npm run lint && vitest run --mode hunt',
   ])
   const leftOut = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
+  expect(leftOut('hunt')).toEqual(leftOut('test'))
   const quickly = new Set(leftOut('quick'))
   expect([...quickly.difference(new Set(leftOut('test')))]).toEqual([
     'test/{process,browser,answers,strangers}/**',

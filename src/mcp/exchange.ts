@@ -72,7 +72,7 @@ async function throughLibrary(call: Call, turn: Turn): Promise<Answer> {
 async function direct(call: Call, turn: Turn, tool: Tool, additions: string): Promise<Answer> {
   const result = await callTool(tool, turn)
   const id = JSON.stringify(turn.message.body.id)
-  const said = `{"jsonrpc":"2.0","id":${id},"result":${result.slice(0, -1)}${additions}}}`
+  const said = `{"result":${result.slice(0, -1)}${additions}},"jsonrpc":"2.0","id":${id}}`
   return answer(call, 200, said)
 }
 

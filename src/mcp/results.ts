@@ -25,5 +25,5 @@ const membersOf = ({ code, status, extras: { members, errors, headers } }: Probl
 /** A refusal is the tool's answer, so that the agent reads it and can do better. */
 export function refused(refusal: Problem): string {
   const said = `${refusal.code}: ${sentenceOf(refusal)}${faultLines(refusal)}`
-  return `{"isError":true,"content":${contentOf(said, membersOf(refusal))}}`
+  return `{"content":${contentOf(said, membersOf(refusal))},"isError":true}`
 }

@@ -119,7 +119,11 @@ export async function play({ env, parts }: Scene): Promise<string> {
   const pages = createPages()
   // Where PUBLIC_URL is set, the program does not say which of the free ports it took.
   const port = env?.PUBLIC_URL ? await freePort() : 0
-  const server = await serve({ directory: freshDirectory(), env: { ...env, PORT: `${port}` } })
+  // The sources: a build names its browser's modules otherwise.
+  const server = await serve({
+    ...{ directory: freshDirectory(), entry: 'src/main.ts' },
+    env: { ...env, PORT: `${port}` },
+  })
   const client = createClient(port || Number(new URL(server.url).port))
   const visit = visitOf(client, pages)
   for (const [title, part] of Object.entries(parts)) {

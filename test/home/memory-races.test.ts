@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { engines, memoryPath, openService, type TestService, write } from '../harness.ts'
 import { proves } from '../requirements.ts'
 
-const ROUNDS = times(100)
+const ROUNDS = timesPromised(100)
 const AT_ONCE = 64
 
 describe.each(engines)('memory under concurrent writes on $name', (engine) => {

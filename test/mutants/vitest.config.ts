@@ -9,6 +9,7 @@ const here = (file: string): string => fileURLToPath(new URL(file, import.meta.u
 export default defineConfig({
   test: {
     include: [...(groups[process.env.MUTANTS_GROUP ?? '']?.tests ?? [])],
+    provide: { run: 'check' },
     globalSetup: ['test/postgres/setup.ts'],
     setupFiles: [here('setup.ts')],
     pool: 'forks',
