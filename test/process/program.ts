@@ -52,11 +52,13 @@ const running = new Set<Program>()
 export function launch(options: Launch): Program {
   const { directory, env = {}, entry = inject('program'), args: own = [], under = [] } = options
   const { PATH, NODE_COMPILE_CACHE } = process.env
+  // The built program keeps beside itself what it compiled, and that goes with it.
+  const compiled = options.entry || options.command ? { NODE_COMPILE_CACHE } : {}
   const detached = options.command !== undefined
   const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
-    env: { PATH, NODE_COMPILE_CACHE, PORT: '0', DISK_RESERVE: '0', ...env },
+    env: { PATH, ...compiled, PORT: '0', DISK_RESERVE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   })

@@ -8,8 +8,8 @@ import { pinnedNode } from './program.ts'
 type Environment = Readonly<Record<string, string>>
 
 const environment = (env: Environment): Record<string, string> => {
-  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
-  return { PATH, NODE_COMPILE_CACHE, ...env }
+  const { PATH = '' } = process.env
+  return { PATH, ...env }
 }
 
 /** `entry`: the program, from the root of the file system. */
