@@ -178,7 +178,7 @@ describe.each(stores)('on $name', (engine) => {
         )
         await outcomeOf({ before, meanwhile, sent: inOrder(versions), onConflict })
       }),
-      { numRuns: times(60) },
+      { numRuns: times(24) },
     )
   })
 })

@@ -131,3 +131,18 @@ test('more names than a home has and remembers are no import', async () => {
   expect(await bring(70)).toEqual({ outcome: 'over_quota' })
   expect(await bring(69)).toMatchObject({ imported: 69 })
 })
+
+test('what it brings and gives up at once leaves no empty row, with no bound on events either', async () => {
+  const work = openWork(() => {}, { ...unbounded.home, versions: 2, bytes: 100, events: 0 })
+  const identity = newHome(work)
+  const versions = () =>
+    ['a', 'b', 'c'].flatMap((key) =>
+      Array.from({ length: 40 }, (_, at) =>
+        kept(key, at + 1, key === 'b' && at === 39 ? undefined : 'x'.repeat(20)),
+      ),
+    )
+  await work.importMemories(identity, sourceOf(versions, 50), REPLACE, NOON)
+  const empty = 'event IS NULL AND operation IS NULL AND agent_id = ?'
+  expect(count(`SELECT count(*) FROM log WHERE ${empty}`, identity.agentId)).toBe(0)
+  expect(aheadOf(identity)).toEqual([3, 3, 0])
+})

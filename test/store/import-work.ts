@@ -46,7 +46,8 @@ export function openWork(before: (verb: string) => void = () => {}, home = unbou
   }
   type Submit = Parameters<typeof importVerb>[0]['submit']
   const submit = async (...job: Job) => run(...job)
-  return { verbs: writes.verbs, importMemories: importVerb({ submit: submit as Submit }) }
+  const writer = { submit: submit as Submit }
+  return { ...writer, verbs: writes.verbs, importMemories: importVerb(writer) }
 }
 
 export type Work = ReturnType<typeof openWork>

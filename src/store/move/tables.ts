@@ -191,4 +191,5 @@ export const tables: readonly Table[] = [
 ]
 
 /** Tables of the embedded engine that hold nothing of their own. */
-export const holdsNothing = /^(heartbeat|entry_words(_.*)?|sqlite_.*|log_index|staged_imports)$/
+export const holdsNothing =
+  /^(heartbeat|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/

@@ -111,36 +111,8 @@ const setProfile =
     return profileAnswer(row ?? before)
   }
 
-/** In the order in which they are held and refer to each other. */
-const ERASED = [
-  'DELETE FROM credentials WHERE agent_id = $1',
-  'DELETE FROM homes WHERE agent_id = $1',
-  // From here on no import adds to the log.
-  'DELETE FROM staged_imports WHERE agent_id = $1',
-  'DELETE FROM log WHERE agent_id = $1',
-  'DELETE FROM memories WHERE agent_id = $1',
-  'DELETE FROM daily_writes WHERE agent_id = $1',
-  'DELETE FROM daily_calls WHERE agent_id = $1',
-  'DELETE FROM operator_replacements WHERE agent_id = $1',
-  // To be born and erased in turn must not be free.
-  `INSERT INTO erased_births (born_from, created_at)
-     SELECT born_from, created_at FROM births WHERE agent_id = $1`,
-  'DELETE FROM births WHERE agent_id = $1',
-  'DELETE FROM agents WHERE agent_id = $1',
-].map((sql, at) => statement(`erase_agent_${at}`, sql))
-
-async function erase(ask: Ask, identity: Identity) {
-  if (await takeControl(ask, identity)) return { outcome: 'revoked' } as const
-  for (const step of ERASED) await ask(step, identity.agentId)
-  return { outcome: 'erased' } as const
-}
-
 /** `most` events are kept. */
-export function controlVerbs(
-  { transact, alone }: Connections,
-  committed: () => void,
-  most: number,
-) {
+export function controlVerbs({ transact }: Connections, committed: () => void, most: number) {
   const happen = happenings(most)
   async function change(work: (ask: Ask) => Promise<ProfileAnswer>): Promise<ProfileAnswer> {
     const answer = await transact(work)
@@ -152,13 +124,5 @@ export function controlVerbs(
       change(setStatus(happen, identity, status, now)),
     changeProfile: (...[identity, sent, now]: [Identity, ProfileChange, number]) =>
       change(setProfile(happen, identity, sent, now)),
-    async eraseAgent(identity: Identity) {
-      const answer = await transact((ask) => erase(ask, identity))
-      if (answer.outcome === 'revoked') return answer
-      committed()
-      // Without the right to it, or the time, the server does it when it comes round.
-      await alone('VACUUM log').catch(() => {})
-      return answer
-    },
   }
 }

@@ -13,6 +13,7 @@ import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { lanes } from './engine/lanes.ts'
 import { permitVerbs } from './engine/permits.ts'
 import { gatewayVerbs } from './entries.ts'
+import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { hostVerbs } from './host.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { changeVerb } from './keeping/changes.ts'
@@ -65,7 +66,9 @@ export async function openPostgres(
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   const known = rememberIdentities(() => performance.now())
-  // Who comes next sweeps it otherwise.
+  const eraseAgent = eraseAgentVerb(exports, committed)
+  // What cannot be finished now is by whoever starts next.
+  await eraseLeft(exports, committed).catch(() => {})
   await sweepAhead(exports, committed).catch(() => {})
   return {
     location,
@@ -79,6 +82,7 @@ export async function openPostgres(
       hot,
       exports,
       importMemories,
+      eraseAgent,
       ...options.home,
     }),
     ...forgettingHost(known, hostVerbs(hot, committed, options.home.events)),
@@ -130,6 +134,7 @@ const forgettingHost = (
 interface HomeParts extends HomeBounds {
   readonly known: Identities
   readonly importMemories: HomeStore['importMemories']
+  readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
   readonly controls: ReturnType<typeof controlVerbs>
@@ -139,7 +144,8 @@ interface HomeParts extends HomeBounds {
 }
 
 function homeVerbs(parts: HomeParts): HomeStore {
-  const { known, agents, keeping, controls, keys, hot, exports, versions, importMemories } = parts
+  const { known, agents, keeping, controls, keys, hot, exports, versions } = parts
+  const { importMemories, eraseAgent } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
@@ -155,7 +161,11 @@ function homeVerbs(parts: HomeParts): HomeStore {
       forgetting(identity, controls.setStatus(identity, status, now)),
     changeProfile: (identity, ...change) =>
       heed(identity, controls.changeProfile(identity, ...change)),
-    eraseAgent: (identity) => forgetting(identity, controls.eraseAgent(identity)),
+    eraseAgent: (identity) =>
+      heed(
+        identity,
+        eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
+      ),
     readMemory: (identity, ...key) => heed(identity, keeping.readMemory(identity, ...key)),
     writeMemory: (identity, ...write) => heed(identity, keeping.writeMemory(identity, ...write)),
     changeMemories: (identity, ...changes) =>

@@ -6,10 +6,9 @@ import { type AgentRow, profileAnswer } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
+import { prepareEraseAgent } from './erase-agent.ts'
 import type { Refuse } from './identities.ts'
 import type { Happen } from './keeping/events.ts'
-import { prepareHomes } from './keeping/homes.ts'
-import { prepareFile } from './keeping/log.ts'
 
 function prepareStatus(db: DatabaseSync, refuse: Refuse, happen: Happen) {
   const status = prepare<{ status: AgentStatus }>(db, 'SELECT status FROM agents WHERE id = ?')
@@ -43,35 +42,6 @@ function prepareProfileChange(db: DatabaseSync, refuse: Refuse, happen: Happen) 
     const row = change.get(name, purpose, symbol, now, agentId)
     if (row) happen(agentId, 'profile', authorOf(identity), now)
     return profileAnswer(row ?? before)
-  }
-}
-
-/** In the order in which they refer to each other. */
-const ERASED = [
-  'DELETE FROM memories WHERE agent_id = ?',
-  'DELETE FROM log WHERE n IN (SELECT n FROM log_index WHERE agent_id = ?)',
-  'DELETE FROM log_index WHERE agent_id = ?',
-  'DELETE FROM staged_imports WHERE agent_id = ?',
-  'DELETE FROM homes WHERE agent_id = ?',
-  'DELETE FROM daily_writes WHERE agent_id = ?',
-  'DELETE FROM daily_calls WHERE agent_id = ?',
-  'DELETE FROM operator_replacements WHERE agent_id = ?',
-  'DELETE FROM credentials WHERE agent_id = ?',
-  // Births an hour are counted from the agents: to be born and erased in turn must not be free.
-  'INSERT INTO erased_births SELECT born_from, created_at FROM agents WHERE id = ?',
-  'DELETE FROM agents WHERE id = ?',
-] as const
-
-function prepareEraseAgent(db: DatabaseSync, refuse: Refuse, tally: Tally) {
-  const homes = prepareHomes(db)
-  const file = prepareFile(db)
-  const steps = ERASED.map((sql) => prepare(db, sql))
-  return (identity: Identity) => {
-    if (refuse(identity)) return { outcome: 'revoked' } as const
-    const { memories } = file(identity.agentId, homes.read(identity.agentId))
-    for (const step of steps) step.run(identity.agentId)
-    tally.erased(memories)
-    return { outcome: 'erased' } as const
   }
 }
 

@@ -21,6 +21,7 @@ import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
+import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareHostReads } from './host.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
@@ -132,6 +133,7 @@ function keyVerbs(parts: Parts): KeyStore {
 function homeVerbs(parts: Parts): HomeStore {
   const { agents, known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
+  const eraseAgent = eraseAgentVerb(writer, known.forget)
   return {
     ...keepingVerbs(parts),
     ...keyVerbs(parts),
@@ -155,8 +157,7 @@ function homeVerbs(parts: Parts): HomeStore {
       )
     },
     importMemories: importVerb(writer),
-    eraseAgent: (identity) =>
-      forgetting(parts, forgotten(parts, identity, writer.submit('eraseAgent', identity))),
+    eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
   }
 }
 

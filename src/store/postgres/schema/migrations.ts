@@ -6,6 +6,7 @@ import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
 import { addDailyCalls } from './daily-calls.ts'
+import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory, findPinned } from './history.ts'
 import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
@@ -172,6 +173,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
   addDailyCalls,
   knowSessions,
   writeImportsAhead,
+  eraseInSlices,
 ]
 
 /** The version of the schema that this program has. */

@@ -53,14 +53,17 @@ const giveUp = statement<{ place: number }>(
    WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`,
 )
 
-/** Another import may have the place as soon as it is not marked. */
-const dropSome = statement<{ place: number }>(
+/**
+ * From $4 on: what was deleted before it stays in the index until it is vacuumed. Another import may
+ * have the place as soon as it is not marked.
+ */
+const dropSome = statement<{ n: number }>(
   'drop_import',
-  `DELETE FROM log WHERE agent_id = $1 AND n IN (
-     SELECT n FROM log WHERE agent_id = $1 AND n >= $2::BIGINT AND n < $2::BIGINT + ${BLOCK}
+  `DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+     SELECT n FROM log WHERE agent_id = $1 AND n >= $4::BIGINT AND n < $2::BIGINT + ${BLOCK}
        AND EXISTS (SELECT 1 FROM staged_imports WHERE ${GIVEN_UP})
      ORDER BY n LIMIT ${AT_ONCE}
-   ) RETURNING n AS place`,
+   )) RETURNING n`,
 )
 
 const forget = statement<{ place: number }>(
@@ -119,9 +122,15 @@ export async function giveUpAhead(
   { agentId, place, id }: Ahead,
   committed: () => void,
 ): Promise<void> {
-  for (const each of [giveUp, dropSome, forget]) {
-    while ((await write(each, agentId, place, id)).length > 0) committed()
+  const whose = [agentId, place, id] as const
+  if ((await write(giveUp, ...whose)).length > 0) committed()
+  for (let from = place; ; ) {
+    const dropped = await write(dropSome, ...whose, from)
+    if (dropped.length === 0) break
+    from = Math.max(...dropped.map(({ n }) => n)) + 1
+    committed()
   }
+  if ((await write(forget, ...whose)).length > 0) committed()
 }
 
 /** What imports have left that never ended. */

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
+import { eraseLogs } from '../erase-agent.ts'
 import { migrate } from '../schema/migrations.ts'
 import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
@@ -36,7 +37,10 @@ function prepareFile(db: DatabaseSync, path: string, file: number, progress: Pro
   const upkeep = prepareUpkeep(db, path, file)
   try {
     const memories = migrate(db, path, progress)
-    transact(db, () => giveUpAhead(db))
+    transact(db, () => {
+      giveUpAhead(db)
+      eraseLogs(db)
+    })
     const isClean = upkeep.clean() === 'done'
     if (memories > 0) progress(memories, memories)
     return isClean

@@ -5,6 +5,7 @@ import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
 import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
+import { prepareEraseLog } from '../erase-agent.ts'
 import { prepareHostWrites } from '../host.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareChanges } from '../keeping/changes.ts'
@@ -47,6 +48,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const verbs = {
     bear: prepareBirth(db, totals.tally),
     ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
+    eraseLog: prepareEraseLog(db),
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
     ...prepareRecoveries(db),

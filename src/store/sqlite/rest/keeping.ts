@@ -103,11 +103,14 @@ const TAILS = `WITH RECURSIVE tails (n) AS (
     SELECT l.before FROM tails t JOIN log l ON l.n = t.n WHERE l.before IS NOT NULL
   )`
 
+/** What is being erased is nobody's either. */
+const isNobodys = `agent_id NOT IN (SELECT id FROM agents UNION ALL SELECT agent_id FROM erased_agents)`
+
 export const ofLog: readonly Promised[] = [
   {
     fault: 'the log tells of an agent that is not there',
-    wrong: `SELECT ${row} FROM log l WHERE agent_id NOT IN (SELECT id FROM agents)
-      UNION ALL SELECT agent_id FROM log_index WHERE agent_id NOT IN (SELECT id FROM agents)`,
+    wrong: `SELECT ${row} FROM log l WHERE ${isNobodys}
+      UNION ALL SELECT agent_id FROM log_index WHERE ${isNobodys}`,
   },
   {
     fault: 'events of a home are missing, doubled or beyond its last',

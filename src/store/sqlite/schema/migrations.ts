@@ -4,6 +4,7 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
 import { addDailyCalls } from './daily-calls.ts'
+import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory } from './history.ts'
 import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
@@ -162,6 +163,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   addRecoveries,
   addDailyCalls,
   knowSessions,
+  eraseInSlices,
 ]
 
 /** The version of the schema that this program has. */

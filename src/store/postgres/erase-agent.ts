@@ -1,0 +1,98 @@
+/**
+ * An agent that is erased is gone with one short transaction. Its memories and its log, by then
+ * nobody's, go after it in slices, before the erasure answers.
+ */
+import type { Identity } from '../port/home.ts'
+import { takeControl } from './controls.ts'
+import { type Ask, type Connections, statement } from './engine/connections.ts'
+
+/** Rows that are given up together: more would keep the log of others' commits waiting. */
+const AT_ONCE = 128
+
+/** In the order in which they are held and refer to each other. */
+const ERASED = [
+  'INSERT INTO erased_agents VALUES ($1)',
+  'DELETE FROM credentials WHERE agent_id = $1',
+  'DELETE FROM homes WHERE agent_id = $1',
+  // From here on no import adds to the log.
+  'DELETE FROM staged_imports WHERE agent_id = $1',
+  'DELETE FROM daily_writes WHERE agent_id = $1',
+  'DELETE FROM daily_calls WHERE agent_id = $1',
+  'DELETE FROM operator_replacements WHERE agent_id = $1',
+  // To be born and erased in turn must not be free.
+  `INSERT INTO erased_births (born_from, created_at)
+     SELECT born_from, created_at FROM births WHERE agent_id = $1`,
+  'DELETE FROM births WHERE agent_id = $1',
+  'DELETE FROM agents WHERE agent_id = $1',
+].map((sql, at) => statement(`erase_agent_${at}`, sql))
+
+/**
+ * The rows after $2. What was deleted before it stays in the index until it is vacuumed: to begin
+ * there each time would take the longer, the more was. A list finds its rows by the index.
+ */
+const eraseSome = (table: string, column: string) =>
+  statement<{ at: string | number }>(
+    `erase_${table}`,
+    `DELETE FROM ${table} WHERE agent_id = $1 AND ${column} = ANY(ARRAY(
+       SELECT ${column} FROM ${table} WHERE agent_id = $1 AND ${column} > $2
+       ORDER BY ${column} LIMIT ${AT_ONCE}
+     )) RETURNING ${column} AS at`,
+  )
+
+/** Each with what lies before all of its rows. */
+const SLICES = [
+  { erase: eraseSome('memories', 'key'), before: '' },
+  { erase: eraseSome('log', 'n'), before: Number.MIN_SAFE_INTEGER },
+] as const
+
+const forget = statement('forget_erased', 'DELETE FROM erased_agents WHERE agent_id = $1')
+
+const marked = statement<{ agent_id: string }>(
+  'erased_agents',
+  'SELECT agent_id FROM erased_agents',
+)
+
+type Place = string | number
+
+const furthest = (places: readonly Place[]): Place | undefined =>
+  places.toSorted((a, b) => (a < b ? -1 : 1)).at(-1)
+
+async function eraseRest({ write }: Connections, agentId: string, committed: () => void) {
+  for (const { erase, before } of SLICES) {
+    let after: Place | undefined = before
+    while (after !== undefined) {
+      const erased: readonly { readonly at: Place }[] = await write(erase, agentId, after)
+      after = furthest(erased.map(({ at }) => at))
+      if (after !== undefined) committed()
+    }
+  }
+  await write(forget, agentId)
+  committed()
+}
+
+/** What a node has left that ended meanwhile; another may be at it too. */
+export async function eraseLeft(connections: Connections, committed: () => void): Promise<void> {
+  for (const { agent_id: agentId } of await connections.read(marked)) {
+    await eraseRest(connections, agentId, committed)
+  }
+}
+
+async function erase(ask: Ask, identity: Identity) {
+  if (await takeControl(ask, identity)) return { outcome: 'revoked' } as const
+  for (const step of ERASED) await ask(step, identity.agentId)
+  return { outcome: 'erased' } as const
+}
+
+/** `gone`: called once its tokens are void. */
+export const eraseAgentVerb =
+  (connections: Connections, committed: () => void) =>
+  async (identity: Identity, gone: () => void) => {
+    const { transact, alone } = connections
+    const answer = await transact((ask) => erase(ask, identity)).finally(gone)
+    if (answer.outcome === 'revoked') return answer
+    committed()
+    await eraseRest(connections, identity.agentId, committed)
+    // Without the right to it, or the time, the server does it when it comes round.
+    await alone('VACUUM log').catch(() => {})
+    return answer
+  }

@@ -1,0 +1,80 @@
+/** On the embedded engine: an agent is gone with one short write, and its log goes after it in slices. */
+import { expect, test } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { KeptVersion } from '../../src/store/port/transfer.ts'
+import { transact } from '../../src/store/sqlite/engine/connection.ts'
+import { eraseAgentVerb, eraseLogs } from '../../src/store/sqlite/erase-agent.ts'
+import { least, threadMs } from '../http/longest-wait.ts'
+import { NOON } from './fixture.ts'
+import { db, kept, newHome, openDatabase, openWork, REPLACE, sourceOf } from './import-work.ts'
+
+openDatabase()
+
+const LONGEST_MS = 25
+const TEXT = 'x'.repeat(16_380)
+
+function* file(keys: number, versions: number): Generator<KeptVersion> {
+  for (let n = 0; n < keys; n++) {
+    for (let at = 1; at <= versions; at++) yield kept(`k${String(n).padStart(5, '0')}`, at, TEXT)
+  }
+}
+
+const TABLES = ['agents', 'memories', 'homes', 'credentials', 'log', 'log_index', 'erased_agents']
+
+const rowsOf = ({ agentId }: Identity) =>
+  Object.fromEntries(
+    TABLES.map((table) => {
+      const column = table === 'agents' ? 'id' : 'agent_id'
+      const sql = `SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`
+      return [table, db.prepare(sql).get(agentId)?.n]
+    }),
+  )
+
+const GONE = Object.fromEntries(TABLES.map((table) => [table, 0]))
+
+async function filled(keys: number, versions: number): Promise<Identity> {
+  const work = openWork()
+  const identity = newHome(work)
+  await work.importMemories(
+    identity,
+    sourceOf(() => file(keys, versions)),
+    REPLACE,
+    NOON,
+  )
+  return identity
+}
+
+test('of 64 MiB no write keeps others waiting for more than 25 ms', async () => {
+  const longest = async () => {
+    const identity = await filled(1_000, 4)
+    let startedAt = threadMs()
+    let longest = 0
+    const look = () => {
+      longest = Math.max(longest, threadMs() - startedAt)
+      // Between two commits the thread does this as well.
+      db.exec('PRAGMA wal_checkpoint')
+      startedAt = threadMs()
+    }
+    const work = openWork(look)
+    look()
+    longest = 0
+    expect(await eraseAgentVerb(work, () => {})(identity)).toEqual({ outcome: 'erased' })
+    look()
+    expect(rowsOf(identity)).toEqual(GONE)
+    return longest
+  }
+  expect(await least(LONGEST_MS, longest)).toBeLessThan(LONGEST_MS)
+})
+
+test('it is gone at once, and what a process has left of it when the next one starts', async () => {
+  const [identity, other] = [await filled(2, 100), await filled(2, 100)]
+  const { verbs } = openWork()
+  const before = rowsOf(other)
+  expect(transact(db, () => verbs.eraseAgent(identity))).toEqual({ outcome: 'erased' })
+  const left = rowsOf(identity)
+  expect(left).toMatchObject({ agents: 0, memories: 0, homes: 0, credentials: 0, erased_agents: 1 })
+  expect(left.log).toBeGreaterThan(128)
+  expect(transact(db, () => verbs.eraseAgent(identity))).toEqual({ outcome: 'revoked' })
+  transact(db, () => eraseLogs(db))
+  expect([rowsOf(identity), rowsOf(other)]).toEqual([GONE, before])
+})
