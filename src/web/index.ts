@@ -34,6 +34,10 @@ import { resolveForm } from './console/memory/merge/resolve.ts'
 import { renameForm, renamePage } from './console/memory/rename.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import { comparePage } from './console/memory/versions/compare.ts'
+import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
+import { addOptions, confirmOptions, signInOptions } from './console/passkeys/options.ts'
+import { passkeySignInForm } from './console/passkeys/passkey-sign-in.ts'
+import { removePasskeyForm } from './console/passkeys/remove-passkey.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -48,6 +52,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   birthForm,
   signInPage,
   signInForm,
+  signInOptions,
+  passkeySignInForm,
   signOutForm,
   recoverPage,
   recoverForm,
@@ -58,6 +64,11 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   passwordForm,
   revokeSessionForm,
   endOthersForm,
+  addPasskeyPage,
+  addPasskeyForm,
+  addOptions,
+  confirmOptions,
+  removePasskeyForm,
   deleteAccountPage,
   deleteAccountForm,
   agentOverview,

@@ -21,6 +21,7 @@ const modules = [
   'follow',
   'later',
   'live',
+  'passkey',
   'shown',
   'submit',
 ] as const
