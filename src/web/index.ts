@@ -12,6 +12,7 @@ import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
+import { importPage, importUpload } from './console/agent/import.ts'
 import { leaveForm, leavePage } from './console/agent/leave.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { profileForm } from './console/agent/profile.ts'
@@ -82,6 +83,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   newKeyForm,
   endKeyForm,
   operatorKeyForm,
+  importPage,
+  importUpload,
   leavePage,
   leaveForm,
   eraseAgentPage,

@@ -95,6 +95,12 @@ export const consoleRights: readonly Rights[] = [
     form,
   }),
   gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
+  ofOwner('consoleImportPage', '/import', 'reads'),
+  row('consoleImport', `POST ${agents}/import`, {
+    access: 'owner',
+    budget: one('controls'),
+    upload: true,
+  }),
   ofOwner('consoleLeavePage', '/leave', 'reads'),
   gravely(formOfOwner('consoleLeave', '/leave', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),

@@ -24,6 +24,7 @@ const modules = [
   'passkey',
   'shown',
   'submit',
+  'upload',
 ] as const
 
 /** Sent as one, in this order. */

@@ -1,15 +1,16 @@
 /** Refusals as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
-import { catalogue, type ErrorCode, type Problem } from '../../errors.ts'
+import { catalogue, type ErrorCode, type Fault, type Problem } from '../../errors.ts'
 import { type Answer, type Call, redirect } from '../../http/call.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { type Html, nothing, showPage } from './page.ts'
 import { signInFor } from './paths.ts'
 
-const faults = ({ extras }: Problem): Html =>
-  extras.errors
-    ? html`<ul>${extras.errors.map(
+/** Each with its place. */
+export const faultList = (faults: readonly Fault[]): Html =>
+  faults.length > 0
+    ? html`<ul>${faults.map(
         ({ pointer, message }) => html`<li><code>${pointer}</code> ${message}</li>`,
       )}</ul>`
     : nothing
@@ -33,7 +34,7 @@ function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<
 <p class="trail">${refusal.status}</p>
 <h1>${title}</h1>
 <p class="lead">${refusal.message}</p>
-${faults(refusal)}
+${faultList(refusal.extras.errors ?? [])}
 ${wayOn(refusal)}
 <p class="dim">Request <code>${call.id}</code> · <a href="/problems/${refusal.code}">about this problem</a></p>
 </div>`,
