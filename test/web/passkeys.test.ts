@@ -1,6 +1,7 @@
 /** Passkeys beside the password: added after a second look, and what they open. */
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyRegistration } from '../../src/web/console/passkeys/answered.ts'
 import { PASSWORD } from '../accounts.ts'
 import { type Authenticator, newAuthenticator, type Odd, type Options } from '../authenticator.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
@@ -135,6 +136,17 @@ describe('adding one', () => {
     expect([status, textIn(text).includes('was not added')]).toEqual([401, true])
     expect((await signIn(device)).status).toBe(401)
   })
+
+  test.each(['packed', 'apple', 'fido-u2f'])(
+    'certificates of the format %s are refused before anybody looks at them',
+    async (format) => {
+      const options = { challenge: 'a'.repeat(75) }
+      const text = newAuthenticator(HERE).create(options, { format, statement: certificate })
+      const party = { name: 'home.example', origin: HERE }
+      const refused = verifyRegistration(party, text, () => ({ hash: '', expiresAt: 0 }))
+      await expect(refused).rejects.toThrow('an attestation was sent')
+    },
+  )
 
   test.each(['{', '[]', '{}', 'null', '{"id":"x"}'])(
     'is refused where it is %j',
