@@ -102,6 +102,12 @@ export const catalogue = {
     title: 'The e-mail address and password do not match',
     detail: 'Send the password of the existing operator account, or another e-mail address.',
   },
+  passkey_refused: {
+    status: 401,
+    title: 'The passkey is not accepted',
+    detail:
+      'Nothing was done. Try it once more, or sign in with the password: the passkey may have been removed, or the page was open for too long.',
+  },
   insufficient_scope: {
     status: 403,
     title: 'This needs the operator token',

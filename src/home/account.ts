@@ -37,7 +37,7 @@ export interface Presented {
 }
 
 /** Asked of the store for every e-mail address alike, so that the time tells nothing. */
-async function attemptBy(
+export async function attemptBy(
   call: Call,
   home: Home,
   { email, session }: Omit<Presented, 'password'>,

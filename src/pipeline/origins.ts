@@ -15,6 +15,8 @@ export interface OriginPolicy {
   readonly isOwnHost: (host: string) => boolean
   /** Whether an origin is the one that the request was sent to. */
   readonly isOwnOrigin: (origin: string, host: string) => boolean
+  /** That of our pages for who asked for the host; undefined where neither names this service. */
+  readonly ownOrigin: (host: string) => string | undefined
   /** Whether its pages may ask the home, though it is not our own. */
   readonly isAllowed: (origin: string) => boolean
 }
@@ -46,6 +48,12 @@ export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolic
         asked.hostname !== people?.hostname &&
         isLocal(asked.hostname)
       )
+    },
+    ownOrigin(host) {
+      // A proxy may ask by another name than people do.
+      if (people) return people.origin
+      const asked = URL.parse(`http://${host}`)
+      return asked !== null && isLocal(asked.hostname) ? asked.origin : undefined
     },
     isAllowed: (origin) => allowed.includes(origin),
   }

@@ -35,6 +35,7 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   key_expired: `${REALM}, error="invalid_token"`,
   invalid_idempotency_key: REALM,
   wrong_password: REALM,
+  passkey_refused: REALM,
   insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,
 }
 

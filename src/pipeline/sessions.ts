@@ -16,6 +16,10 @@ const TOUCH_MS = 60_000
 
 const USER_AGENT_CHARS = 200
 
+/** The browser, as it calls itself: as much of it as is kept. */
+export const keptUserAgent = ({ requestHeaders }: Call): string =>
+  (requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS)
+
 export interface WithSessions {
   readonly sessions: SessionStore
   /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */
@@ -74,7 +78,7 @@ export async function beginSession(
     tokenHash: hashSecret(secret),
     accountId: account.id,
     addressHash: addressHashOf(call, deps, account.email),
-    userAgent: (call.requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS),
+    userAgent: keptUserAgent(call),
     place: neighbourhood(call, deps.trustedProxies),
     expiresAt: expiry(now, now),
   }

@@ -12,6 +12,7 @@ import { agentsPage } from './console/agent/agents.ts'
 import { attachForm, attachPage } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
+import { importPage, importUpload } from './console/agent/import.ts'
 import { leaveForm, leavePage } from './console/agent/leave.ts'
 import { agentOverview } from './console/agent/overview.ts'
 import { profileForm } from './console/agent/profile.ts'
@@ -34,6 +35,10 @@ import { resolveForm } from './console/memory/merge/resolve.ts'
 import { renameForm, renamePage } from './console/memory/rename.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import { comparePage } from './console/memory/versions/compare.ts'
+import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
+import { addOptions, confirmOptions, signInOptions } from './console/passkeys/options.ts'
+import { passkeySignInForm } from './console/passkeys/passkey-sign-in.ts'
+import { removePasskeyForm } from './console/passkeys/remove-passkey.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -48,6 +53,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   birthForm,
   signInPage,
   signInForm,
+  signInOptions,
+  passkeySignInForm,
   signOutForm,
   recoverPage,
   recoverForm,
@@ -58,6 +65,11 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   passwordForm,
   revokeSessionForm,
   endOthersForm,
+  addPasskeyPage,
+  addPasskeyForm,
+  addOptions,
+  confirmOptions,
+  removePasskeyForm,
   deleteAccountPage,
   deleteAccountForm,
   agentOverview,
@@ -71,6 +83,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   newKeyForm,
   endKeyForm,
   operatorKeyForm,
+  importPage,
+  importUpload,
   leavePage,
   leaveForm,
   eraseAgentPage,

@@ -33,11 +33,21 @@ export interface Web {
 /** Counting may look at every agent, so visitors share one count for a while. */
 const COUNT_MS = 10_000
 
+const KEY_BYTES = 32
+/** Long enough that nobody waits for it, short enough that a database put back is heeded. */
+const KEY_MS = 600_000
+
 export function createWeb({ config, store, home, gateway, calls }: Parts): Web {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
-  const workspace: Workspace = { ...home, sessions: store, calls, secure, publicUrl }
+  const offered = () => Buffer.from(home.random(KEY_BYTES)).toString('hex')
+  const challengeKey = remembering(
+    () => store.sharedSecret('challenges', offered()),
+    KEY_MS,
+    home.clock,
+  )
+  const workspace: Workspace = { ...home, sessions: store, calls, challengeKey, secure, publicUrl }
   return {
     workspace,
     site: { ...gateway, origins: home.origins, secure, publicUrl, totals },

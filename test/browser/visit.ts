@@ -58,7 +58,7 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.goto('/console')
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'Agents' }).waitFor()
 }
 

@@ -29,8 +29,8 @@ async function send<T>(url: string, headers: Record<string, string>, body?: unkn
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-export const birth = (url: string): Promise<Tokens> =>
-  send(`${url}/api/agents/birth`, { 'idempotency-key': freshKey() }, birthBody)
+export const birth = (url: string, about: object = {}): Promise<Tokens> =>
+  send(`${url}/api/agents/birth`, { 'idempotency-key': freshKey() }, { ...birthBody, ...about })
 
 export const writeMemory = (url: string, token: string, write: Write): Promise<MemoryAnswer> =>
   send(url + memoryPath, bearer(token), write)

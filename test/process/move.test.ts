@@ -106,6 +106,29 @@ async function replaceOperator(service: TestService, token: string): Promise<str
   return String(body.operator_token)
 }
 
+const PASSKEY = 'cGFzc2tleQ'
+
+/** As the console would add it, used once; its challenge stays spent. */
+const challenge = { hash: 'ab'.repeat(32), expiresAt: Date.now() + 3_600_000 }
+
+async function addPasskey({ store, now }: TestService): Promise<void> {
+  const accountId = (await store.findAccount(account.email))?.id ?? ''
+  const about = { publicKey: 'pQECAyYgASFYIA', site: 'home.example', userAgent: 'Вогнелис/1.0' }
+  const passkey = { id: PASSKEY, accountId, counter: 3, transports: ['internal'], ...about }
+  await store.addPasskey(passkey, challenge, now())
+  const other = { hash: 'cd'.repeat(32), expiresAt: challenge.expiresAt }
+  await store.usePasskey({ id: PASSKEY, counter: 7, challenge: other }, now())
+  await store.sharedSecret('challenges', 'the first')
+}
+
+async function passkeyKept({ store, now }: TestService): Promise<unknown[]> {
+  return [
+    await store.findPasskey(PASSKEY),
+    await store.usePasskey({ id: PASSKEY, counter: 9, challenge }, now()),
+    await store.sharedSecret('challenges', 'the second'),
+  ]
+}
+
 async function fill(service: TestService) {
   const plain = await service.birth()
   const owned = await service.birth(account)
@@ -136,6 +159,7 @@ async function fill(service: TestService) {
     token: erased.operatorToken,
     body: { agent_id: erased.agentId },
   })
+  await addPasskey(service)
   const newToken = String(keys.body.token)
   return {
     plain,
@@ -192,6 +216,7 @@ test.each(ways)(
     const filled = await fill(before)
     const asked = await everything(before, filled)
     const kept = await everythingKept(before, filled.plain.token)
+    const passkey = await passkeyKept(before)
     await before.close()
 
     const moved = await runMove(from, to)
@@ -203,6 +228,8 @@ test.each(ways)(
     const after = await openService(on(to), unlimited)
     expect(await everything(after, filled)).toEqual(asked)
     expect(await everythingKept(after, filled.plain.token)).toEqual(kept)
+    expect(await passkeyKept(after)).toEqual(passkey)
+    expect(passkey).toMatchObject([{ counter: 7 }, { outcome: 'spent' }, 'the first'])
     expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({
       token: filled.plain.token,
       replayed: true,

@@ -8,8 +8,10 @@ import {
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tooOld } from '../../src/runtime.ts'
+import { newAuthenticator, type Options } from '../authenticator.ts'
 import { connecting } from '../mcp/clients.ts'
 import { section, stepsOf } from '../readme.ts'
+import { birth } from './calls.ts'
 import { type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, launch, root, type Server, serve } from './program.ts'
 import { expectSteps } from './shell.ts'
@@ -113,4 +115,29 @@ test('it stops when it is asked to', async () => {
   await expect(fetch(`${server.url}/readyz`)).rejects.toThrow('fetch failed')
   const again = await serve(npx())
   expect((await again.kill('SIGTERM')).output).toContain('"msg":"stopped"')
+})
+
+const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
+
+/** By the name that passkeys belong to here. Sends a form, and tells where it leads. */
+async function addsPasskey(url: string): Promise<string | null> {
+  const base = url.replace('127.0.0.1', 'localhost')
+  let cookie = ''
+  const send = async (path: string, fields: Readonly<Record<string, string>>) => {
+    const body = new URLSearchParams(fields)
+    const { headers } = await fetch(base + path, {
+      ...{ method: 'POST', redirect: 'manual', body, headers: { cookie } },
+    })
+    cookie ||= headers.get('set-cookie')?.split(';')[0] ?? ''
+    return headers.get('location')
+  }
+  await send('/console/sign-in', OWNER)
+  const asked = await fetch(`${base}/console/account/passkeys/new`, { headers: { cookie } })
+  const passkey = newAuthenticator(base).create((await asked.json()) as Options)
+  return send('/console/account/passkeys', { passkey })
+}
+
+test('it holds the library of passkeys', async () => {
+  await birth(server.url, OWNER)
+  expect(await addsPasskey(server.url)).toBe('/console/account?added')
 })

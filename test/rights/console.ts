@@ -22,6 +22,7 @@ const formAgain: Form = { maxBytes: MAX_BYTES, again: true }
 const one = (name: Budget['name']): Budget => ({ name, takes: 'one' })
 
 const agents = '/console/agents/:agent'
+const passkeys = '/console/account/passkeys'
 
 const ofOwner = (operationId: string, below: string, name: Budget['name']): Rights =>
   row(operationId, `GET ${agents}${below}`, { access: 'owner', budget: one(name) })
@@ -49,6 +50,8 @@ export const consoleRights: readonly Rights[] = [
   }),
   row('consoleSignInPage', 'GET /console/sign-in'),
   row('consoleSignIn', 'POST /console/sign-in', { form: formAgain }),
+  row('consolePasskeySignInOptions', 'GET /console/sign-in/passkey'),
+  row('consolePasskeySignIn', 'POST /console/sign-in/passkey', { form: formAgain }),
   row('consoleSignOut', 'POST /console/sign-out', { access: 'session', form }),
   row('consoleRecoverPage', 'GET /console/recover'),
   row('consoleRecover', 'POST /console/recover', { form: formAgain }),
@@ -65,6 +68,11 @@ export const consoleRights: readonly Rights[] = [
     access: 'session',
     form,
   }),
+  row('consoleAddPasskeyPage', `GET ${passkeys}`, { access: 'session' }),
+  gravely(row('consoleAddPasskey', `POST ${passkeys}`, { access: 'session', form: formAgain })),
+  row('consoleNewPasskeyOptions', `GET ${passkeys}/new`, { access: 'session' }),
+  row('consolePasskeyProofOptions', `GET ${passkeys}/proof`, { access: 'session' }),
+  row('consoleRemovePasskey', `POST ${passkeys}/remove`, { access: 'session', form }),
   row('consoleDeleteAccountPage', 'GET /console/account/delete', { access: 'session' }),
   gravely(
     row('consoleDeleteAccount', 'POST /console/account/delete', {
@@ -87,6 +95,12 @@ export const consoleRights: readonly Rights[] = [
     form,
   }),
   gravely(formOfOwner('consoleOperatorKey', '/operator-key', 'controls')),
+  ofOwner('consoleImportPage', '/import', 'reads'),
+  row('consoleImport', `POST ${agents}/import`, {
+    access: 'owner',
+    budget: one('controls'),
+    upload: true,
+  }),
   ofOwner('consoleLeavePage', '/leave', 'reads'),
   gravely(formOfOwner('consoleLeave', '/leave', 'controls')),
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),

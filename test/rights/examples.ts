@@ -32,6 +32,11 @@ const left = (more: object = {}): Example => ({
   outcome: '201',
 })
 
+const emptyExport = {
+  ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
+  ...{ memoryCount: 0, memories: [] },
+}
+
 export const examples: Readonly<Record<string, Example>> = {
   previewAgent: page,
   birthAgent: { body: () => birthBody, outcome: '201' },
@@ -70,13 +75,7 @@ export const examples: Readonly<Record<string, Example>> = {
   searchMemories: { query: 'q=mine', outcome: '200' },
   readContext: page,
   exportMemories: page,
-  importMemories: {
-    body: () => ({
-      ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
-      ...{ memoryCount: 0, memories: [] },
-    }),
-    outcome: '200',
-  },
+  importMemories: { body: () => emptyExport, outcome: '200' },
   rotateAgentKey: page,
   listNamedKeys: page,
   createNamedKey: { body: () => ({ name: 'CI', access: 'read' }), outcome: '201' },
@@ -122,6 +121,8 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   consoleSignInPage: page,
   consoleSignIn: refusedForm('401', { email: KEEPER, password: 'not the password' }),
+  consolePasskeySignInOptions: { outcome: 'not_found' },
+  consolePasskeySignIn: refusedForm('401', { passkey: 'none' }),
   consoleSignOut: { fields: {}, outcome: '303' },
   consoleRecoverPage: { query: 'link=none', outcome: 'link_void' },
   consoleRecover: refusedForm('410', { link: 'none', password: 'correct horse battery' }),
@@ -132,6 +133,11 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleChangePassword: refusedForm('400', { current: 'x', password: 'short' }),
   consoleRevokeSession: { fields: { id: 'none' }, outcome: 'not_found' },
   consoleEndOtherSessions: { fields: {}, outcome: '303' },
+  consoleAddPasskeyPage: page,
+  consoleAddPasskey: refusedForm('400', { passkey: 'none' }),
+  consoleNewPasskeyOptions: { outcome: 'not_found' },
+  consolePasskeyProofOptions: { outcome: 'not_found' },
+  consoleRemovePasskey: { fields: { id: 'none' }, outcome: 'not_found' },
   consoleDeleteAccountPage: page,
   consoleDeleteAccount: refusedForm('400', { agents: 'leave', typed: 'another' }),
   consoleAgent: page,
@@ -145,6 +151,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleNewKey: refusedForm('400', { name: '', access: 'read' }),
   consoleEndKey: { fields: { id: 'none' }, outcome: 'key_not_found' },
   consoleOperatorKey: refusedForm('400'),
+  consoleImportPage: page,
+  consoleImport: { body: () => emptyExport, outcome: '200' },
   consoleLeavePage: page,
   consoleLeave: refusedForm('400'),
   consoleEraseAgentPage: page,

@@ -37,6 +37,8 @@ export interface Rights {
   readonly whilePaused: boolean
   readonly budget: Budget | undefined
   readonly form: Form | undefined
+  /** A file that a script of ours sends: not from another site either. */
+  readonly upload?: true
   /** Asks for the password again, where that was long ago. */
   readonly secondLook?: true
   /** Whose pages may call it: those of listed origins, of all, of all but browsers', or of none. */

@@ -15,7 +15,7 @@ const METADATA = { noted: '<noted>' }
 let service: TestService
 let operator: Operator
 beforeAll(async () => {
-  service = await openService(embedded)
+  service = await openService(embedded, { PUBLIC_URL: 'https://home.example' })
   operator = await openConsole(service, { name: NAME, purpose: PURPOSE })
   const body = { key: 'plan', text: TEXT, metadata: METADATA, expectedVersion: 0 }
   await service.call('POST', memoryPath, { token: operator.born.token, body })

@@ -16,7 +16,7 @@ function baseOf(given: string | undefined): string {
 const MINUTE_MS = 60_000
 
 const done = (email: string): string =>
-  `Whoever opens this link within ${LINK_MINUTES} minutes sets another password for ${email}, once. It is on standard output, and nowhere else: give it to the operator alone.
+  `Whoever opens this link within ${LINK_MINUTES} minutes sets another password for ${email}, once, and removes its passkeys. It is on standard output, and nowhere else: give it to the operator alone.
 `
 
 export async function accountRecover({ args: [given = ''], options }: Given): Promise<Report> {

@@ -36,7 +36,7 @@ export const hostCommands: readonly Command[] = [
     group: HOST,
     summary: 'a link by which an operator sets a new password',
     details:
-      'Prints a link, once, on standard output: whoever opens it within half an hour sets another password for the operator account, once, and the account is signed out everywhere. A link that was made before is void. It works while the service runs and while it does not.',
+      'Prints a link, once, on standard output: whoever opens it within half an hour sets another password for the operator account, once; the account is signed out everywhere and its passkeys are removed. A link that was made before is void. It works while the service runs and while it does not.',
     parameters: [{ name: 'EMAIL' }],
     options: [
       {

@@ -1,18 +1,14 @@
 /** POST /api/agents/me/import: what an agent left with comes back. */
 import { z } from 'zod'
-import { problem } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
-import type { Author, Identity } from '../../store/port/home.ts'
+import { problemExample, problemSchema } from '../../pipeline/problem.ts'
 import { MOST_CONFLICTS } from '../../store/port/transfer.ts'
 import { exportExample, exportSchema } from '../export.ts'
 import { forOperators } from '../guards.ts'
 import type { Home } from '../home.ts'
-import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { receive } from './receive.ts'
-import { sourceOf } from './source.ts'
+import { bringIn, IMPORT_ERRORS } from './bring.ts'
 
 const conflicts = z.array(memoryKey).meta({
   description: `Keys that have a memory: the first ${MOST_CONFLICTS} of them.`,
@@ -27,12 +23,6 @@ const query = z.strictObject({
     .enum(['true', 'false'], 'must be true or false')
     .optional()
     .meta({ default: 'false', description: 'Tells what would be, and changes nothing.' }),
-})
-
-const importer = ({ kind, via = 'api', account }: Identity): Author => ({
-  as: kind,
-  via,
-  ...(account !== undefined && { account }),
 })
 
 export const importMemories = endpoint({
@@ -62,30 +52,10 @@ export const importMemories = endpoint({
       example: { ...problemExample('import_conflict'), conflicts: [memoryExample.key] },
     },
   },
-  errors: [
-    ...WRITE_ERRORS,
-    'import_conflict',
-    'import_running',
-    'imports_busy',
-    'memory_quota_reached',
-  ],
-  async handle({ call, identity, query }, { store, imports, limits, clock }: Home) {
+  errors: IMPORT_ERRORS,
+  async handle({ call, identity, query }, home: Home) {
     const { onConflict = 'fail', dryRun } = query
     const order = { onConflict, dryRun: dryRun === 'true' }
-    const under = imports.begin(identity.agentId)
-    try {
-      const received = await receive(call, under, limits.importBytes)
-      const source = sourceOf(received, importer(identity))
-      const found = await store.importMemories(identity, source, order, clock())
-      if (found.outcome === 'conflict') {
-        throw problem('import_conflict', { members: { conflicts: found.conflicts } })
-      }
-      if (found.outcome === 'over_quota') throw problem('memory_quota_reached')
-      if (found.outcome !== 'imported') throw refusal(found)
-      const { imported, skipped, conflicts } = found
-      return json(call, 200, { imported, skipped, conflicts })
-    } finally {
-      under.close()
-    }
+    return json(call, 200, await bringIn(call, home, identity, order))
   },
 })

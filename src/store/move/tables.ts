@@ -155,6 +155,25 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'passkeys',
+    source: `SELECT id, account_id, public_key, site, transports, user_agent, counter, created_at,
+       used_at FROM passkeys`,
+    columns: [
+      ...text('id', 'account_id', 'public_key', 'site', 'transports', 'user_agent'),
+      ...bigint('counter', 'created_at', 'used_at'),
+    ],
+  },
+  {
+    name: 'spent_challenges',
+    source: 'SELECT hash, expires_at FROM spent_challenges',
+    columns: [...text('hash'), ...bigint('expires_at')],
+  },
+  {
+    name: 'shared_secrets',
+    source: 'SELECT name, secret FROM shared_secrets',
+    columns: text('name', 'secret'),
+  },
+  {
     name: 'account_recoveries',
     source: 'SELECT account_id, secret_hash, expires_at FROM account_recoveries',
     columns: [...text('account_id', 'secret_hash'), ...bigint('expires_at')],

@@ -1,4 +1,6 @@
 /** What the browser console asks of a store, beside the home's verbs. */
+
+import type { PasskeyStore } from './accounts/passkeys.ts'
 import type { ActivityStore } from './activity.ts'
 import type { Account, Identity } from './home.ts'
 
@@ -63,7 +65,7 @@ export type AttachAnswer =
   | { readonly outcome: 'revoked' }
 
 /** What the browser console asks beside the home's verbs, which it uses as its agents' operator. */
-export interface SessionStore extends ActivityStore {
+export interface SessionStore extends ActivityStore, PasskeyStore {
   /**
    * Keeps the session and its address, ends the one it replaces and the account's oldest over
    * `SESSIONS_PER_ACCOUNT`, and forgets every one that expired.
@@ -89,14 +91,16 @@ export interface SessionStore extends ActivityStore {
   takeTurn(sessionId: string, turn: number): Promise<boolean>
   /**
    * Ends every other session, voids a link that would set the password, and forgets the other
-   * addresses that the account was signed in from. False where the password is another by now.
+   * addresses that the account was signed in from. Passkeys stay. False where the password is
+   * another by now.
    */
   changePassword(change: PasswordChange, now: number): Promise<boolean>
   /** The account whose password may be set with the secret; undefined: unknown, used or expired. */
   findRecovery(secretHash: string, now: number): Promise<Recovered | undefined>
   /**
-   * Sets the password, uses the secret up, ends every session of the account, and forgets the
-   * addresses that it was signed in from. Undefined where the secret is void by now.
+   * Sets the password, uses the secret up, ends every session of the account, removes its
+   * passkeys, and forgets the addresses that it was signed in from. Undefined where the secret is
+   * void by now.
    */
   setPassword(secretHash: string, passwordHash: string, now: number): Promise<Recovered | undefined>
   /** The operator of an agent that belongs to the account; undefined when it does not. */

@@ -14,7 +14,7 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
-import { knowsAddress, rememberAddress } from './addresses.ts'
+import { knowsAddress, rememberAddress } from './accounts/addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 

@@ -1,4 +1,6 @@
 /** The console's verbs. */
+
+import type { PasskeyStore } from '../port/accounts/passkeys.ts'
 import type { AgentStatus, Author, Identity } from '../port/home.ts'
 import {
   type AttachAnswer,
@@ -9,8 +11,8 @@ import {
   type SessionStore,
 } from '../port/sessions.ts'
 import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
+import { rememberAddress } from './accounts/addresses.ts'
 import { activityVerbs } from './activity.ts'
-import { rememberAddress } from './addresses.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from './identities.ts'
 import { logFrom } from './keeping/log.ts'
@@ -170,7 +172,13 @@ const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
   },
 })
 
-type Elsewhere = 'findRecovery' | 'setPassword' | 'changePassword' | 'leaveAgent' | 'deleteAccount'
+type Elsewhere =
+  | keyof PasskeyStore
+  | 'findRecovery'
+  | 'setPassword'
+  | 'changePassword'
+  | 'leaveAgent'
+  | 'deleteAccount'
 
 export const sessionVerbs = (
   connections: Connections,

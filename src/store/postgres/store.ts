@@ -5,6 +5,10 @@ import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
+import { leavingVerbs } from './accounts/leaving.ts'
+import { passkeyVerbs } from './accounts/passkeys.ts'
+import { passwordVerbs } from './accounts/passwords.ts'
+import { recoveryVerbs } from './accounts/recoveries.ts'
 import { agentVerbs } from './agents.ts'
 import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
@@ -24,9 +28,6 @@ import { searchWith } from './keeping/search.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { keyVerbs } from './keys.ts'
-import { leavingVerbs } from './leaving.ts'
-import { passwordVerbs } from './passwords.ts'
-import { recoveryVerbs } from './recoveries.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sessionVerbs } from './sessions.ts'
 import { sweepAhead } from './transfer/ahead.ts'
@@ -89,6 +90,7 @@ export async function openPostgres(
     ...sessionVerbs(hot, committed),
     ...recoveryVerbs(hot, committed),
     ...passwordVerbs(hot, committed),
+    ...passkeyVerbs(hot, committed),
     ...leavingVerbs(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),

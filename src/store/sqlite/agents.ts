@@ -13,7 +13,7 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
-import { prepareKnowsAddress, prepareRememberAddress } from './addresses.ts'
+import { prepareKnowsAddress, prepareRememberAddress } from './accounts/addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
 import type { Identify } from './identities.ts'

@@ -9,7 +9,7 @@ import {
   type Session,
 } from '../port/sessions.ts'
 import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
-import { prepareRememberAddress } from './addresses.ts'
+import { prepareRememberAddress } from './accounts/addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
 import type { Happen } from './keeping/events.ts'

@@ -9,6 +9,8 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
+import { passkeyVerbs, preparePasskeyReads } from './accounts/passkeys.ts'
+import { prepareFindRecovery } from './accounts/recoveries.ts'
 import { prepareActivityReads } from './activity.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
@@ -27,7 +29,6 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareKeyReads } from './keys.ts'
-import { prepareFindRecovery } from './recoveries.ts'
 import { prepareSessionReads } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
@@ -54,8 +55,8 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     },
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
-    sessions: prepareSessionReads(db),
-    findRecovery: prepareFindRecovery(db),
+    sessions: { ...prepareSessionReads(db), findRecovery: prepareFindRecovery(db) },
+    passkeys: preparePasskeyReads(db),
     activity: prepareActivityReads(db, refuse),
     gateway: prepareGatewayReads(db),
     host: prepareHostReads(db),
@@ -169,8 +170,9 @@ const hostVerbs = (parts: Parts): HostStore => ({
   removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
-const sessionVerbs = ({ findRecovery, sessions, activity, read, writer }: Parts): SessionStore => ({
-  findRecovery: (secretHash, at) => read(() => findRecovery(secretHash, at)),
+const sessionVerbs = ({ sessions, passkeys, activity, read, writer }: Parts): SessionStore => ({
+  ...passkeyVerbs(passkeys, read, writer),
+  findRecovery: (secretHash, at) => read(() => sessions.findRecovery(secretHash, at)),
   setPassword: (...password) => writer.submit('setPassword', ...password),
   createSession: (...session) => writer.submit('createSession', ...session),
   findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),

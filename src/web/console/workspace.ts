@@ -11,6 +11,8 @@ export interface Workspace extends Home {
   readonly sessions: SessionStore
   /** What agents asked for is written down before it is looked at. */
   readonly calls: Pick<AgentCalls, 'settle'>
+  /** What the challenges of passkeys are sealed with, on every node alike. */
+  readonly challengeKey: () => Promise<string>
   /** Where programs reach the service, as far as it is known. */
   readonly publicUrl: string | undefined
   /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */

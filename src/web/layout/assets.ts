@@ -21,8 +21,10 @@ const modules = [
   'follow',
   'later',
   'live',
+  'passkey',
   'shown',
   'submit',
+  'upload',
 ] as const
 
 /** Sent as one, in this order. */

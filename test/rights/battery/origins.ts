@@ -42,7 +42,7 @@ const mayRead = { all: '*', programs: '*', none: null } as const
 /** The rest say who may read, whoever asks. */
 export async function* readers(subject: Subject): Faults {
   const { row, letIn, ask } = subject
-  if (row.cors === 'listed' || row.form) return
+  if (row.cors === 'listed' || row.form || row.upload) return
   const answer = await ask({ headers: { origin: 'https://evil.example' } })
   const allowed = answer.headers.get('access-control-allow-origin')
   if (outcomeOf(answer) !== letIn || allowed !== mayRead[row.cors]) {
@@ -74,7 +74,7 @@ const ours: readonly Readonly<Record<string, string>>[] = [
 
 export async function* otherSites(subject: Subject): Faults {
   const { row, letIn } = subject
-  if (!row.form) return
+  if (!row.form && !row.upload) return
   for (const headers of forged) {
     const what = `sent by another site's page, ${JSON.stringify(headers)}`
     yield* expecting(subject, what, 'origin_denied', { headers })

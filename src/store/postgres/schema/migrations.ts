@@ -5,6 +5,7 @@ import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
+import { addPasskeys } from './added-passkeys.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory, findPinned } from './history.ts'
@@ -174,6 +175,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
   knowSessions,
   writeImportsAhead,
   eraseInSlices,
+  addPasskeys,
 ]
 
 /** The version of the schema that this program has. */

@@ -1,6 +1,10 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
+import { prepareLeaving } from '../accounts/leaving.ts'
+import { preparePasskeyWrites } from '../accounts/passkeys.ts'
+import { prepareChangePassword } from '../accounts/passwords.ts'
+import { prepareRecoveries } from '../accounts/recoveries.ts'
 import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
 import { prepareControls } from '../controls.ts'
@@ -12,9 +16,6 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
-import { prepareLeaving } from '../leaving.ts'
-import { prepareChangePassword } from '../passwords.ts'
-import { prepareRecoveries } from '../recoveries.ts'
 import { prepareSessionWrites } from '../sessions.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
@@ -54,6 +55,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...prepareRecoveries(db),
     ...prepareLeaving(db),
     changePassword: prepareChangePassword(db),
+    ...preparePasskeyWrites(db),
     noteUse: prepareNoteUse(db),
     countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),

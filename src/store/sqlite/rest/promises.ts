@@ -1,4 +1,5 @@
 /** What the rows of one table promise each other: agents, accounts, and the gateway's entries. */
+import { PASSKEYS_PER_ACCOUNT } from '../../port/accounts/passkeys.ts'
 import { ADDRESSES_PER_ACCOUNT, SESSIONS_PER_ACCOUNT } from '../../port/sessions.ts'
 
 /** Held against all rows. */
@@ -31,6 +32,7 @@ export const ofAgents: readonly Promised[] = [
       UNION ALL SELECT id FROM agents WHERE ${notHex('birth_key_hash')}
       UNION ALL SELECT id FROM sessions WHERE ${notHex('token_hash')}
       UNION ALL SELECT account_id FROM account_recoveries WHERE ${notHex('secret_hash')}
+      UNION ALL SELECT hash FROM spent_challenges WHERE ${notHex('hash')}
       UNION ALL SELECT agent_id FROM operator_replacements
         WHERE ${notHex('key_hash')} OR ${notHex('replaced_hash')}`,
   },
@@ -45,9 +47,11 @@ export const ofAgents: readonly Promised[] = [
     wrong: "SELECT id FROM accounts WHERE password_hash NOT GLOB '$argon2id$v=19$m=*,t=*,p=*$*$*'",
   },
   {
-    fault: 'an account has more sessions or addresses than are kept',
+    fault: 'an account has more sessions, passkeys or addresses than are kept',
     wrong: `SELECT account_id FROM sessions
         GROUP BY account_id HAVING count(*) > ${SESSIONS_PER_ACCOUNT}
+      UNION ALL SELECT account_id FROM passkeys
+        GROUP BY account_id HAVING count(*) > ${PASSKEYS_PER_ACCOUNT}
       UNION ALL SELECT account_id FROM sign_in_addresses
         GROUP BY account_id HAVING count(*) > ${ADDRESSES_PER_ACCOUNT}`,
   },

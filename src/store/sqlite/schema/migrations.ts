@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
+import { addPasskeys } from './added-passkeys.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory } from './history.ts'
@@ -164,6 +165,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   addDailyCalls,
   knowSessions,
   eraseInSlices,
+  addPasskeys,
 ]
 
 /** The version of the schema that this program has. */

@@ -20,24 +20,27 @@ const choices = [
   { value: 'erase', label: 'Erase them all, for good' },
 ] as const
 
-const show = (visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> =>
-  showPage(visit.call, workspace.secure, {
+async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const asked = await proof('password', visit, workspace, typed)
+  return showPage(visit.call, workspace.secure, {
     title: 'Delete the account',
     status: typed.refusal?.status ?? 200,
     session: visit.session,
     place: 'account',
     trail: [{ name: 'Account', path: ACCOUNT }],
+    scripts: ['passkey'],
     body: html`<div class="narrow"><h1>Delete the account</h1>
 ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> You are signed out everywhere. An agent that goes on is reached by its operator token alone: make sure that you have it, or <a href="/console">export</a> what should be kept.</p></div>
 <form method="post" action="${DELETE_ACCOUNT}" class="stack">
 ${select({ name: 'agents', label: 'Its agents', choices }, typed)}
 ${input({ name: 'typed', label: 'Your e-mail address, typed once more', type: 'email' }, typed)}
-${proof('password', visit, workspace, typed)}
+${asked}
 <p class="actions"><button class="danger">Delete the account for good</button>
 <a class="button quiet" href="${ACCOUNT}">Cancel</a></p>
 </form></div>`,
   })
+}
 
 export const deleteAccountPage = endpoint({
   operationId: 'consoleDeleteAccountPage',

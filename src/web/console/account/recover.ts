@@ -29,7 +29,7 @@ const show = (call: Call, { secure }: Workspace, typed: Typed): Promise<Answer> 
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow">
 <h1>Set a new password</h1>
-<p class="lead">This link sets it once. Wherever the account is signed in, it is signed out.</p>
+<p class="lead">This link sets it once. Wherever the account is signed in, it is signed out, and its passkeys are removed.</p>
 ${refusalNote(typed)}
 <form method="post" action="${path}" class="stack">
 ${hidden('link', typed.values.link ?? '')}

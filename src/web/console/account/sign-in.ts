@@ -10,19 +10,34 @@ import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { beginSession, currentSession, endSession } from '../../../pipeline/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
-import { showPage } from '../../layout/page.ts'
+import { type Html, showPage } from '../../layout/page.ts'
 import { consolePath, SIGN_IN } from '../../layout/paths.ts'
 import { forAnyone, formForAnyone, formForSignedIn } from '../guards.ts'
+import { ceremony } from '../passkeys/button.ts'
+import { ASKS } from '../passkeys/options.ts'
+import { offeredAt } from '../passkeys/relying-party.ts'
 import type { Workspace } from '../workspace.ts'
 
 const path = SIGN_IN
 
-const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
+export const destination = (next: string | undefined): string =>
+  consolePath(next ?? '') ?? '/console'
 
-const show = (call: Call, { secure }: Workspace, typed: Typed): Promise<Answer> =>
-  showPage(call, secure, {
+/** A form of its own: it asks for neither address nor password. */
+function passkeyForm(call: Call, workspace: Workspace, { values }: Typed): Html {
+  const offered = offeredAt(call, workspace)
+  if ('why' in offered) return html`<p class="aside">${offered.why}</p>`
+  return html`<form method="post" action="${ASKS.signIn}" class="aside">
+${hidden('next', destination(values.next))}
+${ceremony({ does: 'get', asks: ASKS.signIn, field: 'passkey', label: 'Sign in with a passkey', quiet: true })}
+</form>`
+}
+
+const show = (call: Call, workspace: Workspace, typed: Typed): Promise<Answer> =>
+  showPage(call, workspace.secure, {
     title: 'Sign in',
     status: typed.refusal?.status ?? 200,
+    scripts: ['passkey'],
     body: html`<div class="narrow">
 <h1>Sign in</h1>
 <p class="lead">To the agents of your operator account.</p>
@@ -42,6 +57,7 @@ ${input(
 )}
 <button>Sign in</button>
 </form>
+${passkeyForm(call, workspace, typed)}
 <p class="aside">No account yet? <a href="/console/birth">Create an agent</a>: that makes one.</p>
 </div>`,
   })
@@ -59,16 +75,16 @@ export const signInPage = endpoint({
       : show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
+/** From here on a refusal shows the page once more. */
+export const signInAgain = again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
+  show(call, workspace, { values: sent, refusal }),
+)
+
 export const signInForm = endpoint({
   operationId: 'consoleSignIn',
   method: 'POST',
   path,
-  guards: [
-    ...formForAnyone,
-    again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
-      show(call, workspace, { values: sent, refusal }),
-    ),
-  ],
+  guards: [...formForAnyone, signInAgain],
   errors: [...WRITE_ERRORS, ...PASSWORD_ERRORS, 'too_many_sign_ins'],
   async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
     const session = await currentSession(call, workspace)

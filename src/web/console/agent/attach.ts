@@ -19,13 +19,15 @@ import type { Visit, Workspace } from '../workspace.ts'
 
 const path = '/console/attach'
 
-const show = (visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> =>
-  showPage(visit.call, workspace.secure, {
+async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const asked = await proof('password', visit, workspace, typed)
+  return showPage(visit.call, workspace.secure, {
     title: 'Attach an agent',
     status: typed.refusal?.status ?? 200,
     session: visit.session,
     place: 'agents',
     trail: [{ name: 'Agents', path: AGENTS }],
+    scripts: ['passkey'],
     body: html`<div class="narrow">
 <h1>Attach an agent</h1>
 <p class="lead">An agent that was created without an account joins yours by its operator token. Paste it once; the token stays as it is and is not kept.</p>
@@ -41,11 +43,12 @@ ${input(
   },
   typed,
 )}
-${proof('password', visit, workspace, typed)}
+${asked}
 <p class="actions"><button>Attach</button> <a class="button quiet" href="${AGENTS}">Cancel</a></p>
 </form>
 </div>`,
   })
+}
 
 export const attachPage = endpoint({
   operationId: 'consoleAttachPage',

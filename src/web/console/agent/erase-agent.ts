@@ -20,9 +20,11 @@ async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Prom
   const agent = await findAgent(workspace, visit.identity)
   const { profile, memoryCount } = agent
   const { agentId, name } = profile
+  const asked = await proof('password', visit, workspace, typed)
   return showAgentPage(visit, workspace, {
     agent,
     tab: 'settings',
+    scripts: ['passkey'],
     title: 'Erase',
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow"><h1>Erase <bdi>${name}</bdi></h1>
@@ -30,7 +32,7 @@ ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> The profile, ${plural(memoryCount, 'memory', 'memories')} with every version, its activity and all keys are gone at once, for you, for the agent and for whoever runs this service. Your account stays. <a href="${agentPath(agentId)}/export" download>Download the export</a> first, if anything of it should be kept.</p></div>
 <form method="post" action="${agentPath(agentId)}/erase" class="stack">
 ${input({ name: 'typed', label: 'The agent’s name, typed once more', hint: `Or its id: ${agentId}` }, typed)}
-${proof('password', visit, workspace, typed)}
+${asked}
 <p class="actions"><button class="danger">Erase the agent for good</button>
 <a class="button quiet" href="${tabPath(agentId, 'settings')}">Cancel</a></p>
 </form></div>`,

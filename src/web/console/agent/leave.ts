@@ -17,9 +17,11 @@ const path = `${agentPath(':agent')}/leave`
 async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
   const agent = await findAgent(workspace, visit.identity)
   const { agentId, name } = agent.profile
+  const asked = await proof('password', visit, workspace, typed)
   return showAgentPage(visit, workspace, {
     agent,
     tab: 'settings',
+    scripts: ['passkey'],
     title: 'Leave',
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow"><h1>Leave <bdi>${name}</bdi></h1>
@@ -27,7 +29,7 @@ ${refusalNote(typed)}
 <div class="note warn"><p><strong>It is no longer among your agents.</strong> It goes on as it is, with all that it remembers. Whoever has its operator token reaches it, and may attach it to an account of theirs.</p></div>
 <form method="post" action="${agentPath(agentId)}/leave" class="stack">
 ${checkbox({ name: 'understood', label: 'I have its operator token, or do not want to reach it again.' }, typed)}
-${proof('password', visit, workspace, typed)}
+${asked}
 <p class="actions"><button class="danger">Leave the agent</button>
 <a class="button quiet" href="${settingsPath(agentId)}">Cancel</a></p>
 </form></div>`,

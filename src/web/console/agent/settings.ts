@@ -38,6 +38,12 @@ const leaving = (path: string): Html => html`<section aria-labelledby="leave">
 <a class="button quiet" href="${path}/print">Read everything on one page</a></p>
 </section>`
 
+const arriving = (path: string): Html => html`<section aria-labelledby="arrive">
+<h2 id="arrive">Bring it back</h2>
+<p>What an export holds, of this agent or of another, becomes memories of this one.</p>
+<p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
+</section>`
+
 const parting = (path: string): Html => html`<section aria-labelledby="part">
 <h2 id="part">Leave</h2>
 <p>The agent goes on without your account; whoever has its operator token reaches it.</p>
@@ -71,6 +77,7 @@ ${refusalNote(typed)}
 ${profileForm(profile, filled)}
 ${about(profile, workspace.clock())}
 ${leaving(path)}
+${arriving(path)}
 ${parting(path)}
 ${ending(path)}</div>`,
   })

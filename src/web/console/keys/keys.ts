@@ -98,9 +98,11 @@ export async function showKeys(
   const { key = '' } = typed.values
   const fresh = isOwnKey(key) ? key : newKey(workspace.random)
   const turn = await turnField(visit, workspace)
-  const asked = (name: string) => proof(name, visit, workspace, typed)
+  const asked = await proof('password', visit, workspace, typed)
+  const askedOperator = await proof('operatorPassword', visit, workspace, typed)
   return showAgentPage(visit, workspace, {
     tab: 'keys',
+    scripts: ['passkey'],
     title: 'Keys',
     status: typed.refusal?.status ?? 200,
     body: html`<h1>Keys</h1>
@@ -111,8 +113,8 @@ ${refusalNote(typed)}
 ${table(agentId, keys, workspace.clock())}
 </section>
 <div class="narrow apart">${newKeyForm(agentId, turn, typed)}</div>
-<div class="halves apart">${rotateForm(agentId, html`${turn}${asked('password')}`, typed)}
-${operatorForm(agentId, fresh, asked('operatorPassword'), typed)}</div>`,
+<div class="halves apart">${rotateForm(agentId, html`${turn}${asked}`, typed)}
+${operatorForm(agentId, fresh, askedOperator, typed)}</div>`,
   })
 }
 

@@ -1,9 +1,10 @@
 /** Agents leave their account, one by one or because it is deleted. */
-import type { SessionStore } from '../port/sessions.ts'
-import { type Connections, statement } from './engine/connections.ts'
+import type { SessionStore } from '../../port/sessions.ts'
+import { type Connections, statement } from '../engine/connections.ts'
+import { lockAccount } from '../sessions.ts'
+import { removePasskeys } from './passkeys.ts'
 import { voidLink } from './passwords.ts'
 import { endSessions, forgetKnown } from './recoveries.ts'
-import { lockAccount } from './sessions.ts'
 
 const leave = statement<{ agent_id: string }>(
   'leave_account',
@@ -29,7 +30,7 @@ export const leavingVerbs = (
   async deleteAccount(accountId) {
     await transact(async (ask) => {
       await ask(lockAccount, accountId)
-      for (const each of [leaveAll, endSessions, voidLink, forgetKnown, drop]) {
+      for (const each of [leaveAll, endSessions, removePasskeys, voidLink, forgetKnown, drop]) {
         await ask(each, accountId)
       }
     })

@@ -1,7 +1,8 @@
 /** Accounts whose password was lost: the host's owner makes a link, and whoever holds it uses it. */
-import type { HostStore } from '../port/host.ts'
-import type { Recovered, SessionStore } from '../port/sessions.ts'
-import { type Connections, statement } from './engine/connections.ts'
+import type { HostStore } from '../../port/host.ts'
+import type { Recovered, SessionStore } from '../../port/sessions.ts'
+import { type Connections, statement } from '../engine/connections.ts'
+import { removePasskeys } from './passkeys.ts'
 
 const make = statement<{ account_id: string }>(
   'make_recovery',
@@ -60,6 +61,7 @@ export const recoveryVerbs = (
       if (!used) return undefined
       const [found] = await ask(setHash, used.account_id, passwordHash)
       await ask(endSessions, used.account_id)
+      await ask(removePasskeys, used.account_id)
       await ask(forgetKnown, used.account_id)
       return found
     })

@@ -1,8 +1,8 @@
 /** Accounts whose password was lost: the host's owner makes a link, and whoever holds it uses it. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { RecoverAnswer } from '../port/host.ts'
-import type { Recovered } from '../port/sessions.ts'
-import { prepare } from './engine/connection.ts'
+import type { RecoverAnswer } from '../../port/host.ts'
+import type { Recovered } from '../../port/sessions.ts'
+import { prepare } from '../engine/connection.ts'
 
 const FIND = `SELECT a.id, a.email FROM account_recoveries r JOIN accounts a ON a.id = r.account_id
   WHERE r.secret_hash = ? AND r.expires_at > ?`
@@ -26,7 +26,7 @@ export function prepareRecoveries(db: DatabaseSync) {
      RETURNING account_id`,
   )
   const setHash = prepare(db, 'UPDATE accounts SET password_hash = ? WHERE id = ?')
-  const ended = ['account_recoveries', 'sessions', 'sign_in_addresses'].map((table) =>
+  const ended = ['account_recoveries', 'sessions', 'passkeys', 'sign_in_addresses'].map((table) =>
     prepare(db, `DELETE FROM ${table} WHERE account_id = ?`),
   )
   return {

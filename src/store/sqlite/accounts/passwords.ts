@@ -1,8 +1,8 @@
 /** The password of an account is changed by its owner. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { PasswordChange } from '../port/sessions.ts'
+import type { PasswordChange } from '../../port/sessions.ts'
+import { prepare } from '../engine/connection.ts'
 import { prepareRememberAddress } from './addresses.ts'
-import { prepare } from './engine/connection.ts'
 
 export function prepareChangePassword(db: DatabaseSync) {
   const setHash = prepare<{ id: string }>(

@@ -1,9 +1,9 @@
 /** The password of an account is changed by its owner. */
-import type { SessionStore } from '../port/sessions.ts'
+import type { SessionStore } from '../../port/sessions.ts'
+import { type Connections, statement } from '../engine/connections.ts'
+import { endOthers } from '../sessions.ts'
 import { rememberAddress } from './addresses.ts'
-import { type Connections, statement } from './engine/connections.ts'
 import { forgetKnown } from './recoveries.ts'
-import { endOthers } from './sessions.ts'
 
 /** Before its sessions, as where one begins. */
 const changeHash = statement<{ id: string }>(

@@ -1,6 +1,6 @@
 /** The addresses that accounts were signed in from, as hashes. */
-import { ADDRESSES_PER_ACCOUNT } from '../port/sessions.ts'
-import { type Ask, statement } from './engine/connections.ts'
+import { ADDRESSES_PER_ACCOUNT } from '../../port/sessions.ts'
+import { type Ask, statement } from '../engine/connections.ts'
 
 const findAddress = statement<{ found: number }>(
   'find_address',

@@ -1,7 +1,7 @@
 /** The addresses that accounts were signed in from, as hashes. */
 import type { DatabaseSync } from 'node:sqlite'
-import { ADDRESSES_PER_ACCOUNT } from '../port/sessions.ts'
-import { prepare } from './engine/connection.ts'
+import { ADDRESSES_PER_ACCOUNT } from '../../port/sessions.ts'
+import { prepare } from '../engine/connection.ts'
 
 export function prepareKnowsAddress(db: DatabaseSync) {
   const find = prepare(db, 'SELECT 1 FROM sign_in_addresses WHERE address_hash = ?')

@@ -1,0 +1,150 @@
+/** /console/agents/<id>/import: an export comes back, from a file that the page's script sends. */
+import { html } from 'hono/html'
+import { z } from 'zod'
+import { Problem } from '../../../errors.ts'
+import { exportExample, exportSchema } from '../../../home/export.ts'
+import { bringIn, IMPORT_ERRORS } from '../../../home/import/bring.ts'
+import type { Answer } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { sameSite } from '../../../pipeline/guards/origin.ts'
+import { noteRefusal } from '../../../pipeline/problem.ts'
+import { type Imported, type ImportOrder, MOST_CONFLICTS } from '../../../store/port/transfer.ts'
+import { select, untouched } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { note } from '../../layout/parts.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { faultList } from '../../layout/problem-page.ts'
+import { number } from '../../layout/words.ts'
+import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+
+const importPath = (agentId: string): string => `${agentPath(agentId)}/import`
+
+const choices = [
+  { value: 'fail', label: 'Import nothing at all' },
+  { value: 'skip', label: 'Leave it as it is' },
+  { value: 'replace', label: 'Make the imported text its next version' },
+] as const
+
+/** Shown by the script that sends the file. */
+const form = (
+  path: string,
+): Html => html`<div data-uploads hidden><form method="post" action="${path}" class="stack">
+<div class="field"><label for="file">The file</label>
+<p class="hint" id="file-hint">An export as it was downloaded.</p>
+<input type="file" id="file" name="file" accept=".json,application/json" required aria-describedby="file-hint"></div>
+${select({ name: 'onConflict', label: 'Where a key has a memory already', choices }, untouched)}
+<p class="actions"><button name="dryRun" value="true" class="quiet">See what it would do</button>
+<button>Import</button></p>
+</form></div>
+<p data-without-script>This page sends the file by a script. Without one, the command line does it: <code>agent-home import FILE</code></p>`
+
+const keyList = (keys: readonly string[]): Html =>
+  html`<ul>${keys.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
+
+function had(conflicts: readonly string[]): Html {
+  if (conflicts.length === 0) return nothing
+  const count = conflicts.length < MOST_CONFLICTS ? '' : `, the first ${MOST_CONFLICTS} of them`
+  return html`<p>These keys had a memory${count}:</p>${keyList(conflicts)}`
+}
+
+/** What was there and is replaced is named, as far as keys are. */
+function counts({ imported, skipped, conflicts }: Imported, { onConflict }: ImportOrder): string {
+  const unchanged = `${number(skipped)} unchanged`
+  const updated = onConflict === 'replace' ? conflicts.length : 0
+  if (updated === MOST_CONFLICTS) return `${number(imported)} created or updated, ${unchanged}`
+  return `${number(imported - updated)} created, ${number(updated)} updated, ${unchanged}`
+}
+
+function success(found: Imported, order: ImportOrder): Html {
+  const words = order.dryRun
+    ? `It would be: ${counts(found, order)}. Nothing was changed yet.`
+    : `Imported: ${counts(found, order)}.`
+  return note('good', html`<p>${words}</p>${had(found.conflicts)}`)
+}
+
+const TAKEN =
+  'Nothing was imported. Choose below what is to be done where a key has a memory already.'
+
+const namesKeys = z.object({ conflicts: z.array(z.string()) })
+
+function failure(refusal: Problem): Html {
+  const { conflicts } = namesKeys.safeParse(refusal.extras.members).data ?? { conflicts: [] }
+  // What is wrong with the file as a whole is said above.
+  const placed = (refusal.extras.errors ?? []).filter(({ pointer }) => pointer !== '')
+  // What programs are told of a conflict names what they send.
+  const words = refusal.code === 'import_conflict' ? TAKEN : refusal.message
+  return note('bad', html`<p>${words}</p>${faultList(placed)}${had(conflicts)}`)
+}
+
+interface Outcome {
+  readonly status: number
+  readonly shown: Html
+}
+
+async function show(
+  visit: AgentVisit,
+  workspace: Workspace,
+  { status, shown }: Outcome,
+): Promise<Answer> {
+  const agent = await findAgent(workspace, visit.identity)
+  const { agentId } = agent.profile
+  return showAgentPage(visit, workspace, {
+    agent,
+    tab: 'settings',
+    title: 'Import',
+    status,
+    scripts: ['upload'],
+    body: html`<div class="narrow"><h1>Import</h1>
+<p class="lead">What the file holds becomes memories of this agent: all of it or nothing, after all of it was looked through.</p>
+<div id="outcome" aria-live="polite">${shown}</div>
+${form(importPath(agentId))}
+<p class="actions"><a class="button quiet" href="${tabPath(agentId, 'memories')}">To the memories</a></p></div>`,
+  })
+}
+
+export const importPage = endpoint({
+  operationId: 'consoleImportPage',
+  method: 'GET',
+  path: importPath(':agent'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  errors: ['invalid_token'],
+  handle: (visit, workspace: Workspace) => show(visit, workspace, { status: 200, shown: nothing }),
+})
+
+/** What is wrong with the file is said on the page, as it is to programs. */
+async function outcomeOf(
+  { call, identity }: AgentVisit,
+  workspace: Workspace,
+  order: ImportOrder,
+): Promise<Outcome> {
+  try {
+    const imported = await bringIn(call, workspace, identity, order)
+    return { status: 200, shown: success(imported, order) }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    noteRefusal(call, error)
+    return { status: error.status, shown: failure(error) }
+  }
+}
+
+export const importUpload = endpoint({
+  operationId: 'consoleImport',
+  method: 'POST',
+  path: importPath(':agent'),
+  params: ofAgent,
+  guards: [sameSite, ...forOwner, ...costs('controls')],
+  query: z.object({
+    onConflict: z.enum(['fail', 'skip', 'replace']).default('fail'),
+    dryRun: z.literal('true').optional(),
+  }),
+  upload: { schema: exportSchema, example: exportExample },
+  errors: [...IMPORT_ERRORS, 'invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    const { onConflict, dryRun } = visit.query
+    const outcome = await outcomeOf(visit, workspace, { onConflict, dryRun: dryRun === 'true' })
+    return show(visit, workspace, outcome)
+  },
+})

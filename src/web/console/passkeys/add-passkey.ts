@@ -1,0 +1,108 @@
+/** /console/account/passkeys: another passkey, after a second look. */
+import { html } from 'hono/html'
+import { problem } from '../../../errors.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { keptUserAgent } from '../../../pipeline/sessions.ts'
+import {
+  type AddPasskeyAnswer,
+  PASSKEYS_PER_ACCOUNT,
+} from '../../../store/port/accounts/passkeys.ts'
+import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { type Html, showPage } from '../../layout/page.ts'
+import { ACCOUNT } from '../../layout/paths.ts'
+import { isConfirmed, proof, secondLook } from '../account/second-look.ts'
+import { formForSignedIn, forSignedIn, shownAgain } from '../guards.ts'
+import type { Visit, Workspace } from '../workspace.ts'
+import { verifyRegistration } from './answered.ts'
+import { ceremony, withoutThem } from './button.ts'
+import { readChallenge } from './challenge.ts'
+import { ASKS, PASSKEYS } from './options.ts'
+import { type Offered, offeredAt, partyAt } from './relying-party.ts'
+
+const FIELD = 'passkey'
+
+const NONE_HERE =
+  'This browser has no passkeys, or runs no scripts: add one with a browser that does.'
+
+/** One question after the other: who is there, and then the browser’s own. */
+function step(asked: Html | undefined, offered: Offered): Html {
+  if (asked) return html`${asked}<button>Go on</button>`
+  if ('why' in offered) return html`<p>${offered.why}</p>`
+  return html`${ceremony({ does: 'create', asks: ASKS.add, field: FIELD, label: 'Add a passkey' })}
+${withoutThem(NONE_HERE)}`
+}
+
+async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const { call, session } = visit
+  const isKnown = isConfirmed(session, workspace.clock())
+  const asked = isKnown ? undefined : await proof('password', visit, workspace, typed)
+  return showPage(call, workspace.secure, {
+    title: 'Add a passkey',
+    status: typed.refusal?.status ?? 200,
+    session,
+    place: 'account',
+    trail: [{ name: 'Account', path: ACCOUNT }],
+    scripts: ['passkey'],
+    body: html`<div class="narrow"><h1>Add a passkey</h1>
+<p class="lead">It stays on your device, or with whoever keeps your passkeys. It opens this account without the password.</p>
+${refusalNote(typed)}
+<form method="post" action="${PASSKEYS}" class="stack">${step(asked, offeredAt(call, workspace))}</form>
+<p class="actions"><a class="button quiet" href="${ACCOUNT}">Cancel</a></p></div>`,
+  })
+}
+
+export const addPasskeyPage = endpoint({
+  operationId: 'consoleAddPasskeyPage',
+  method: 'GET',
+  path: PASSKEYS,
+  guards: forSignedIn,
+  handle: (visit, workspace: Workspace) => show(visit, workspace, untouched),
+})
+
+const refusals: Readonly<Record<Exclude<AddPasskeyAnswer['outcome'], 'added'>, string>> = {
+  spent:
+    'Nothing was done now: the form was sent before. Your passkeys are listed on the page of the account.',
+  taken: 'Nothing was added: this passkey belongs to an account already.',
+  full: `Nothing was added: an account may have ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one before you add another.`,
+}
+
+const untrue = (cause: unknown) =>
+  problem('passkey_refused', { detail: 'The passkey was not added. Try it once more.', cause })
+
+/** Throws `passkey_refused`. */
+async function registered({ call, session }: Visit, workspace: Workspace, text: string) {
+  const party = partyAt(call, workspace)
+  if (!party) throw untrue('none are offered here')
+  const key = await workspace.challengeKey()
+  const now = workspace.clock()
+  return verifyRegistration(party, text, (challenge) =>
+    readChallenge(key, ['add', session.id], now, challenge),
+  ).catch((cause: unknown) => {
+    throw untrue(cause)
+  })
+}
+
+async function add(visit: Visit & Sent, workspace: Workspace, text: string): Promise<Answer> {
+  const { call, session } = visit
+  const { challenge, ...made } = await registered(visit, workspace, text)
+  const passkey = { ...made, accountId: session.accountId, userAgent: keptUserAgent(call) }
+  const { outcome } = await workspace.sessions.addPasskey(passkey, challenge, workspace.clock())
+  if (outcome !== 'added') throw problem('passkey_refused', { detail: refusals[outcome] })
+  return redirect(call, `${ACCOUNT}?added`)
+}
+
+export const addPasskeyForm = endpoint({
+  operationId: 'consoleAddPasskey',
+  method: 'POST',
+  path: PASSKEYS,
+  guards: [...formForSignedIn, shownAgain(show), secondLook('password')],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'passkey_refused'],
+  async handle(visit, workspace: Workspace) {
+    const text = visit.sent[FIELD]
+    // Who is there is known by now: the browser's own question comes next.
+    return text ? add(visit, workspace, text) : redirect(visit.call, PASSKEYS)
+  },
+})

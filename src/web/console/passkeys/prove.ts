@@ -1,0 +1,135 @@
+/** Whoever has a passkey of an account has proved to be its owner, as whoever knows its password. */
+import { hash } from 'node:crypto'
+import type { ProblemExtras } from '../../../errors.ts'
+import { attemptBy } from '../../../home/account.ts'
+import type { Call } from '../../../http/call.ts'
+import {
+  refuseGuessing,
+  refusePassword,
+  refuseSessions,
+  SESSIONS,
+} from '../../../pipeline/failures.ts'
+import type { FoundPasskey } from '../../../store/port/accounts/passkeys.ts'
+import type { Account } from '../../../store/port/home.ts'
+import type { Session } from '../../../store/port/sessions.ts'
+import type { Workspace } from '../workspace.ts'
+import { type Assertion, assertionIn, verifyAssertion } from './answered.ts'
+import { type Purpose, readChallenge } from './challenge.ts'
+import { partyAt } from './relying-party.ts'
+
+/** Why a passkey may be refused. */
+export const PASSKEY_ERRORS = [
+  'passkey_refused',
+  'too_many_failures',
+  'too_many_wrong_passwords',
+] as const
+
+interface Fault {
+  /** There may be a copy of the passkey: whoever holds it is told, for it did sign. */
+  readonly isCopied: boolean
+  readonly cause?: unknown
+}
+
+const untrue = (cause?: unknown): Fault => ({ isCopied: false, cause })
+
+interface Presented {
+  readonly given: Assertion
+  readonly passkey: FoundPasskey
+}
+
+/** What is wrong with the answer; undefined where nothing is, and then it is spent. */
+async function faultOf(
+  call: Call,
+  workspace: Workspace,
+  purpose: Purpose,
+  { given, passkey }: Presented,
+): Promise<Fault | undefined> {
+  const { challengeKey, clock, sessions } = workspace
+  const party = partyAt(call, workspace)
+  if (!party) return untrue('none are offered here')
+  // Who is not asked for, says so: of several accounts, the one that was chosen.
+  const isNamed = given.response.userHandle !== undefined
+  if (purpose[0] === 'sign in' && !isNamed) return untrue('no account was named')
+  const key = await challengeKey()
+  const accept = (text: string) => readChallenge(key, purpose, clock(), text)
+  const proof = await verifyAssertion(party, given, passkey, accept).catch(untrue)
+  if ('isCopied' in proof) return proof
+  const { outcome } = await sessions.usePasskey({ id: passkey.id, ...proof }, clock())
+  return outcome === 'used' ? undefined : { isCopied: outcome === 'stale' }
+}
+
+async function presentedIn(text: string, { sessions }: Workspace): Promise<Partial<Presented>> {
+  const given = assertionIn(text)
+  const passkey = given && (await sessions.findPasskey(given.id))
+  return { ...(given && { given }), ...(passkey && { passkey }) }
+}
+
+/** Throws one of `PASSKEY_ERRORS`, each try counted as one at the password is. */
+async function prove(
+  call: Call,
+  workspace: Workspace,
+  asked: {
+    readonly email: string
+    readonly session: Session | undefined
+    readonly purpose: Purpose
+  },
+  { given, passkey }: Partial<Presented>,
+  extrasOf: (fault: Fault) => ProblemExtras & { readonly code: 'passkey_refused' | 'invalid_body' },
+): Promise<Pick<Account, 'id' | 'email'>> {
+  const attempt = await attemptBy(call, workspace, asked)
+  await refuseGuessing(call, workspace, attempt)
+  const fault =
+    given && passkey ? await faultOf(call, workspace, asked.purpose, { given, passkey }) : untrue()
+  if (passkey && !fault) return { id: passkey.accountId, email: passkey.email }
+  const { code, ...extras } = extrasOf(fault ?? untrue())
+  return refusePassword(call, workspace, attempt, code, extras)
+}
+
+const COPIED =
+  'Nothing was done: this passkey has signed as often before, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was set back.'
+
+/** What tries at a passkey that nobody has are counted against. */
+const nobody = (given: Assertion | undefined): string => hash('sha256', given?.id ?? '', 'hex')
+
+/** Throws one of `PASSKEY_ERRORS`, or `too_many_sign_ins`. */
+export async function signInByPasskey(
+  call: Call,
+  workspace: Workspace,
+  text: string,
+  session: Session | undefined,
+): Promise<Pick<Account, 'id' | 'email'>> {
+  const presented = await presentedIn(text, workspace)
+  const email = presented.passkey?.email ?? nobody(presented.given)
+  await refuseSessions(call, workspace, email)
+  const asked = { email, session, purpose: ['sign in'] } as const
+  const account = await prove(call, workspace, asked, presented, ({ isCopied, cause }) => ({
+    code: 'passkey_refused',
+    cause,
+    ...(isCopied && { detail: COPIED }),
+  }))
+  await workspace.budgets.take(SESSIONS, email)
+  return account
+}
+
+const messageOf = ({ isCopied }: Fault): string =>
+  isCopied
+    ? 'passkey has signed as often before, so there may be a copy of it: use the password'
+    : 'passkey is not accepted: nothing was done'
+
+/** Throws one of `PASSKEY_ERRORS`, or `invalid_body` with the fault at the field of the form. */
+export async function provePasskey(
+  call: Call,
+  workspace: Workspace,
+  session: Session,
+  { text, field }: { readonly text: string; readonly field: string },
+): Promise<void> {
+  const { given, passkey } = await presentedIn(text, workspace)
+  const isTheirs = passkey?.accountId === session.accountId
+  const asked = { email: session.email, session, purpose: ['confirm', session.id] } as const
+  const presented = given && isTheirs ? { given, passkey } : {}
+  await prove(call, workspace, asked, presented, (fault) => ({
+    code: 'invalid_body',
+    cause: fault.cause,
+    errors: [{ pointer: `/${field}`, message: messageOf(fault) }],
+  }))
+}

@@ -1,0 +1,104 @@
+/** An export comes back by a person's hands: chosen, looked at, imported. */
+import { expect, test } from 'vitest'
+import { write } from '../harness.ts'
+import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+
+const at = together()
+
+let accounts = 0
+
+async function signedIn(options?: Parameters<typeof visit>[2]) {
+  const email = `import${++accounts}@example.org`
+  const born = await at.house.birth({ email, password: PASSWORD })
+  const visitor = await visit(at.browser, at.house.base, options)
+  await signIn(visitor.page, email)
+  return { ...visitor, born, agent: `/console/agents/${born.agentId}` }
+}
+
+const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
+  expect(await barriers(page)).toEqual([])
+  expect(await overflows(page)).toBe(false)
+  expect(faults).toEqual([])
+}
+
+const asFile = (text: string) => ({
+  name: 'atlas.json',
+  mimeType: 'application/json',
+  buffer: Buffer.from(text),
+})
+
+test('an export of one agent is brought into another: looked at first, then done', async () => {
+  const { born: theirs } = await signedIn()
+  await write(at.house, theirs.token, 'plan', 'the plan')
+  await write(at.house, theirs.token, 'notes', 'some notes')
+  const exported = await at.house.call('GET', '/api/agents/me/export', { token: theirs.token })
+  const visitor = await signedIn({ viewport: { width: 360, height: 800 } })
+  const { page, agent, born } = visitor
+  await write(at.house, born.token, 'plan', 'mine')
+  await page.goto(`${agent}/settings`)
+  await page.getByRole('link', { name: 'Import an export' }).click()
+  await inGoodOrder(visitor)
+  await page.getByLabel('The file').setInputFiles(asFile(exported.text))
+  const address = page.url()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Choose below what is to be done').waitFor()
+  expect(await barriers(page)).toEqual([])
+  await page.getByLabel('Where a key has a memory already').selectOption('replace')
+  await page.getByRole('button', { name: 'See what it would do' }).click()
+  await page.getByText('It would be: 1 created, 1 updated, 0 unchanged.').waitFor()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Imported: 1 created, 1 updated, 0 unchanged.').waitFor()
+  expect([page.url(), await overflows(page)]).toEqual([address, false])
+  await page.getByRole('link', { name: 'To the memories' }).click()
+  await page.getByRole('link', { name: /^notes/ }).waitFor()
+})
+
+test('a file that is wrong is refused with the places, and can be sent again', async () => {
+  const { page, agent } = await signedIn()
+  await page.goto(`${agent}/import`)
+  const wrong = { format: 'service-home-v1', memories: [{ key: 'no key', text: '' }] }
+  await page.getByLabel('The file').setInputFiles(asFile(JSON.stringify(wrong)))
+  await page.getByRole('button', { name: 'See what it would do' }).click()
+  await page.getByText('/memories/0/text', { exact: true }).waitFor()
+  expect(await barriers(page)).toEqual([])
+  await page.getByLabel('The file').setInputFiles(asFile('[]'))
+  await page.getByRole('button', { name: 'See what it would do' }).click()
+  await page.getByText('/memories/0/text', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByText('What is sent must be an object.').waitFor()
+})
+
+test('8 MiB arrive as they are', async () => {
+  const { page, agent, born } = await signedIn()
+  const [key, text] = ['key', 'д'.repeat(8_000)]
+  const at0 = '2026-11-21T10:00:00.000Z'
+  const memories = Array.from({ length: 500 }, (_, n) => ({
+    ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key: `${key}${1_000 + n}`, text },
+    ...{ metadata: {}, version: 1, createdAt: at0, updatedAt: at0 },
+  }))
+  const about = { format: 'service-home-v1', agent: {}, exportedAt: at0, memoryCount: 500 }
+  await page.goto(`${agent}/import`)
+  await page.getByLabel('The file').setInputFiles(asFile(JSON.stringify({ ...about, memories })))
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Imported: 500 created').waitFor()
+  const found = await at.house.call('GET', '/api/agents/me/memory?key=key1499', {
+    token: born.token,
+  })
+  expect(found.body.memory).toMatchObject({ text })
+})
+
+test('whoever was signed out in the meantime is told, and nothing is imported', async () => {
+  const { page, agent, context } = await signedIn()
+  await page.goto(`${agent}/import`)
+  await page.getByLabel('The file').setInputFiles(asFile('{}'))
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('You are signed out').waitFor()
+})
+
+test('without JavaScript the page names the command line', async () => {
+  const { page, agent, faults } = await signedIn({ javaScriptEnabled: false })
+  await page.goto(`${agent}/import`)
+  await page.getByText('agent-home import FILE').waitFor()
+  expect(await page.getByRole('button', { name: 'Import', exact: true }).count()).toBe(0)
+  expect(faults).toEqual([])
+})
