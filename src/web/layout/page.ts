@@ -1,5 +1,5 @@
 /** The shell of every page, and the headers that keep it to itself. */
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
 import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
@@ -132,6 +132,17 @@ ${page.band ?? nothing}
 <footer class="foot"><p>Exactly what the agent wrote, provably kept, yours to leave with.</p></footer>
 </body>
 </html>`
+
+/** As it stands in no page: what is text in one has no brackets. */
+const HERE = '<!-- what is sent piece by piece -->'
+
+/** What stands before and after a body that is sent piece by piece. */
+export async function aroundBody(page: Omit<Page, 'body'>): Promise<readonly [string, string]> {
+  const [before = '', after = ''] = String(
+    await shell({ ...page, body: html`${raw(HERE)}` }),
+  ).split(HERE)
+  return [before, after]
+}
 
 export async function showPage(call: Call, secure: boolean, page: Page): Promise<Answer> {
   const text = String(await shell(page))
