@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
-import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
+import { type BrowserModule, icon, roomsStylesheet, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
 import { ACCOUNT, AGENTS, ROOMS, SIGN_IN } from './paths.ts'
 
@@ -118,7 +118,9 @@ const shell = (page: Page): Html => html`<!doctype html>
 <meta name="referrer" content="same-origin">
 <title>${page.title} · Agent Home</title>
 <link rel="icon" href="${icon()}" type="image/svg+xml">
-<link rel="stylesheet" href="${stylesheet()}">
+<link rel="stylesheet" href="${stylesheet()}">${
+  page.place === 'rooms' ? html`<link rel="stylesheet" href="${roomsStylesheet()}">` : nothing
+}
 ${tags(page.scripts ?? [])}
 </head>
 ${bodyTag(page)}
