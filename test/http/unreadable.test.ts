@@ -46,7 +46,7 @@ describe('what is no text', () => {
     const { agent, get } = await openConsole(home.service)
     for (const encoded of NO_TEXT) {
       const { status, text } = await get(`${agent}/memories?${name}=${encoded}`)
-      expect([status, text]).toEqual([400, expect.stringContaining(`<code>?${name}</code>`)])
+      expect([status, text]).toEqual([400, expect.stringContaining(`<li><bdi>${name}</bdi> `)])
     }
   })
 

@@ -121,6 +121,15 @@ describe('what was not found', () => {
     expect(text).toContain('Sign out')
   })
 
+  test('nor is the navigation lost where everything is read on one page', async () => {
+    const { text } = await operator.get(`${operator.agent}/print`)
+    expect(text).toContain('<title>Everything · Atlas · Agent Home</title>')
+    expect(insideOf(text, 'nav').length).toBe(3)
+    expect(text).toMatch(
+      /<pre class="text" dir="auto">two<\/pre>[\s\S]*<\/footer>\n<\/body>\n<\/html>$/,
+    )
+  })
+
   test('of another’s agent says nothing of it, and leads to one’s own', async () => {
     const other = await openConsole(service, { name: 'Secret' })
     const text = await shown(`${other.agent}/memory?key=never`)

@@ -111,15 +111,15 @@ const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Cru
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
 /** The page in its frame. Throws `invalid_token`. */
-export async function showAgentPage(
+export async function framed(
   { call, session, identity }: AgentVisit,
   workspace: Workspace,
   page: AgentPage,
-): Promise<Answer> {
+): Promise<Page> {
   const agent = page.agent ?? (await findAgent(workspace, identity))
-  const { name, agentId } = agent.profile
-  const { tab, title, here = title, scripts = [] } = page
-  return showPage(call, workspace.secure, {
+  const { name } = agent.profile
+  const { tab, title, here = title } = page
+  return {
     ...page,
     title: title === name ? name : `${title} · ${name}`,
     here,
@@ -127,7 +127,18 @@ export async function showAgentPage(
     place: 'agents',
     trail: trailOf(agent, page),
     band: bar(agent, call, tab),
-    scripts: [...scripts, 'follow'],
-    follows: eventsPath(agentId),
+  }
+}
+
+/** In its frame, and kept as it is now by what happens. Throws `invalid_token`. */
+export async function showAgentPage(
+  visit: AgentVisit,
+  workspace: Workspace,
+  page: AgentPage,
+): Promise<Answer> {
+  return showPage(visit.call, workspace.secure, {
+    ...(await framed(visit, workspace, page)),
+    scripts: [...(page.scripts ?? []), 'follow'],
+    follows: eventsPath(visit.identity.agentId),
   })
 }

@@ -36,7 +36,6 @@ const styles = [
   'console',
   'memories',
   'versions',
-  'rooms',
   'paper',
 ] as const
 
@@ -55,14 +54,16 @@ function moduleText(name: BrowserModule): string {
 }
 
 /** Without comments, indentation and the ends of lines, which are a quarter of it. */
-const styleText = (): string =>
-  styles
+const styleText = (names: readonly string[]): string =>
+  names
     .map((name) => read(`./style/${name}.css`))
     .join('')
     .replaceAll(/\/\*.*?\*\/|^ +|\n(?=\n)/gms, '')
     .replaceAll(/ ?([{};,])\n/g, '$1')
 
 const fileOf = (name: BrowserModule): string => `${name}.${extension}`
+
+const CSS = 'text/css; charset=utf-8'
 
 interface Edition {
   /** Changes with the content, so that browsers may keep it for good. */
@@ -72,7 +73,8 @@ interface Edition {
 
 function load(): Edition {
   const files = new Map<string, Asset>([
-    ['style.css', { type: 'text/css; charset=utf-8', text: styleText() }],
+    ['style.css', { type: CSS, text: styleText(styles) }],
+    ['rooms.css', { type: CSS, text: styleText(['rooms']) }],
     ['icon.svg', { type: 'image/svg+xml', text: serviceIcon() }],
   ])
   for (const name of modules) {
@@ -92,6 +94,8 @@ function edition(): Edition {
 const addressOf = (file: string): string => `/assets/${edition().id}/${file}`
 
 export const stylesheet = (): string => addressOf('style.css')
+/** What only the first page and the rooms need, after the other. */
+export const roomsStylesheet = (): string => addressOf('rooms.css')
 export const icon = (): string => addressOf('icon.svg')
 export const scriptOf = (name: BrowserModule): string => addressOf(fileOf(name))
 

@@ -1,8 +1,8 @@
 /** The shell of every page, and the headers that keep it to itself. */
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
-import { type BrowserModule, icon, scriptOf, stylesheet } from './assets.ts'
+import { type BrowserModule, icon, roomsStylesheet, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
 import { ACCOUNT, AGENTS, ROOMS, SIGN_IN } from './paths.ts'
 
@@ -118,7 +118,9 @@ const shell = (page: Page): Html => html`<!doctype html>
 <meta name="referrer" content="same-origin">
 <title>${page.title} · Agent Home</title>
 <link rel="icon" href="${icon()}" type="image/svg+xml">
-<link rel="stylesheet" href="${stylesheet()}">
+<link rel="stylesheet" href="${stylesheet()}">${
+  page.place === 'rooms' ? html`<link rel="stylesheet" href="${roomsStylesheet()}">` : nothing
+}
 ${tags(page.scripts ?? [])}
 </head>
 ${bodyTag(page)}
@@ -132,6 +134,17 @@ ${page.band ?? nothing}
 <footer class="foot"><p>Exactly what the agent wrote, provably kept, yours to leave with.</p></footer>
 </body>
 </html>`
+
+/** As it stands in no page: what is text in one has no brackets. */
+const HERE = '<!-- what is sent piece by piece -->'
+
+/** What stands before and after a body that is sent piece by piece. */
+export async function aroundBody(page: Omit<Page, 'body'>): Promise<readonly [string, string]> {
+  const [before = '', after = ''] = String(
+    await shell({ ...page, body: html`${raw(HERE)}` }),
+  ).split(HERE)
+  return [before, after]
+}
 
 export async function showPage(call: Call, secure: boolean, page: Page): Promise<Answer> {
   const text = String(await shell(page))

@@ -4,11 +4,11 @@ import { attachExport, EXPORT_ERRORS, type Snapshot, takeExport } from '../../..
 import { answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
-import { stylesheet } from '../../layout/assets.ts'
 import { glyph } from '../../layout/glyphs.ts'
-import { type Html, keepToItself } from '../../layout/page.ts'
+import { aroundBody, type Html, keepToItself, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { moment, plural } from '../../layout/words.ts'
+import { framed } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { facts } from './memory.ts'
@@ -24,19 +24,8 @@ export const exportDownload = endpoint({
   handle: ({ call, identity }, workspace: Workspace) => attachExport(call, workspace, identity),
 })
 
-const head = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${profile.name} · everything it remembers</title>
-<link rel="stylesheet" href="${stylesheet()}">
-</head>
-<body class="sheet">
-<main>
-<p class="trail"><a href="${agentPath(profile.agentId)}">Back to ${profile.name}</a></p>
-<header class="profile"><span class="crest">${glyph(profile.symbol)}</span>
+const heading = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<header
+class="profile"><span class="crest">${glyph(profile.symbol)}</span>
 <div class="grow"><h1 dir="auto">${profile.name}</h1>
 <p class="lead" dir="auto">${profile.purpose}</p>
 <p class="dim">${plural(memoryCount, 'memory', 'memories')} as of ${moment(now)} · <code>${profile.agentId}</code></p></div></header>`
@@ -48,14 +37,22 @@ ${facts(memory, now)}
 ${metadataOf(memory)}
 </article>`
 
+type Around = Awaited<ReturnType<typeof aroundBody>>
+
 /** Streamed, since all the memories of an agent may be many megabytes. */
-async function* sheet(snapshot: Snapshot, now: number): AsyncGenerator<string> {
-  yield String(await head(snapshot, now))
+async function* sheet(
+  snapshot: Snapshot,
+  now: number,
+  [before, after]: Around,
+): AsyncGenerator<string> {
+  yield before + String(await heading(snapshot, now))
   for await (const batch of snapshot.memories) {
     yield (await Promise.all(batch.map((memory) => entry(memory, now)))).join('')
   }
-  yield '</main></body></html>'
+  yield after
 }
+
+const page = { tab: 'settings', title: 'Everything', body: nothing } as const
 
 export const printPage = endpoint({
   operationId: 'consolePrint',
@@ -64,9 +61,11 @@ export const printPage = endpoint({
   params: ofAgent,
   guards: [...forOwner, ...costs('exports')],
   errors: ['invalid_token', ...EXPORT_ERRORS],
-  async handle({ call, identity }, workspace: Workspace) {
+  async handle(visit, workspace: Workspace) {
+    const { call, identity } = visit
     const { secure, clock } = workspace
-    const pages = await takeExport(workspace, identity, (snapshot) => sheet(snapshot, clock()))
+    const around = await aroundBody(await framed(visit, workspace, page))
+    const pages = await takeExport(workspace, identity, (taken) => sheet(taken, clock(), around))
     keepToItself(call, secure)
     return answer(call, 200, pages, 'text/html; charset=utf-8')
   },
