@@ -93,6 +93,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/feeds': ['store/port', 'store/words'],
   'store/credentials': ['store/port'],
   'store/rows': ['store/port'],
+  'store/session-rows': ['store/port'],
   'store/letters': [],
   'store/words': ['store/letters'],
   'store/search': ['store/port', 'store/words'],
@@ -109,6 +110,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/feeds',
     'store/rows',
     'store/search',
+    'store/session-rows',
     'store/words',
   ],
   'store/postgres': [
@@ -123,6 +125,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/feeds',
     'store/rows',
     'store/search',
+    'store/session-rows',
     'store/words',
   ],
 }

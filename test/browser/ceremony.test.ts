@@ -280,19 +280,15 @@ describe('the console in a browser', () => {
   test('the page of an agent follows what it does, and waits for its first write', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(agent)
     await page.getByText('Waiting for its first write').waitFor()
     await inGoodOrder(visitor)
-    await followed
     await write(at.house, born.token, 'plan', 'one')
     await page.getByText('The first memory is here:').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'Wrote plan' }).waitFor()
     await page.locator('.tabs').getByText('1', { exact: true }).waitFor()
     await inGoodOrder(visitor)
-    const again = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/activity`)
-    await again
     await at.house.call('PATCH', '/api/agents/me', {
       token: born.operatorToken,
       body: { status: 'paused' },
@@ -303,9 +299,7 @@ describe('the console in a browser', () => {
 
   test('what is asked before a pause is not taken away by what happens meanwhile', async () => {
     const { page, born, agent } = await signedIn()
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/activity`)
-    await followed
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
     await write(at.house, born.token, 'plan', 'one')
     await page.getByRole('row').filter({ hasText: 'Wrote plan' }).waitFor()
@@ -317,7 +311,7 @@ describe('the console in a browser', () => {
 
   test('a page that is followed is told no more once its session has ended', async () => {
     const { page, born, agent, email } = await signedIn()
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    const followed = page.waitForResponse(/\/events\?after=/)
     await page.goto(`${agent}/activity`)
     await followed
     const cookies = await page.context().cookies()

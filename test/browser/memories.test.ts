@@ -102,9 +102,7 @@ describe('memories in a browser', () => {
     const reader = await signedIn()
     const { page, agent, born } = reader
     await keep(reader, texts)
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/memories`)
-    await followed
     await page.getByLabel('Select plan').check()
     await page.getByLabel('Select rules').check()
     await write(at.house, born.token, 'more', 'x')
@@ -120,10 +118,12 @@ describe('memories in a browser', () => {
     const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
     const { page, agent, born } = reader
     await keep(reader, texts)
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    const { promise: written, resolve } = Promise.withResolvers<void>()
+    await page.route(/\/events/, (route) => written.then(() => route.continue()))
     await page.goto(`${agent}/memory?key=plan`)
-    await followed
+    // Between the page and its stream, as on a slow network.
     await write(at.house, born.token, 'plan', '\nStep 4:\n  verify.\n', 1)
+    resolve()
     await page.getByLabel('Text').getByText('Step 4').waitFor()
     await row(page, 'plan').getByText('Step 4').waitFor()
     await page.getByRole('button', { name: 'Copy' }).click()
@@ -177,9 +177,7 @@ describe('memories in a browser', () => {
     const { page, agent, born } = reader
     await keep(reader, texts)
     page.on('dialog', (dialog) => dialog.accept())
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/memory/edit?key=plan`)
-    await followed
     await page.getByLabel('Text').fill('Mine.')
     await write(at.house, born.token, 'plan', 'Theirs.', 1)
     await page.getByText('The agent changed this memory while you were writing').waitFor()

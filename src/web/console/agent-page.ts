@@ -110,9 +110,13 @@ const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Cru
 
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
+/** From the page on: what happens before its script listens is told too. */
+const eventsSince = (agentId: string, lastEvent: number): string =>
+  `${eventsPath(agentId)}?after=${lastEvent}`
+
 /** The page in its frame. Throws `invalid_token`. */
 export async function showAgentPage(
-  { call, session, identity }: AgentVisit,
+  { call, session, identity, lastEvent }: AgentVisit,
   workspace: Workspace,
   page: AgentPage,
 ): Promise<Answer> {
@@ -128,6 +132,6 @@ export async function showAgentPage(
     trail: trailOf(agent, page),
     band: bar(agent, call, tab),
     scripts: [...scripts, 'follow'],
-    follows: eventsPath(agentId),
+    follows: eventsSince(agentId, lastEvent),
   })
 }
