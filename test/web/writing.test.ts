@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indented } from '../../src/json/indent.ts'
 import { withPin } from '../../src/web/console/memories/pin.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
-import { fieldsIn, insideOf, textIn } from './markup.ts'
+import { articleIn, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 let service: TestService
@@ -113,6 +113,31 @@ describe('a rename', () => {
     expect([late.status, late.text.includes('was written in the meantime')]).toEqual([409, true])
     expect((await send('rename', { key: 'none', to: 'x', expectedVersion: '1' })).status).toBe(404)
     expect((await send('rename', { key, to: 'a b', expectedVersion: '1' })).status).toBe(400)
+  })
+})
+
+describe('the editor', () => {
+  test('stands beside the list on which the memory was found, and leads back to it', async () => {
+    const [key, other] = [await memory('a needle here'), await memory('another needle')]
+    await memory('hay')
+    const found = `q=needle&order=key`
+    const shown = await operator.get(`${operator.agent}/memory?key=${key}&${found}`)
+    const at = `${operator.agent}/memory/edit?key=${key}&${found}`
+    expect(linksIn(shown.text)).toContain(at)
+    const { text } = await operator.get(at)
+    const keysIn = [...text.matchAll(/class="key">([^<]*)<\/span>/g)].map(([, each]) => each)
+    expect(keysIn.toSorted()).toEqual([key, other].toSorted())
+    expect(text).toMatch(new RegExp(`aria-current="true"><span\\s+class="key">${key}<`))
+    const form = fieldsIn(articleIn(text))
+    const back = `${operator.agent}/memory?key=${key}&${found}`
+    expect(linksIn(articleIn(text))).toContain(back)
+    const saved = await send('edit', { ...form, text: 'other' })
+    expect(leadsTo(saved)).toEqual([303, `${back}&saved`])
+    const refused = await send('edit', { ...form, metadata: '[' })
+    expect([refused.status, keysIn.every((each) => refused.text.includes(`>${each}<`))]).toEqual([
+      ...[400, true],
+    ])
+    expect(refused.text).toContain(`data-from="${at.replaceAll('&', '&amp;')}"`)
   })
 })
 

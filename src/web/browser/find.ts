@@ -24,9 +24,9 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
   form.addEventListener('input', soon)
 }
 
-/** This page's address with the fields of the form: reloaded, it is the same. */
+/** The page's address with the fields of the form: reloaded, it is the same. */
 function addressOf(form: HTMLFormElement): URL {
-  const address = new URL(location.href)
+  const address = new URL(document.body.dataset.from ?? location.href, location.href)
   for (const name of ['q', 'prefix', 'order', 'pinned', 'after', 'until', 'deleted']) {
     address.searchParams.delete(name)
   }
