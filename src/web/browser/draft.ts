@@ -9,13 +9,6 @@ interface Draft {
   readonly at: number
 }
 
-/** Of the home, as its events tell it. */
-interface Happened {
-  readonly key?: string
-  readonly version?: number
-  readonly by?: { readonly as?: string }
-}
-
 type Field = HTMLTextAreaElement | HTMLInputElement
 
 const PREFIX = 'draft'
@@ -153,24 +146,11 @@ function offer(
   for (const each of fields) each.readOnly = true
 }
 
-/** What happens meanwhile is said beside the text, and never put into it. */
+/** What was typed is kept all the same: the script says how it is found again. */
 function listen(form: HTMLFormElement): void {
-  const key = form.dataset.draft?.split(' ')[1]
-  let note: HTMLElement | undefined
-  const say = (text: string) => {
-    note?.remove()
-    note = noteIn(form, text)
-  }
-  document.addEventListener('home', (event) => {
-    const { detail } = event as CustomEvent<Happened>
-    if (!key || detail.key !== key) return
-    const who = detail.by?.as === 'agent' ? 'The agent' : 'Somebody'
-    say(
-      `${who} changed this memory while you were writing: it is at version ${detail.version} now. When you save, you see both, and choose.`,
-    )
-  })
   document.addEventListener('signed-out', () => {
-    say(
+    noteIn(
+      form,
       'You have been signed out. What you typed is kept in this browser: sign in again and open this page, and it is offered to you.',
     )
   })

@@ -8,6 +8,7 @@ import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Identity } from '../../../store/port/home.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
@@ -17,9 +18,11 @@ import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
+import { isGone, showGone, unlessGone } from './gone.ts'
 import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 import { lineEndsOf } from './merge/line-ends.ts'
+import { findStanding } from './standing.ts'
 import { isThere, SAVE_ERRORS, writeIn } from './written.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
@@ -58,11 +61,15 @@ export const editPage = endpoint({
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
   query: listingQuery.extend({ key: memoryKey }),
-  errors: ['invalid_token', 'memory_not_found'],
+  errors: ['invalid_token'],
   async handle(visit, workspace: Workspace) {
     const { key, ...listing } = visit.query
-    const memory = await findMemory(workspace, visit.identity, key)
-    return show(visit, workspace, { values: { ...valuesOf(memory), list: queryOf(listing) } })
+    const standing = await unlessGone(findStanding(workspace, visit.identity, { key }))
+    const shown = standing?.shown && valuesOf(standing.shown)
+    const values = { key, ...shown, list: queryOf(listing) }
+    return standing?.current
+      ? show(visit, workspace, { values })
+      : showGone(visit, workspace, { values })
   },
 })
 
@@ -70,12 +77,18 @@ export const editPage = endpoint({
 const wayBack = ({ identity, sent: { key = '', list } }: AgentVisit & Sent): string =>
   `${memoryIn(identity.agentId, key, listingIn(list))}&saved`
 
+type Write = ReturnType<typeof writeIn>['write']
+
+/** What is created again is based on nothing. Throws `memory_not_found`. */
+const basisOf = async (workspace: Workspace, identity: Identity, write: Write) =>
+  write.expectedVersion === 0 ? undefined : findMemory(workspace, identity, write.key)
+
 async function save(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
   const { call, identity, sent } = visit
   const { write, metadata } = writeIn(sent)
-  const stored = await findMemory(workspace, identity, write.key)
-  const kept = { ...write, text: lineEndsOf(stored.text, write.text) }
-  const isBased = stored.version === write.expectedVersion
+  const stored = await basisOf(workspace, identity, write)
+  const kept = { ...write, text: lineEndsOf(stored?.text ?? '', write.text) }
+  const isBased = stored?.version === write.expectedVersion
   if (isBased && stored.text === kept.text && stored.metadata === metadata) {
     return redirect(call, `${wayBack(visit)}=unchanged`)
   }
@@ -90,8 +103,9 @@ async function refuse(
 ): Promise<Answer> {
   const { call, sent } = visit
   if (isThere(refusal)) return redirect(call, wayBack(visit))
+  if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
   return refusal.code === 'version_conflict'
-    ? showConflict(visit, workspace)
+    ? showConflict(visit, workspace, refusal)
     : show(visit, workspace, { values: sent, refusal })
 }
 

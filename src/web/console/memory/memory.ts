@@ -18,6 +18,7 @@ import { isPinned } from '../memories/found.ts'
 import { oneButton, pinMark } from '../memories/list-pane.ts'
 import { everything, type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { orNothing } from './gone.ts'
 import { bringBack, history, type Place } from './history.ts'
 import { metadataOf } from './metadata.ts'
 import { type As, textView } from './shown/rendered.ts'
@@ -149,9 +150,10 @@ export const memoryPage = endpoint({
     saved: z.string().optional(),
     as: z.literal('source').optional(),
   }),
-  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone', 'overloaded'],
+  errors: ['invalid_token', 'version_not_found', 'version_gone', 'overloaded'],
   handle(visit, workspace: Workspace) {
     const { key, version, before, saved, as, ...listing } = visit.query
-    return showMemory(visit, workspace, { key, version, before, saved, as, listing }, untouched)
+    const asked = { key, version, before, saved, as, listing }
+    return orNothing(visit, workspace, key, showMemory(visit, workspace, asked, untouched))
   },
 })
