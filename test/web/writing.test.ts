@@ -4,7 +4,7 @@ import { indented } from '../../src/json/indent.ts'
 import { withPin } from '../../src/web/console/memories/pin.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { articleIn, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
-import { type Operator, openConsole } from './operator.ts'
+import { type Operator, openConsole, sendForm } from './operator.ts'
 
 let service: TestService
 let operator: Operator
@@ -140,6 +140,26 @@ describe('the editor', () => {
     expect(refused.text).toContain(`data-from="${at.replaceAll('&', '&amp;')}"`)
   })
 })
+
+test.each([
+  ['of the editor', (at: string) => `http://127.0.0.1:8787${at}`, (at: string) => at],
+  ['of no page', () => '', () => '/console'],
+  ['that is none', () => '//%', () => '/console'],
+  ['of another place', () => 'http://127.0.0.1:8787/garden', () => '/console'],
+])(
+  'whoever was signed out meanwhile signs in again and is back: an address %s',
+  async (_, from, to) => {
+    const at = `${operator.agent}/memory/edit?key=k&q=a+b`
+    const { status, text } = await sendForm(
+      service,
+      `${operator.agent}/memory/edit`,
+      { key: 'k', text: 'x', metadata: '', expectedVersion: '1' },
+      { referer: from(at) },
+    )
+    expect(status).toBe(403)
+    expect(linksIn(text)).toContain(`/console/sign-in?next=${encodeURIComponent(to(at))}`)
+  },
+)
 
 test('the text of one memory is downloaded byte for byte', async () => {
   const key = await memory('\r\none\n <b>слово</b>')

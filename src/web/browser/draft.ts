@@ -15,10 +15,16 @@ const PREFIX = 'draft'
 /** Names of drafts that were sent in this window: they go when a page says that they were written. */
 const SENT = 'drafts-sent'
 
+const SIGNED_OUT =
+  'You have been signed out. What you typed is kept in this browser: sign in again, and it is offered to you here.'
+
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 
 if (document.querySelector('[data-written]')) forgetSent()
 if (form) keep(form, `${PREFIX} ${form.dataset.draft} `)
+
+/** The page of this editor, also where it was shown by the answer to a form. */
+const here = (): string => document.body.dataset.from ?? location.pathname + location.search
 
 function sentNames(): string[] {
   return JSON.parse(sessionStorage.getItem(SENT) ?? '[]') as string[]
@@ -69,7 +75,13 @@ function keep(form: HTMLFormElement, prefix: string): void {
     if (!leaving && isChanged()) event.preventDefault()
   })
   offer(form, fields, base, newest(prefix))
-  listen(form)
+  document.addEventListener('signed-out', () => {
+    const again = () => {
+      leaving = true
+      location.assign(`/console/sign-in?next=${encodeURIComponent(here())}`)
+    }
+    noteIn(form, SIGNED_OUT, [{ label: 'Sign in again', choose: again }])
+  })
 }
 
 /** The one that was typed last. */
@@ -144,14 +156,4 @@ function offer(
     { label: 'Throw it away', choose: drop },
   ])
   for (const each of fields) each.readOnly = true
-}
-
-/** What was typed is kept all the same: the script says how it is found again. */
-function listen(form: HTMLFormElement): void {
-  document.addEventListener('signed-out', () => {
-    noteIn(
-      form,
-      'You have been signed out. What you typed is kept in this browser: sign in again and open this page, and it is offered to you.',
-    )
-  })
 }

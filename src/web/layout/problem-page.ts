@@ -5,7 +5,7 @@ import { type Answer, type Call, redirect } from '../../http/call.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { type Html, nothing, showPage } from './page.ts'
-import { signInFor } from './paths.ts'
+import { AGENTS, consolePath, signInFor } from './paths.ts'
 
 const faults = ({ extras }: Problem): Html =>
   extras.errors
@@ -17,8 +17,15 @@ const faults = ({ extras }: Problem): Html =>
 const way = (path: string, words: string): Html =>
   html`<p><a class="button" href="${path}">${words}</a></p>`
 
-function wayOn({ code }: Problem): Html {
-  if (code === 'signed_out') return way('/console/sign-in', 'Sign in')
+/** Back to the page whose form was sent, which a browser names where it is one of ours. */
+function signInAgain({ requestHeaders: { referer = '' } }: Call): Html {
+  const { pathname = AGENTS, search = '' } = URL.parse(referer) ?? {}
+  const back = consolePath(pathname + search) ?? AGENTS
+  return way(signInFor(back, ''), 'Sign in')
+}
+
+function wayOn(call: Call, { code }: Problem): Html {
+  if (code === 'signed_out') return signInAgain(call)
   return code === 'not_found' ? way('/', 'To the first page') : nothing
 }
 
@@ -34,7 +41,7 @@ function refuseWithPage(call: Call, refusal: Problem, secure: boolean): Promise<
 <h1>${title}</h1>
 <p class="lead">${refusal.message}</p>
 ${faults(refusal)}
-${wayOn(refusal)}
+${wayOn(call, refusal)}
 <p class="dim">Request <code>${call.id}</code> · <a href="/problems/${refusal.code}">about this problem</a></p>
 </div>`,
   })
