@@ -25,6 +25,8 @@ export interface Turn {
   readonly barred: Problem | undefined
   /** Told of what is no refusal but a failure: the whole request fails with it. */
   readonly fail: (error: unknown) => void
+  /** Told of what a tool is refused for, which is its result and no refusal of the request. */
+  readonly refuse: (refusal: Problem) => void
 }
 
 /** Of the protocol that a client speaks: with the handshake of 2025, or without. */
@@ -48,9 +50,10 @@ async function call(tool: Tool, { home, identity, message, barred }: Turn) {
 }
 
 /** Our own failures are answered and logged as those of every door are. */
-function refusedOrFailed(error: unknown, { fail }: Turn) {
+function refusedOrFailed(error: unknown, { fail, refuse }: Turn) {
   const refusal = explain(error)
   if (refusal.status >= 500) fail(error)
+  else refuse(refusal)
   return refused(refusal)
 }
 
