@@ -96,7 +96,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/session-rows': ['store/port'],
   'store/letters': [],
   'store/words': ['store/letters'],
-  'store/search': ['store/port', 'store/words'],
+  'store/search': ['store/change', 'store/port', 'store/words'],
   'store/sqlite': [
     'fields',
     'uuid',
