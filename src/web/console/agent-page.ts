@@ -79,7 +79,7 @@ function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
 ${hidden('status', next)}${hidden('back', backTo(call, agentId))}
 <button><span>${title} <bdi>${name}</bdi></span></button>${cancel(ASKED)}
 </form>`
-  return html`<div class="switch">${question({ id: ASKED, button, title: `${title} ${name}?`, body })}</div>`
+  return html`<div class="switch">${question({ id: ASKED, button, title: html`${title} <bdi>${name}</bdi>?`, body })}</div>`
 }
 
 /** The heading of the page that is about nothing but the agent. */

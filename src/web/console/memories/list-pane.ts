@@ -47,7 +47,7 @@ const filters = (listing: Listing): Html => html`<details class="filters"${
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
 ${filters(listing)}
 </form>`
@@ -81,7 +81,7 @@ function sorry({ agentId, listing, found, count }: Pane): Html {
   const { q, prefix, pinned } = listing
   if (found.on) return html`<p class="empty">Nothing so far.</p>`
   if (q.trim())
-    return html`<p class="empty">Nothing holds “${q}”${isSome(listing) ? ' among these' : ''}.</p>`
+    return html`<p class="empty">Nothing holds “<bdi>${q}</bdi>”${isSome(listing) ? ' among these' : ''}.</p>`
   if (prefix)
     return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
