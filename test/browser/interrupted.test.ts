@@ -5,6 +5,13 @@ import { barriers, PASSWORD, signIn, together, visit } from './visit.ts'
 
 const MINE = 'Step 3, and what I typed.'
 
+/** In the page itself: from outside nothing can be seen of one that is being left. */
+const PRESS_AGAIN_WHEN_TOLD = `new MutationObserver(() => {
+  if (!document.body.textContent.includes('On its way …')) return
+  document.querySelector('.editor button').click()
+  window.told()
+}).observe(document.body, { subtree: true, childList: true, characterData: true })`
+
 describe('an edit that is interrupted', () => {
   const at = together()
 
@@ -90,6 +97,37 @@ describe('an edit that is interrupted', () => {
     await page.getByText('Saved as version 3.').waitFor()
     expect(await stored()).toMatchObject({ text: MINE, version: 3 })
     expect(await page.evaluate('localStorage.length')).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  test('by a slow network: said to be on its way, sent once, and no worse without its scripts', async () => {
+    const { page, context, faults, text, stored } = await editing()
+    const slowly = await context.newCDPSession(page)
+    await slowly.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency: 150, downloadThroughput: 50_000, uploadThroughput: 50_000 },
+    })
+    const posts: string[] = []
+    const { promise: answered, resolve } = Promise.withResolvers<void>()
+    await page.route(/memory\/edit$/, async (route) => {
+      posts.push(route.request().method())
+      await answered
+      await route.continue()
+    })
+    await page.exposeFunction('told', resolve)
+    await page.evaluate(PRESS_AGAIN_WHEN_TOLD)
+    const save = page.getByRole('button', { name: 'Save' })
+    await save.click({ noWaitAfter: true })
+    await page.getByText('Saved as version 2.').waitFor()
+    expect(posts).toEqual(['POST'])
+    expect(await stored()).toMatchObject({ text: MINE, version: 2 })
+    // Its scripts never come: the page is one of forms.
+    await page.route(/assets.*\.ts$/, () => {})
+    await page.getByRole('link', { name: 'Edit' }).click({ noWaitAfter: true })
+    await page.getByRole('heading', { name: 'plan' }).waitFor()
+    await text.fill('Without scripts.')
+    await save.dblclick({ noWaitAfter: true })
+    await page.getByText('Saved as version 3.').waitFor()
+    expect(await stored()).toMatchObject({ text: 'Without scripts.', version: 3 })
     expect(faults).toEqual([])
   })
 })
