@@ -55,6 +55,17 @@ describe('memories in a browser', () => {
     expect(await page.getByRole('heading', { name: 'plan' }).isVisible()).toBe(true)
   })
 
+  test('one that stands far down the list is in sight there, and the page begins at its top', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${n}`, 'x'])))
+    await page.goto(`${agent}/memory?key=n6`)
+    const chosen = page.locator('.memories a[aria-current]')
+    expect(await page.evaluate('scrollY')).toBe(0)
+    const { y = 0, height = 0 } = (await chosen.boundingBox()) ?? {}
+    expect(y + height).toBeLessThan(722)
+  })
+
   test('one is created, edited and renamed', async () => {
     const reader = await signedIn()
     const { page, agent } = reader

@@ -7,8 +7,16 @@ const found = document.getElementById('found')
 
 if (form && list) listen(form, list)
 
-// On a small part of the screen the chosen one may lie below.
-document.querySelector('.beside [aria-current]')?.scrollIntoView({ block: 'nearest' })
+showChosen()
+
+/** It may lie below what is seen of the list. The page itself stays where it is. */
+function showChosen(): void {
+  const pane = document.querySelector('.beside')
+  const chosen = pane?.querySelector('.memories [aria-current]')
+  if (!pane || !chosen) return
+  const end = Math.min(pane.getBoundingClientRect().bottom, innerHeight)
+  pane.scrollTop += Math.max(0, chosen.getBoundingClientRect().bottom - end)
+}
 
 function listen(form: HTMLFormElement, list: HTMLElement): void {
   let waiting: ReturnType<typeof setTimeout> | undefined
