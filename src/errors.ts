@@ -141,7 +141,7 @@ export const catalogue = {
     status: 403,
     title: 'You are signed out',
     detail:
-      'Nothing was changed. Sign in, go back to the page you came from, and send its form again.',
+      'Nothing was changed. Sign in: that leads back to the page you came from, whose form can be sent again.',
   },
   address_denied: {
     status: 403,

@@ -96,9 +96,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/credentials': ['store/port'],
   'store/rows': ['store/port'],
   'store/passkey-rows': ['store/port'],
+  'store/session-rows': ['store/port'],
   'store/letters': [],
   'store/words': ['store/letters'],
-  'store/search': ['store/port', 'store/words'],
+  'store/search': ['store/change', 'store/port', 'store/words'],
   'store/sqlite': [
     'fields',
     'uuid',
@@ -115,6 +116,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/passkey-rows',
     'store/rows',
     'store/search',
+    'store/session-rows',
     'store/words',
   ],
   'store/postgres': [
@@ -132,6 +134,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/passkey-rows',
     'store/rows',
     'store/search',
+    'store/session-rows',
     'store/words',
   ],
 }

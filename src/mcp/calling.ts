@@ -1,5 +1,4 @@
 /** A call of a tool: its result as JSON, whether it was done or refused. */
-import type { Problem } from '../errors.ts'
 import { explain } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import { argumentsOf } from './message.ts'
@@ -14,9 +13,10 @@ async function done(tool: Tool, { home, identity, message, barred }: Turn): Prom
 }
 
 /** Our own failures are answered and logged as those of every door are. */
-function refusedOrFailed(error: unknown, { fail }: Turn): string {
-  const refusal: Problem = explain(error)
+function refusedOrFailed(error: unknown, { fail, refuse }: Turn): string {
+  const refusal = explain(error)
   if (refusal.status >= 500) fail(error)
+  else refuse(refusal)
   return refused(refusal)
 }
 

@@ -8,9 +8,10 @@ import { type BudgetState, retryAfter, showState } from '../pipeline/budgets.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import type { Identified } from '../pipeline/guards/bearer.ts'
 import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
+import { noteRead } from '../pipeline/log/agent-calls.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Identity } from '../store/port/home.ts'
-import { isOfMemories, type Message, messageSchema, toolNamed } from './message.ts'
+import { CALL_TOOL, isOfMemories, type Message, messageSchema, toolNamed } from './message.ts'
 import { toolOf } from './tools/index.ts'
 
 interface Charged {
@@ -33,6 +34,11 @@ const received = (call: Call): Promise<Message | Error> =>
 
 const budgetOf = (message: Message | Error): 'reads' | 'writes' =>
   message instanceof Error ? 'reads' : (toolOf(toolNamed(message))?.budget ?? 'reads')
+
+/** A tool that writes is counted by the store, once it has written. */
+const isRead = (message: Message): boolean =>
+  isOfMemories(message) &&
+  (message.body.method !== CALL_TOOL || toolOf(toolNamed(message))?.budget === 'reads')
 
 const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && status === 'paused'
 
@@ -63,6 +69,7 @@ export const charged: Guard<WithBudgets, Identified, Charged> = {
   headers: ['RateLimit', 'RateLimit-Policy'],
   async run({ call, identity }, deps) {
     const message = await received(call)
+    if (!(message instanceof Error) && isRead(message)) noteRead(call)
     const barred = await barredBy(call, identity, message, deps)
     if (message instanceof Error) throw barred ?? message
     if (barred && !toolNamed(message)) throw barred

@@ -4,7 +4,9 @@ import {
   createMcpHandler,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { Problem } from '../errors.ts'
 import { type Answer, answer, type Call } from '../http/call.ts'
+import { noteRefused } from '../pipeline/log/agent-calls.ts'
 import { additionsTo, envelopeOf, HEADERS, remember } from './accepted.ts'
 import { callTool } from './calling.ts'
 import { listen } from './listening.ts'
@@ -88,10 +90,11 @@ async function serve(call: Call, turn: Turn): Promise<Answer> {
 }
 
 /** Throws what the message is refused for as a whole, and what failed. */
-export async function exchange(call: Call, asked: Omit<Turn, 'fail'>): Promise<Answer> {
+export async function exchange(call: Call, asked: Omit<Turn, 'fail' | 'refuse'>): Promise<Answer> {
   const failures: unknown[] = []
   const fail = (error: unknown) => void failures.push(error)
-  const given = await serve(call, { ...asked, fail })
+  const refuse = (refusal: Problem) => noteRefused(call, refusal)
+  const given = await serve(call, { ...asked, fail, refuse })
   for (const failure of failures) throw failure
   return given
 }

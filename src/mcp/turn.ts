@@ -11,4 +11,6 @@ export interface Turn {
   readonly barred: Problem | undefined
   /** Told of what is no refusal but a failure: the whole request fails with it. */
   readonly fail: (error: unknown) => void
+  /** Told of what a tool is refused for, which is its result and no refusal of the request. */
+  readonly refuse: (refusal: Problem) => void
 }

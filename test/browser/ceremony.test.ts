@@ -150,7 +150,7 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
     expect((await write(at.house, born.token, 'plan', 'more', 1)).status).toBe(403)
     await page.goto(`${agent}/memory?key=plan`)
-    await page.getByLabel('Text').getByText('text', { exact: true }).waitFor()
+    await page.getByLabel('Text', { exact: true }).getByText('text', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Activate', exact: true }).click()
     await page
       .getByRole('dialog')
@@ -187,7 +187,7 @@ describe('the console in a browser', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByText(/of 16,384 bytes$/).waitFor()
     await inGoodOrder(visitor)
-    await page.getByLabel('Metadata').fill('{"a":[2,"</textarea>"]}')
+    await page.getByLabel('Metadata', { exact: true }).fill('{"a":[2,"</textarea>"]}')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
     await inGoodOrder(visitor)
@@ -200,7 +200,7 @@ describe('the console in a browser', () => {
     const { page, born, agent } = await signedIn()
     await write(at.house, born.token, 'k', 'one\r\ntwo\r\n')
     await page.goto(`${agent}/memory/edit?key=k`)
-    await page.getByLabel('Text').fill('one\ntwo\nthree\n')
+    await page.getByLabel('Text', { exact: true }).fill('one\ntwo\nthree\n')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
     const { memory } = (await at.house.call('GET', `${memoryPath}?key=k`, { token: born.token }))
@@ -213,7 +213,7 @@ describe('the console in a browser', () => {
     const { page, born, agent } = visitor
     await write(at.house, born.token, 'plan', 'The first of seven steps.')
     await page.goto(`${agent}/memory/edit?key=plan`)
-    await page.getByLabel('Text').fill('The first of nine steps.')
+    await page.getByLabel('Text', { exact: true }).fill('The first of nine steps.')
     await write(at.house, born.token, 'plan', 'The second of seven steps.', 1)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Version 2 was written').waitFor()
@@ -228,20 +228,20 @@ describe('the console in a browser', () => {
     await page.getByLabel('Written by hand').fill('The second of nine steps.')
     await page.getByRole('button', { name: 'Save what I chose' }).click()
     await page.getByText('Saved as version 3.').waitFor()
-    await page.getByLabel('Text').getByText('The second of nine steps.').waitFor()
+    await page.getByLabel('Text', { exact: true }).getByText('The second of nine steps.').waitFor()
   })
 
   test('a text that is too large is refused, and not lost', async () => {
     const { page, born, agent } = await signedIn()
     await write(at.house, born.token, 'k', 'x')
     await page.goto(`${agent}/memory/edit?key=k`)
-    await page.getByLabel('Text').fill('щ'.repeat(8193))
+    await page.getByLabel('Text', { exact: true }).fill('щ'.repeat(8193))
     await page.getByText('16,386 of 16,384 bytes').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('A text holds at most 16,384 bytes').waitFor()
-    expect(await page.getByLabel('Text').inputValue()).toHaveLength(8193)
-    await page.getByLabel('Text').fill('y')
-    await page.getByLabel('Metadata').fill('[1]')
+    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toHaveLength(8193)
+    await page.getByLabel('Text', { exact: true }).fill('y')
+    await page.getByLabel('Metadata', { exact: true }).fill('[1]')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('This must be an object.').waitFor()
   })
@@ -280,19 +280,15 @@ describe('the console in a browser', () => {
   test('the page of an agent follows what it does, and waits for its first write', async () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(agent)
     await page.getByText('Waiting for its first write').waitFor()
     await inGoodOrder(visitor)
-    await followed
     await write(at.house, born.token, 'plan', 'one')
     await page.getByText('The first memory is here:').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'Wrote plan' }).waitFor()
     await page.locator('.tabs').getByText('1', { exact: true }).waitFor()
     await inGoodOrder(visitor)
-    const again = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/activity`)
-    await again
     await at.house.call('PATCH', '/api/agents/me', {
       token: born.operatorToken,
       body: { status: 'paused' },
@@ -303,9 +299,7 @@ describe('the console in a browser', () => {
 
   test('what is asked before a pause is not taken away by what happens meanwhile', async () => {
     const { page, born, agent } = await signedIn()
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
     await page.goto(`${agent}/activity`)
-    await followed
     await page.getByRole('button', { name: 'Pause', exact: true }).click()
     await write(at.house, born.token, 'plan', 'one')
     await page.getByRole('row').filter({ hasText: 'Wrote plan' }).waitFor()
@@ -317,7 +311,7 @@ describe('the console in a browser', () => {
 
   test('a page that is followed is told no more once its session has ended', async () => {
     const { page, born, agent, email } = await signedIn()
-    const followed = page.waitForResponse((response) => response.url().endsWith('/events'))
+    const followed = page.waitForResponse(/\/events\?after=/)
     await page.goto(`${agent}/activity`)
     await followed
     const cookies = await page.context().cookies()

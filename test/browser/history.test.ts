@@ -31,7 +31,7 @@ describe('the history of a memory', () => {
   /** The page of a conflict about one line. */
   async function conflict(page: Page, agent: string, token: string, shown?: () => Promise<void>) {
     await page.goto(`${agent}/memory/edit?key=plan`)
-    await page.getByLabel('Text').fill(BASE.replace('May', 'July'))
+    await page.getByLabel('Text', { exact: true }).fill(BASE.replace('May', 'July'))
     await write(
       at.house,
       token,

@@ -27,12 +27,15 @@ export async function openHouse(env: Readonly<Record<string, string>> = {}): Pro
   }
 }
 
-/** A house and a browser, opened before a suite's tests and closed after them. */
-export function together(): { readonly house: OpenHouse; readonly browser: Browser } {
+/** A house with these settings and a browser, opened before a suite's tests and closed after them. */
+export function together(env: Readonly<Record<string, string>> = {}): {
+  readonly house: OpenHouse
+  readonly browser: Browser
+} {
   const opened: { house?: OpenHouse; browser?: Browser } = {}
   beforeAll(async () => {
     opened.browser = await launchChromium()
-    opened.house = await openHouse()
+    opened.house = await openHouse(env)
   })
   afterAll(async () => {
     await opened.browser?.close()

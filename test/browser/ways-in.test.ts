@@ -91,7 +91,7 @@ describe('other ways into the console', () => {
     const agent = new URL(page.url()).pathname
     await write(at.house, token, 'plan', 'one')
     await page.goto(`${agent}/memory/edit?key=plan`)
-    await page.getByLabel('Text').fill('two')
+    await page.getByLabel('Text', { exact: true }).fill('two')
     await write(at.house, token, 'plan', 'three', 1)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByLabel('Yours', { exact: true }).check()

@@ -40,9 +40,9 @@ describe.each(stores)('activity on $name', (engine) => {
   async function one() {
     const { accountId, born } = await agents(1)
     const [agent = { agentId: '', operatorTokenHash: '' }] = born
-    const identity = await service.store.identifyOwner(accountId, agent.agentId)
-    if (!identity) throw new Error('no owner')
-    return { accountId, agentId: agent.agentId, identity }
+    const owner = await service.store.identifyOwner(accountId, agent.agentId)
+    if (!owner) throw new Error('no owner')
+    return { accountId, agentId: agent.agentId, identity: owner.identity }
   }
 
   const calls = (agentId: string, more: Partial<CountedCalls> = {}): CountedCalls => ({
@@ -85,9 +85,9 @@ describe.each(stores)('activity on $name', (engine) => {
       calls(first ?? '', { day: DAY - 1, reads: 9, seenAt: 8 }),
       calls(second ?? '', { reads: 1, conflicts: 2, refusals: 3, seenAt: 9 }),
     ])
-    const identity = await store.identifyOwner(accountId, third ?? '')
-    if (!identity) throw new Error('no owner')
-    await store.writeMemory(identity, newWrite({ text: 'x', metadata: '{}' }), DAY * DAY_MS)
+    const owner = await store.identifyOwner(accountId, third ?? '')
+    if (!owner) throw new Error('no owner')
+    await store.writeMemory(owner.identity, newWrite({ text: 'x', metadata: '{}' }), DAY * DAY_MS)
     const listed = await store.listAgents(accountId, { limit: 9 }, DAY)
     expect(listed.map(({ seenAt, today, bytes }) => ({ seenAt, today, bytes }))).toEqual([
       { seenAt: 8, today: NONE, bytes: 0 },

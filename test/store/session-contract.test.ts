@@ -225,8 +225,14 @@ describe.each(stores)('sessions on $name', (engine) => {
 
   test('an account acts as the operator of its own agents only', async () => {
     const [mine, theirs] = [await account(), await account()]
-    const identity = await service.store.identifyOwner(mine.accountId, mine.agentId)
-    expect(identity).toEqual(await operatorOf(mine))
+    const owner = await service.store.identifyOwner(mine.accountId, mine.agentId)
+    const [before, identity] = [owner?.lastEvent ?? Number.NaN, await operatorOf(mine)]
+    expect(owner?.identity).toEqual(identity)
+    await service.store.writeMemory(identity, newWrite(), service.now())
+    expect(await service.store.identifyOwner(mine.accountId, mine.agentId)).toEqual({
+      identity,
+      lastEvent: before + 1,
+    })
     expect(await service.store.identifyOwner(theirs.accountId, mine.agentId)).toBeUndefined()
     expect(await service.store.identifyOwner(mine.accountId, 'nobody')).toBeUndefined()
   })
@@ -244,7 +250,9 @@ describe.each(stores)('sessions on $name', (engine) => {
     expect(await service.store.attachAgent(operator, theirs.accountId)).toEqual({
       outcome: 'attached_elsewhere',
     })
-    expect(await service.store.identifyOwner(mine.accountId, orphan.agentId)).toEqual(operator)
+    expect(await service.store.identifyOwner(mine.accountId, orphan.agentId)).toMatchObject({
+      identity: operator,
+    })
   })
 
   test('an agent leaves its own account alone, and stays', async () => {

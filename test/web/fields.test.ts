@@ -36,7 +36,7 @@ describe('a field of one line', () => {
 
   test('is a required text that no browser fills in, unless it is told', async () => {
     expect(await control(input(field, untouched))).toBe(
-      'id="tags" name="tags" type="text" value="" autocomplete="off" required',
+      'id="tags" name="tags" type="text" value="" autocomplete="off" dir="auto" required',
     )
     const told = { type: 'email', autocomplete: 'username', required: false } as const
     expect(await control(input({ ...field, ...told }, untouched))).toBe(
@@ -90,11 +90,11 @@ describe('a field of many lines', () => {
 
   test('is required unless it is told, and names its hint and its fault', async () => {
     expect(await control(textarea(field, untouched), 'textarea')).toBe(
-      'id="text" name="text" rows="4" spellcheck="false" autocomplete="off" required',
+      'id="text" name="text" rows="4" spellcheck="false" autocomplete="off" dir="auto" required',
     )
     const optional = textarea({ ...field, required: false, hint: 'Long' }, refused('/text'))
     expect(await control(optional, 'textarea')).toBe(
-      'id="text" name="text" rows="4" spellcheck="false" autocomplete="off" aria-invalid="true" aria-describedby="text-hint text-fault"',
+      'id="text" name="text" rows="4" spellcheck="false" autocomplete="off" dir="auto" aria-invalid="true" aria-describedby="text-hint text-fault"',
     )
     expect(await markup(optional)).toMatch(/id="text-hint">Long.* id="text-fault">This must/s)
   })

@@ -45,5 +45,8 @@ export const insideOf = (page: string, name: string): string[] =>
     ([, inner = '']) => inner,
   )
 
+/** What a page is about, without the list beside it. */
+export const articleIn = (page: string): string => insideOf(page, 'article').join()
+
 export const linksIn = (page: string): string[] =>
   all(page, /<a\s(?:[^>]*\s)?href="([^"]*)"/g).map(([href]) => read(href))

@@ -78,6 +78,31 @@ test('the search finds words in texts, best first, and says in what', async () =
   expect(keysIn(await page('?q=nowhere'))).toEqual([])
 })
 
+test('a search keeps to what is pinned and to how keys begin, and says of what it is', async () => {
+  const who = await openConsole(service)
+  const keep = (key: string, text: string, pinned: boolean) =>
+    service.call('POST', memoryPath, {
+      token: who.born.token,
+      body: { key, text, metadata: pinned ? { pinned } : {}, expectedVersion: 0 },
+    })
+  for (const key of ['a.one', 'b.one']) await keep(key, 'a needle', true)
+  await keep('a.two', 'a needle, a needle', false)
+  await keep('a.three', 'hay', true)
+  const all = await page('?q=needle', who)
+  expect([keysIn(all).length, all.includes('3 found in 4 memories, best first')]).toEqual([3, true])
+  const pinned = await page('?q=needle&pinned=yes', who)
+  expect(keysIn(pinned).toSorted()).toEqual(['a.one', 'b.one'])
+  expect(pinned).toContain('2 found in the pinned ones of 4 memories, best first')
+  const both = await page('?q=needle&pinned=yes&prefix=a&order=key', who)
+  expect(keysIn(both)).toEqual(['a.one'])
+  expect(both).toContain('1 found in some of 4 memories, best first')
+  expect(textIn(both)).toContain('A search shows first what fits best.')
+  const none = await page('?q=hay&pinned=yes&prefix=b', who)
+  expect(textIn(none)).toContain('Nothing holds “hay” among these.')
+  const empty = await page('?pinned=yes&prefix=zz', who)
+  expect(textIn(empty)).toContain('Nothing pinned begins with “zz”.')
+})
+
 test('a search looks on, and back to the best', async () => {
   const first = await page('?q=them&prefix=many')
   expect(keysIn(first)).toHaveLength(25)

@@ -1,7 +1,7 @@
 /** One memory at the console: shown as the agent wrote it, and edited without a loss. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embedded, memoryPath, openService, type TestService } from '../harness.ts'
-import { fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { articleIn, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 const HOSTILE = `\n  <script>&amp;</script>\t“слово” 'and' 🌱</pre></textarea>`
@@ -37,7 +37,7 @@ const asSent = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n')
 
 /** The form of a memory as a browser sends it, with what its user changed. */
 async function filledIn(key: string, changes: Fields = {}): Promise<Fields> {
-  const fields: Fields = { ...fieldsIn((await edited(key)).text), ...changes }
+  const fields: Fields = { ...fieldsIn(articleIn((await edited(key)).text)), ...changes }
   return { ...fields, text: asSent(fields.text ?? '') }
 }
 
@@ -112,13 +112,13 @@ describe('the form in which a memory is edited', () => {
     const key = await memory(HOSTILE, METADATA)
     const { status, text } = await edited(key)
     expect(status).toBe(200)
-    expect(fieldsIn(text)).toEqual({
+    expect(fieldsIn(articleIn(text))).toEqual({
       key,
       text: HOSTILE,
       metadata: JSON.stringify(METADATA),
       expectedVersion: '1',
     })
-    expect(text).toContain(`<h1 class="key">${key}</h1>`)
+    expect(text).toContain(`<h1 class="key" id="key">${key}</h1>`)
     expect(text).toContain(`<title>Edit ${key} · Atlas · Agent Home</title>`)
     expect(text).toContain('You are editing version 1.')
     expect(text).toMatch(/src="[^"]*\/bytes\.ts"/)
@@ -127,7 +127,7 @@ describe('the form in which a memory is edited', () => {
 
   test('saves, or leads back without a change', async () => {
     const key = await memory('plain')
-    const main = insideOf((await edited(key)).text, 'main').join()
+    const main = articleIn((await edited(key)).text)
     expect(insideOf(main, 'button')).toEqual(['Save'])
     expect(linksIn(main)).toContain(`${operator.agent}/memory?key=${key}`)
     expect(main).toContain('>Cancel</a>')
@@ -171,7 +171,7 @@ describe('the form in which a memory is edited', () => {
     const key = await memory('plain')
     const metadata = '{"2":9007199254740993,"1":[-0,1.50]}'
     expect((await save(await filledIn(key, { metadata }))).status).toBe(303)
-    expect(fieldsIn((await edited(key)).text).metadata).toBe(metadata)
+    expect(fieldsIn(articleIn((await edited(key)).text)).metadata).toBe(metadata)
     const shownAs = '{\n  "2": 9007199254740993,\n  "1": [\n    -0,\n    1.50\n  ]\n}'
     expect(insideOf((await shown(key)).text, 'pre').map(textIn)).toContain(shownAs)
   })
@@ -234,6 +234,6 @@ describe('the form in which a memory is edited', () => {
       await save(await filledIn(key, { key: 'no key' })),
     ].map(({ status }) => status)
     expect(statuses).toEqual([400, 400, 400, 404, 400])
-    expect((await save(keyless)).text).toContain('<h1 class="key"></h1>')
+    expect((await save(keyless)).text).toContain('<h1 class="key" id="key"></h1>')
   })
 })

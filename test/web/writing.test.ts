@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indented } from '../../src/json/indent.ts'
 import { withPin } from '../../src/web/console/memories/pin.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
-import { fieldsIn, insideOf, textIn } from './markup.ts'
-import { type Operator, openConsole } from './operator.ts'
+import { articleIn, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { type Operator, openConsole, sendForm } from './operator.ts'
 
 let service: TestService
 let operator: Operator
@@ -115,6 +115,51 @@ describe('a rename', () => {
     expect((await send('rename', { key, to: 'a b', expectedVersion: '1' })).status).toBe(400)
   })
 })
+
+describe('the editor', () => {
+  test('stands beside the list on which the memory was found, and leads back to it', async () => {
+    const [key, other] = [await memory('a needle here'), await memory('another needle')]
+    await memory('hay')
+    const found = `q=needle&order=key`
+    const shown = await operator.get(`${operator.agent}/memory?key=${key}&${found}`)
+    const at = `${operator.agent}/memory/edit?key=${key}&${found}`
+    expect(linksIn(shown.text)).toContain(at)
+    const { text } = await operator.get(at)
+    const keysIn = [...text.matchAll(/class="key">([^<]*)<\/span>/g)].map(([, each]) => each)
+    expect(keysIn.toSorted()).toEqual([key, other].toSorted())
+    expect(text).toMatch(new RegExp(`aria-current="true"><span\\s+class="key">${key}<`))
+    const form = fieldsIn(articleIn(text))
+    const back = `${operator.agent}/memory?key=${key}&${found}`
+    expect(linksIn(articleIn(text))).toContain(back)
+    const saved = await send('edit', { ...form, text: 'other' })
+    expect(leadsTo(saved)).toEqual([303, `${back}&saved`])
+    const refused = await send('edit', { ...form, metadata: '[' })
+    expect([refused.status, keysIn.every((each) => refused.text.includes(`>${each}<`))]).toEqual([
+      ...[400, true],
+    ])
+    expect(refused.text).toContain(`data-from="${at.replaceAll('&', '&amp;')}"`)
+  })
+})
+
+test.each([
+  ['of the editor', (at: string) => `http://127.0.0.1:8787${at}`, (at: string) => at],
+  ['of no page', () => '', () => '/console'],
+  ['that is none', () => '//%', () => '/console'],
+  ['of another place', () => 'http://127.0.0.1:8787/garden', () => '/console'],
+])(
+  'whoever was signed out meanwhile signs in again and is back: an address %s',
+  async (_, from, to) => {
+    const at = `${operator.agent}/memory/edit?key=k&q=a+b`
+    const { status, text } = await sendForm(
+      service,
+      `${operator.agent}/memory/edit`,
+      { key: 'k', text: 'x', metadata: '', expectedVersion: '1' },
+      { referer: from(at) },
+    )
+    expect(status).toBe(403)
+    expect(linksIn(text)).toContain(`/console/sign-in?next=${encodeURIComponent(to(at))}`)
+  },
+)
 
 test('the text of one memory is downloaded byte for byte', async () => {
   const key = await memory('\r\none\n <b>слово</b>')

@@ -21,7 +21,8 @@ const HEARTBEAT = ':\n\n'
 /** Read and sent together: some 300 bytes each. */
 const BATCH = 100
 
-const position = queryInteger({ minimum: 0 })
+/** An event's id; 0: before the first. */
+export const position = queryInteger({ minimum: 0 })
 
 const lastEventId = position.meta({
   description: 'The id of the last event that was seen. It counts before `after`.',

@@ -20,6 +20,12 @@ export const session: Guard<WithSessions, object, SignedIn> = {
   },
 }
 
+/** The operator of the agent in the path. */
+export interface OfOwner extends Identified {
+  /** The home's newest event when it was asked: what a page shows is at least as new. */
+  readonly lastEvent: number
+}
+
 interface OfAgent {
   readonly params: { readonly agent: string }
 }
@@ -31,15 +37,16 @@ interface OfAgent {
 export const owner: Guard<
   { readonly sessions: Pick<SessionStore, 'identifyOwner'> },
   SignedIn & OfAgent,
-  Identified
+  OfOwner
 > = {
   name: 'owner',
   errors: ['not_found', 'storage_unavailable'],
   async run({ call, session, params }, { sessions }) {
-    const identity = await sessions.identifyOwner(session.accountId, params.agent)
-    if (!identity) throw problem('not_found', { detail: 'Your account has no such agent.' })
+    const found = await sessions.identifyOwner(session.accountId, params.agent)
+    if (!found) throw problem('not_found', { detail: 'Your account has no such agent.' })
+    const { identity, lastEvent } = found
     call.notes.agent = identity.agentId
     call.notes.as = 'console'
-    return { identity: { ...identity, via: 'console', account: session.email } }
+    return { identity: { ...identity, via: 'console', account: session.email }, lastEvent }
   },
 }

@@ -1,4 +1,5 @@
 /** What agents ask for, counted by the day, and written down now and then for their operators. */
+import type { Problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
 import {
   type ActivityStore,
@@ -23,10 +24,21 @@ const BATCH = 500
 const MISSING = new Set([404, 410])
 
 /** Undefined: seen, and nothing more. A write that was saved is counted by the store. */
-function kindOf({ method }: Call, status: number): keyof Calls | undefined {
+function kindOf({ method, notes }: Call, answered: number): keyof Calls | undefined {
+  const status = Number(notes.refused ?? answered)
   if (status === 409) return 'conflicts'
   if (status >= 400 && status < 500 && !MISSING.has(status)) return 'refusals'
-  return method === 'GET' && status < 500 ? 'reads' : undefined
+  return (method === 'GET' || notes.asks === 'read') && status < 500 ? 'reads' : undefined
+}
+
+/** A read that is no GET. */
+export function noteRead({ notes }: Call): void {
+  notes.asks = 'read'
+}
+
+/** A refusal within an answer that is none: with this status it would have been one. */
+export function noteRefused({ notes }: Call, { status }: Problem): void {
+  notes.refused = String(status)
 }
 
 type Counting = { -readonly [K in keyof CountedCalls]: CountedCalls[K] }

@@ -44,6 +44,13 @@ export interface NewSession {
   readonly expiresAt: number
 }
 
+/** Whoever owns an agent, as its operator. */
+export interface Owner {
+  readonly identity: Identity
+  /** The newest event of the home as it is asked; 0 before the first. */
+  readonly lastEvent: number
+}
+
 /** Whose password may be set, or was. */
 export type Recovered = Pick<Account, 'id' | 'email'>
 
@@ -103,8 +110,8 @@ export interface SessionStore extends ActivityStore, PasskeyStore {
    * void by now.
    */
   setPassword(secretHash: string, passwordHash: string, now: number): Promise<Recovered | undefined>
-  /** The operator of an agent that belongs to the account; undefined when it does not. */
-  identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined>
+  /** Of an agent that belongs to the account; undefined when it does not. */
+  identifyOwner(accountId: string, agentId: string): Promise<Owner | undefined>
   /** Puts the agent into the account, unless it is in another. */
   attachAgent(identity: Identity, accountId: string): Promise<AttachAnswer>
   /** The agent stays, without an account. False when it is not the account's. */

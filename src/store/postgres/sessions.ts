@@ -1,16 +1,22 @@
 /** The console's verbs. */
-
 import type { PasskeyStore } from '../port/accounts/passkeys.ts'
-import type { AgentStatus, Author, Identity } from '../port/home.ts'
+import type { Author, Identity } from '../port/home.ts'
 import {
   type AttachAnswer,
   LOGGED_AGENTS,
   type NewSession,
+  type Owner,
   SESSIONS_PER_ACCOUNT,
   type Session,
   type SessionStore,
 } from '../port/sessions.ts'
-import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
+import {
+  type OwnerRow,
+  ownerOf,
+  SELECT_SESSION,
+  type SessionRow,
+  sessionOf,
+} from '../session-rows.ts'
 import { rememberAddress } from './accounts/addresses.ts'
 import { activityVerbs } from './activity.ts'
 import { type Connections, statement } from './engine/connections.ts'
@@ -77,10 +83,11 @@ const takeTurn = statement<{ id: string }>(
   'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
 )
 
-const identifyOwner = statement<{ tokenHash: string; status: AgentStatus }>(
+const identifyOwner = statement<OwnerRow>(
   'identify_owner',
-  `SELECT c.token_hash AS "tokenHash", a.status FROM agents a
-   JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
+  `SELECT c.token_hash AS "tokenHash", a.status,
+     coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS "lastEvent"
+   FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
    WHERE a.agent_id = $1 AND a.account_id = $2`,
 )
 
@@ -160,9 +167,9 @@ const confirmingVerbs = ({ write }: Connections, committed: () => void) => {
 }
 
 const ownerVerbs = ({ read, write }: Connections, committed: () => void) => ({
-  async identifyOwner(accountId: string, agentId: string): Promise<Identity | undefined> {
+  async identifyOwner(accountId: string, agentId: string): Promise<Owner | undefined> {
     const [row] = await read(identifyOwner, agentId, accountId)
-    return row && { agentId, kind: 'operator', ...row }
+    return row && ownerOf(agentId, row)
   },
   async attachAgent({ agentId, tokenHash }: Identity, accountId: string): Promise<AttachAnswer> {
     const [row] = await write(attachAgent, agentId, tokenHash, accountId)

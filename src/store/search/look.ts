@@ -1,4 +1,5 @@
 /** One search: looks at memories in slices, ranks what matches, and shows a page of it. */
+import { isPinned } from '../change.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Refused } from '../port/home.ts'
 import type { MemoriesQuery, MemorySummary, ReadAnswer } from '../port/keeping/memories.ts'
@@ -36,8 +37,11 @@ const LOOK_BYTES = 16 * 1_024 * 1_024
 /** What a memory takes beside its text and metadata, however short they are. */
 const MEMORY_BYTES = 256
 
+/** Which memories are looked at. */
+type Among = Required<Pick<SearchQuery, 'prefix' | 'pinned'>>
+
 /** Read, folded and matched without a pause: some milliseconds. */
-const SLICE: Omit<SliceQuery, 'prefix' | 'after'> = {
+const SLICE: Omit<SliceQuery, keyof Among | 'after'> = {
   order: 'key',
   limit: 512,
   whole: true,
@@ -72,14 +76,14 @@ const upTo = (until: string, memories: readonly LookedAt[]): readonly LookedAt[]
 async function look(
   sources: Sources,
   sought: Sought,
-  prefix: string,
+  among: Among,
   { looked, until }: SearchCursor,
 ): Promise<Look | Refused> {
   const startedAt = sources.stopwatch()
   const ranking = createRanking(sought)
   let last = looked
   for (let size = 0; ; ) {
-    const slice = await sources.list({ ...SLICE, prefix, after: last === '' ? undefined : last })
+    const slice = await sources.list({ ...SLICE, ...among, after: last === '' ? undefined : last })
     if (slice.outcome !== 'memories') return slice
     const memories = upTo(until, slice.memories)
     for (const memory of memories) {
@@ -99,9 +103,15 @@ async function look(
 }
 
 /** As it is now: what was changed since may match no longer. */
-async function show(sources: Sources, sought: Sought, key: string): Promise<SearchHit | undefined> {
+async function show(
+  sources: Sources,
+  sought: Sought,
+  pinned: boolean,
+  key: string,
+): Promise<SearchHit | undefined> {
   const found = await sources.read(key)
   if (found.outcome !== 'found' || !createRanking(sought).look(found.memory)) return undefined
+  if (pinned && !isPinned(found.memory.metadata)) return undefined
   const { text, ...memory } = found.memory
   return { ...memory, bytes: Buffer.byteLength(text), snippet: snippetOf(found.memory, sought) }
 }
@@ -125,14 +135,14 @@ const FROM_THE_START: SearchCursor = { looked: '', until: '', shown: 0, last: ''
 
 export async function searchThrough(
   sources: Sources,
-  { q, prefix, after = FROM_THE_START, limit }: SearchQuery,
+  { q, prefix, pinned = false, after = FROM_THE_START, limit }: SearchQuery,
 ): Promise<SearchAnswer> {
   const sought = soughtOf(q)
-  const found = await look(sources, sought, prefix, after)
+  const found = await look(sources, sought, { prefix, pinned }, after)
   if (found.outcome !== 'looked') return found
   const from = placeAfter(found, after)
   const page = found.ranked.slice(from, from + limit)
-  const shown = await Promise.all(page.map((key) => show(sources, sought, key)))
+  const shown = await Promise.all(page.map((key) => show(sources, sought, pinned, key)))
   const hits = shown.filter((hit) => hit !== undefined)
   return { outcome: 'hits', hits, next: nextOf(found, after.looked, from + page.length) }
 }

@@ -5,10 +5,17 @@ import {
   type AttachAnswer,
   LOGGED_AGENTS,
   type NewSession,
+  type Owner,
   SESSIONS_PER_ACCOUNT,
   type Session,
 } from '../port/sessions.ts'
-import { SELECT_SESSION, type SessionRow, sessionOf } from '../rows.ts'
+import {
+  type OwnerRow,
+  ownerOf,
+  SELECT_SESSION,
+  type SessionRow,
+  sessionOf,
+} from '../session-rows.ts'
 import { prepareRememberAddress } from './accounts/addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
@@ -23,10 +30,11 @@ export function prepareSessionReads(db: DatabaseSync) {
     db,
     `${SELECT_SESSION} WHERE s.account_id = ? AND s.expires_at > ? ORDER BY s.created_at DESC, s.id DESC`,
   )
-  const owner = prepare<Pick<Identity, 'tokenHash' | 'status'>>(
+  const owner = prepare<OwnerRow>(
     db,
-    `SELECT c.token_hash AS tokenHash, a.status FROM agents a
-     JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
+    `SELECT c.token_hash AS tokenHash, a.status,
+       coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.id), 0) AS lastEvent
+     FROM agents a JOIN credentials c ON c.agent_id = a.id AND c.kind = 'operator'
      WHERE a.id = ? AND a.account_id = ?`,
   )
   return {
@@ -36,9 +44,9 @@ export function prepareSessionReads(db: DatabaseSync) {
     },
     listSessions: (accountId: string, now: number): Session[] =>
       sessions.all(accountId, now).map(sessionOf),
-    identifyOwner(accountId: string, agentId: string): Identity | undefined {
+    identifyOwner(accountId: string, agentId: string): Owner | undefined {
       const row = owner.get(agentId, accountId)
-      return row && { agentId, kind: 'operator', tokenHash: row.tokenHash, status: row.status }
+      return row && ownerOf(agentId, row)
     },
   }
 }

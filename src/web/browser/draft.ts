@@ -9,23 +9,22 @@ interface Draft {
   readonly at: number
 }
 
-/** Of the home, as its events tell it. */
-interface Happened {
-  readonly key?: string
-  readonly version?: number
-  readonly by?: { readonly as?: string }
-}
-
 type Field = HTMLTextAreaElement | HTMLInputElement
 
 const PREFIX = 'draft'
 /** Names of drafts that were sent in this window: they go when a page says that they were written. */
 const SENT = 'drafts-sent'
 
+const SIGNED_OUT =
+  'You have been signed out. What you typed is kept in this browser: sign in again, and it is offered to you here.'
+
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 
 if (document.querySelector('[data-written]')) forgetSent()
 if (form) keep(form, `${PREFIX} ${form.dataset.draft} `)
+
+/** The page of this editor, also where it was shown by the answer to a form. */
+const here = (): string => document.body.dataset.from ?? location.pathname + location.search
 
 function sentNames(): string[] {
   return JSON.parse(sessionStorage.getItem(SENT) ?? '[]') as string[]
@@ -76,7 +75,13 @@ function keep(form: HTMLFormElement, prefix: string): void {
     if (!leaving && isChanged()) event.preventDefault()
   })
   offer(form, fields, base, newest(prefix))
-  listen(form)
+  document.addEventListener('signed-out', () => {
+    const again = () => {
+      leaving = true
+      location.assign(`/console/sign-in?next=${encodeURIComponent(here())}`)
+    }
+    noteIn(form, SIGNED_OUT, [{ label: 'Sign in again', choose: again }])
+  })
 }
 
 /** The one that was typed last. */
@@ -151,27 +156,4 @@ function offer(
     { label: 'Throw it away', choose: drop },
   ])
   for (const each of fields) each.readOnly = true
-}
-
-/** What happens meanwhile is said beside the text, and never put into it. */
-function listen(form: HTMLFormElement): void {
-  const key = form.dataset.draft?.split(' ')[1]
-  let note: HTMLElement | undefined
-  const say = (text: string) => {
-    note?.remove()
-    note = noteIn(form, text)
-  }
-  document.addEventListener('home', (event) => {
-    const { detail } = event as CustomEvent<Happened>
-    if (!key || detail.key !== key) return
-    const who = detail.by?.as === 'agent' ? 'The agent' : 'Somebody'
-    say(
-      `${who} changed this memory while you were writing: it is at version ${detail.version} now. When you save, you see both, and choose.`,
-    )
-  })
-  document.addEventListener('signed-out', () => {
-    say(
-      'You have been signed out. What you typed is kept in this browser: sign in again and open this page, and it is offered to you.',
-    )
-  })
 }

@@ -7,10 +7,13 @@ const found = document.getElementById('found')
 
 if (form && list) listen(form, list)
 
-// In a long list the chosen one may lie below. The page itself stays at its top.
-const pane = document.querySelector('.beside')
-const chosen = pane?.querySelector('[aria-current]')
-if (pane && chosen) {
+showChosen()
+
+/** It may lie below what is seen of the list. The page itself stays where it is. */
+function showChosen(): void {
+  const pane = document.querySelector('.beside')
+  const chosen = pane?.querySelector('.memories [aria-current]')
+  if (!pane || !chosen) return
   const end = Math.min(pane.getBoundingClientRect().bottom, innerHeight)
   pane.scrollTop += Math.max(0, chosen.getBoundingClientRect().bottom - end)
 }
@@ -29,9 +32,9 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
   form.addEventListener('input', soon)
 }
 
-/** This page's address with the fields of the form: reloaded, it is the same. */
+/** The page's address with the fields of the form: reloaded, it is the same. */
 function addressOf(form: HTMLFormElement): URL {
-  const address = new URL(location.href)
+  const address = new URL(document.body.dataset.from ?? location.href, location.href)
   for (const name of ['q', 'prefix', 'order', 'pinned', 'after', 'until', 'deleted']) {
     address.searchParams.delete(name)
   }

@@ -10,13 +10,15 @@ const LOOK_MS = 15_000
 const { follows, looks, from } = document.body.dataset
 
 let source: EventSource | undefined
+/** As of the last event that was told: whoever listens again begins there. */
+let address = follows
 let waiting = false
 let behind = false
 
 if (follows) {
   // A browser has few connections to one place: a page that nobody sees gives its own up.
-  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : resume(follows)))
-  if (!document.hidden) listen(follows)
+  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : listen()))
+  if (!document.hidden) listen()
 } else if (looks !== undefined) {
   setInterval(() => document.hidden || changed(), LOOK_MS)
 }
@@ -26,15 +28,11 @@ function rest(): void {
   source = undefined
 }
 
-function resume(address: string): void {
-  if (source) return
-  listen(address)
-  changed()
-}
-
-function listen(address: string): void {
+function listen(): void {
+  if (source || !address) return
   source = new EventSource(address)
-  source.addEventListener('home', ({ data }: MessageEvent<string>) => {
+  source.addEventListener('home', ({ data, lastEventId }: MessageEvent<string>) => {
+    address = address?.replace(/\d+$/, lastEventId)
     document.dispatchEvent(new CustomEvent('home', { detail: JSON.parse(data) }))
     changed()
   })

@@ -2,6 +2,8 @@
 interface Told {
   readonly type: string
   readonly key?: string
+  /** Of a rename: the key before. */
+  readonly from?: string
   readonly version?: number
   readonly by?: { readonly as: string } | null
 }
@@ -10,16 +12,18 @@ const place = document.getElementById('later')
 
 if (place) document.addEventListener('home', (event) => tell(place, event))
 
-const done: Readonly<Record<string, string>> = { delete: 'deleted it', erase: 'erased it' }
+const ends: Readonly<Record<string, string>> = { delete: 'deleted it', erase: 'erased it' }
 
 function tell(note: HTMLElement, event: Event): void {
-  const { type, key, version = 0, by } = (event as CustomEvent<Told>).detail
+  const { type, key, from, version = 0, by } = (event as CustomEvent<Told>).detail
   const { key: edited, version: based } = note.dataset
-  if (key !== edited || version <= Number(based)) return
+  if (from !== edited && (key !== edited || version <= Number(based))) return
   const who = by?.as === 'operator' ? 'An operator' : 'The agent'
-  const what = done[type] ?? `wrote version ${version} of it`
+  const end = from === edited ? `renamed it to ${key}` : ends[type]
+  const what = end ?? `wrote version ${version} of it`
+  const next = end ? 'you choose whether to create it again' : 'you see both and choose'
   const text = document.createElement('p')
-  text.textContent = `${who} ${what} in the meantime. Nothing of yours is lost: when you save, you see both and choose.`
+  text.textContent = `${who} ${what} in the meantime. Nothing of yours is lost: when you save, ${next}.`
   note.hidden = false
   note.replaceChildren(text)
 }

@@ -79,7 +79,7 @@ function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
 ${hidden('status', next)}${hidden('back', backTo(call, agentId))}
 <button><span>${title} <bdi>${name}</bdi></span></button>${cancel(ASKED)}
 </form>`
-  return html`<div class="switch">${question({ id: ASKED, button, title: `${title} ${name}?`, body })}</div>`
+  return html`<div class="switch">${question({ id: ASKED, button, title: html`${title} <bdi>${name}</bdi>?`, body })}</div>`
 }
 
 /** The heading of the page that is about nothing but the agent. */
@@ -110,6 +110,10 @@ const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Cru
 
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
+/** From the page on: what happens before its script listens is told too. */
+const eventsSince = (agentId: string, lastEvent: number): string =>
+  `${eventsPath(agentId)}?after=${lastEvent}`
+
 /** The page in its frame. Throws `invalid_token`. */
 export async function framed(
   { call, session, identity }: AgentVisit,
@@ -139,6 +143,6 @@ export async function showAgentPage(
   return showPage(visit.call, workspace.secure, {
     ...(await framed(visit, workspace, page)),
     scripts: [...(page.scripts ?? []), 'follow'],
-    follows: eventsPath(visit.identity.agentId),
+    follows: eventsSince(visit.identity.agentId, visit.lastEvent),
   })
 }

@@ -21,11 +21,11 @@ const tabs: Readonly<Record<string, AgentTab>> = {
 async function besideAgent(call: Call, workspace: Workspace, session: Session, page: Page) {
   const [, agentId, below = ''] = OF_AGENT.exec(call.path) ?? []
   if (agentId === undefined) return undefined
-  const identity = await workspace.sessions.identifyOwner(session.accountId, agentId)
-  if (!identity) return undefined
+  const owner = await workspace.sessions.identifyOwner(session.accountId, agentId)
+  if (!owner) return undefined
   const tab = tabs[below] ?? (below ? 'settings' : 'overview')
   const { title, body, status = 200 } = page
-  return showAgentPage({ call, session, identity }, workspace, { title, body, status, tab })
+  return showAgentPage({ call, session, ...owner }, workspace, { title, body, status, tab })
 }
 
 async function framed(call: Call, workspace: Workspace, page: Page): Promise<Answer | undefined> {

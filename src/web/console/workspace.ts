@@ -1,8 +1,7 @@
 /** What the operator's pages are given to work with, and what their guards establish. */
 import type { Home } from '../../home/home.ts'
 import type { Call } from '../../http/call.ts'
-import type { Identified } from '../../pipeline/guards/bearer.ts'
-import type { SignedIn } from '../../pipeline/guards/session.ts'
+import type { OfOwner, SignedIn } from '../../pipeline/guards/session.ts'
 import type { AgentCalls } from '../../pipeline/log/agent-calls.ts'
 import type { SessionStore } from '../../store/port/sessions.ts'
 
@@ -25,4 +24,4 @@ export interface Visit extends SignedIn {
 }
 
 /** A page about one of the operator's agents. */
-export interface AgentVisit extends Visit, Identified {}
+export interface AgentVisit extends Visit, OfOwner {}

@@ -57,6 +57,8 @@ export function input(field: Field, typed: Typed): Html {
 <label for="${name}">${label}</label>
 ${hintOf(field)}
 <input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
+    type === 'text' ? html` dir="auto"` : nothing
+  }${
     required ? html` required` : nothing
   }${fault ? html` aria-invalid="true"` : nothing}${described(field, fault)}>
 ${faultNote(name, typed)}
@@ -70,7 +72,7 @@ export function textarea(field: Field & { readonly rows: number }, typed: Typed)
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${hintOf(field)}
-<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" autocomplete="off"${
+<textarea id="${name}" name="${name}" rows="${rows}" spellcheck="false" autocomplete="off" dir="auto"${
     required ? html` required` : nothing
   }${fault ? html` aria-invalid="true"` : nothing}${described(field, fault)}>
 ${typed.values[name] ?? ''}</textarea>

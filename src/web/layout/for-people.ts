@@ -46,6 +46,16 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
       'There is an account with this address, and this is not its password. Give its password, or another address.',
   },
   not_found: { detail: 'This page does not exist, or does not any more.' },
+  malformed_json: {
+    title: 'The file is not readable',
+    detail: 'It is not what an export of ours holds, or was changed since. Nothing was imported.',
+    always: true,
+  },
+  import_conflict: {
+    detail: 'Nothing was imported. Choose whether to leave or to replace what is there.',
+    always: true,
+  },
+  imports_busy: { detail: 'Nothing was imported.', always: true, wait: true },
   memory_not_found: {
     detail: 'It may have another key now, or be erased for good. Look for it in the list.',
   },

@@ -30,7 +30,7 @@ export interface Question {
   readonly id: string
   /** On the button that opens it. */
   readonly button: string
-  readonly title: string
+  readonly title: Html
   /** What it is about, and the form with its button. */
   readonly body: Html
 }

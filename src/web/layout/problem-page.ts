@@ -6,7 +6,7 @@ import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { sentenceFor, titleFor } from './for-people.ts'
 import { type Html, nothing, type Page, showPage } from './page.ts'
-import { AGENTS, agentPath, SIGN_IN, signInFor } from './paths.ts'
+import { AGENTS, agentPath, consolePath, signInFor } from './paths.ts'
 
 /** Each with its place. */
 export const faultList = (faults: readonly Fault[]): Html =>
@@ -28,9 +28,17 @@ const way = (path: string, words: string): Html =>
 
 const AGENT = /^\/console\/agents\/([^/]+)(\/memor)?/
 
+/** Back to the page whose form was sent, which a browser names where it is one of ours. */
+function signInAgain({ requestHeaders: { referer = '' } }: Call): Html {
+  const { pathname = AGENTS, search = '' } = URL.parse(referer) ?? {}
+  const back = consolePath(pathname + search) ?? AGENTS
+  return way(signInFor(back, ''), 'Sign in')
+}
+
 /** To the nearest page that is there. */
-function wayOn({ path }: Call, { code }: Problem): Html {
-  if (code === 'signed_out') return way(SIGN_IN, 'Sign in')
+function wayOn(call: Call, { code }: Problem): Html {
+  if (code === 'signed_out') return signInAgain(call)
+  const { path } = call
   const [, agentId, memory] = AGENT.exec(path) ?? []
   if (agentId !== undefined && code !== 'not_found') {
     return memory

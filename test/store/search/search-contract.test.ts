@@ -78,6 +78,22 @@ describe.each(stores)('search on $name', (engine) => {
     expect(await keys(agent, { q: 'old' })).toEqual([])
   })
 
+  test('only pinned ones where those are asked for, as they are now', async () => {
+    const { agent } = await fixture.agent()
+    const metadata = '{"pinned":true}'
+    await fixture.write(agent, { key: 'a.plan', metadata })
+    await fixture.write(agent, { key: 'b.plan' })
+    await fixture.write(agent, { key: 'b.plans', metadata })
+    await fixture.write(agent, { key: 'c.plan', metadata: '{"pinned":1}' })
+    expect(await keys(agent, { pinned: true })).toEqual(['a.plan', 'b.plans'])
+    expect(await keys(agent, { pinned: true, prefix: 'b' })).toEqual(['b.plans'])
+    expect(await keys(agent, { pinned: false })).toHaveLength(4)
+    const { found, pages } = await allKeys(agent, { pinned: true, limit: 1 })
+    expect([found, pages]).toEqual([['a.plan', 'b.plans'], 2])
+    await fixture.write(agent, { key: 'a.plan', metadata: '{}', expectedVersion: 1 })
+    expect(await keys(agent, { pinned: true })).toEqual(['b.plans'])
+  })
+
   test('only the agent’s own memories, and only those with the prefix', async () => {
     const [mine, other] = [await fixture.agent(), await fixture.agent()]
     await fixture.write(mine.agent, { key: 'a.plan' })

@@ -18,6 +18,8 @@ export interface SearchQuery {
   readonly q: string
   /** Only keys that start with it. */
   readonly prefix: string
+  /** Only those whose metadata has `pinned: true`. */
+  readonly pinned?: boolean
   /** `next` of the page before; undefined for the first. */
   readonly after?: SearchCursor | undefined
   readonly limit: number

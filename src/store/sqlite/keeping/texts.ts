@@ -23,14 +23,19 @@ export function prepareTexts(db: DatabaseSync, refuse: Refuse) {
     db,
     `SELECT m.key, v.metadata, CAST(v.text AS BLOB) FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ? AND m.deleted = 0
+       AND m.pinned >= ?
      ORDER BY m.key`,
   )
-  return (identity: Identity, { prefix, after = '', limit, maxBytes }: SliceQuery): Slice => {
+  return (
+    identity: Identity,
+    { prefix, pinned, after = '', limit, maxBytes }: SliceQuery,
+  ): Slice => {
     const refused = refuse(identity)
     if (refused) return refused
     const memories: LookedAt[] = []
     let size = 0
-    for (const row of texts.iterate(identity.agentId, after, prefix, endOf(prefix))) {
+    const range = [identity.agentId, after, prefix, endOf(prefix), pinned ? 1 : 0] as const
+    for (const row of texts.iterate(...range)) {
       const last = memories.at(-1)
       if (last && (memories.length === limit || size >= maxBytes)) {
         return { outcome: 'memories', memories, next: last.key }

@@ -63,8 +63,8 @@ async function eraseAgents(visit: Visit, workspace: Workspace): Promise<void> {
     const agents = await sessions.listAgents(accountId, { limit: PAGE }, 0)
     if (agents.length === 0) return
     for (const { profile } of agents) {
-      const identity = await sessions.identifyOwner(accountId, profile.agentId)
-      const asked = identity && ({ ...identity, via: 'console', account: email } as const)
+      const owner = await sessions.identifyOwner(accountId, profile.agentId)
+      const asked = owner && ({ ...owner.identity, via: 'console', account: email } as const)
       if (asked) await eraseWhole(workspace, asked, asked.agentId)
     }
   }

@@ -1,5 +1,6 @@
 /** GET /console/agents/<id>/events: what happens in this home, as it happens, for its pages. */
-import { eventText, streamEvents } from '../../../home/stream/stream.ts'
+import { z } from 'zod'
+import { eventText, position, streamEvents } from '../../../home/stream/stream.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
 import type { HomeStore } from '../../../store/port/home.ts'
@@ -25,12 +26,13 @@ export const agentEvents = endpoint({
   path: eventsPath(':agent'),
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
+  query: z.object({ after: position.optional() }),
   errors: ['invalid_token', 'invalid_last_event_id', 'too_many_streams'],
   handle: (visit, workspace: Workspace) =>
     streamEvents(
       visit.call,
       { ...workspace, store: whileSignedIn(visit, workspace) },
       visit.identity,
-      { told: (event) => eventText(event, KIND) },
+      { asked: visit.query.after, told: (event) => eventText(event, KIND) },
     ),
 })

@@ -89,9 +89,9 @@ async function listed(workspace: Workspace, identity: Identity, listing: Listing
 
 /** A search looks on; back it leads to the best. */
 async function hits({ store }: Workspace, identity: Identity, listing: Listing): Promise<Found> {
-  const { q, prefix, after: cursor } = listing
+  const { q, prefix, pinned, after: cursor } = listing
   const after = cursor !== undefined && CURSOR.test(cursor) ? cursorOf(cursor) : undefined
-  const query = { q, prefix, limit: MEMORIES_PER_PAGE, after }
+  const query = { q, prefix, pinned: Boolean(pinned), limit: MEMORIES_PER_PAGE, after }
   const found = await store.searchMemories(identity, query)
   if (found.outcome !== 'hits') throw refusal(found)
   return {

@@ -40,13 +40,14 @@ const filters = (listing: Listing): Html => html`<details class="filters"${
 <label>Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
+<p class="hint">A search shows first what fits best.</p>
 </div></details>`
 
 /** Looks as one types, where there is a script. */
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
 ${filters(listing)}
 </form>`
@@ -55,21 +56,34 @@ const inAll = (count: number): string => plural(count, 'memory', 'memories')
 
 const orders = { changed: 'newest first', key: 'by key' } as const
 
-/** What the list is of. */
-function caption({ listing, found, count }: Pane): string {
-  const { q, prefix, pinned, order } = listing
-  const few = found.back || found.on ? ` ${number(found.rows.length)} on this page,` : ''
-  if (q.trim() && few) return `Found in ${inAll(count)}:${few} best first`
-  if (q.trim()) return `${number(found.rows.length)} found in ${inAll(count)}, best first`
-  if (!prefix && !pinned) return `${inAll(count)},${few} ${orders[order]}`
-  return `${pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[order]}`
+/** Of all memories, or of which. */
+function amongst({ listing: { prefix, pinned }, count }: Pane): string {
+  if (prefix) return `some of ${inAll(count)}`
+  return pinned ? `the pinned ones of ${inAll(count)}` : inAll(count)
+}
+
+const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
+
+/** What the list is of. Of one page alone the number of its rows is that of all that fit. */
+function caption(pane: Pane): string {
+  const { listing, found, count } = pane
+  const paged = found.back || found.on
+  const here = number(found.rows.length)
+  const few = paged ? ` ${here} on this page,` : ''
+  if (listing.q.trim() && paged) return `Found in ${amongst(pane)}:${few} best first`
+  if (listing.q.trim()) return `${here} found in ${amongst(pane)}, best first`
+  if (!isSome(listing)) return `${inAll(count)},${few} ${orders[listing.order]}`
+  if (!paged) return `${here} of ${inAll(count)}, ${orders[listing.order]}`
+  return `${listing.pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[listing.order]}`
 }
 
 function sorry({ agentId, listing, found, count }: Pane): Html {
   const { q, prefix, pinned } = listing
   if (found.on) return html`<p class="empty">Nothing so far.</p>`
-  if (q.trim()) return html`<p class="empty">Nothing holds “${q}”.</p>`
-  if (prefix) return html`<p class="empty">No key begins with “${prefix}”.</p>`
+  if (q.trim())
+    return html`<p class="empty">Nothing holds “<bdi>${q}</bdi>”${isSome(listing) ? ' among these' : ''}.</p>`
+  if (prefix)
+    return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
   if (count > 0) return html`<p class="empty">No more memories.</p>`
   return html`<p class="empty">Nothing is kept yet. <a href="${agentPath(agentId)}/memory/new">Write the first memory</a></p>`

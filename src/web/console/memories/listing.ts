@@ -39,6 +39,6 @@ const join = (path: string, mark: string, query: string): string =>
 export const listPath = (agentId: string, listing: Listing): string =>
   join(`${agentPath(agentId)}/memories`, '?', queryOf(listing))
 
-/** The memory beside the list on which it was found. */
-export const memoryIn = (agentId: string, key: string, listing: Listing): string =>
-  join(memoryPath(agentId, key), '&', queryOf(listing))
+/** The memory, or a page below it, beside the list on which it was found. */
+export const memoryIn = (agentId: string, key: string, listing: Listing, below = ''): string =>
+  join(memoryPath(agentId, key, below), '&', queryOf(listing))

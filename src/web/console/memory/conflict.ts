@@ -5,13 +5,14 @@ import type { Problem } from '../../../errors.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import { hidden, refusalNote, type Typed } from '../../layout/fields.ts'
+import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { editor } from './editor.ts'
+import { showGone, unlessGone } from './gone.ts'
 import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 import { choices } from './merge/choices.ts'
@@ -114,16 +115,15 @@ ${editorOf(agentId, sides, decide(merged, {}))}`
 export async function showConflict(
   visit: AgentVisit & Sent,
   workspace: Workspace,
-  refusal?: Problem,
+  refusal: Problem,
 ): Promise<Answer> {
-  const { key, text, metadata, expectedVersion } = visit.sent
+  const { key = '', text = '', metadata = '', expectedVersion } = visit.sent
   // Who brings back an earlier version edited nothing: it has no base but itself.
   const base = visit.sent.version === undefined ? expectedVersion : undefined
-  const sides = await findSides(workspace, visit.identity, {
-    key: key ?? '',
-    text: text ?? '',
-    metadata: metadata ?? '',
-    base: base ?? '',
-  })
-  return showSides(visit, workspace, sides, { values: {}, refusal })
+  const typed = { key, text, metadata }
+  const asked = { ...typed, base: base ?? '' }
+  const sides = await unlessGone(findSides(workspace, visit.identity, asked))
+  return sides
+    ? showSides(visit, workspace, sides, untouched)
+    : showGone(visit, workspace, { values: typed, refusal })
 }

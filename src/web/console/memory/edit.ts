@@ -1,7 +1,6 @@
 /** /console/agents/<id>/memory/edit?key=…: repair a memory under compare-and-swap. */
 
 import { html } from 'hono/html'
-import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { findMemory, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -9,17 +8,21 @@ import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Identity } from '../../../store/port/home.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { showBeside } from '../memories/beside.ts'
+import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { editor } from './editor.ts'
+import { isGone, showGone, unlessGone } from './gone.ts'
 import { meanwhile } from './meanwhile.ts'
 import { crumbOf } from './memory.ts'
 import { lineEndsOf } from './merge/line-ends.ts'
+import { findStanding } from './standing.ts'
 import { isThere, SAVE_ERRORS, writeIn } from './written.ts'
 
 const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
@@ -31,15 +34,18 @@ const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
 
 function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
   const { agentId } = visit.identity
-  const { key = '' } = typed.values
-  return showAgentPage(visit, workspace, {
-    tab: 'memories',
+  const { key = '', list } = typed.values
+  const listing = listingIn(list)
+  return showBeside(visit, workspace, {
+    key,
+    listing,
     title: `Edit ${key}`,
     trail: [crumbOf(agentId, key)],
     here: 'Edit',
     status: typed.refusal?.status ?? 200,
     scripts: ['bytes', 'draft', 'submit', 'later'],
-    body: html`<h1 class="key">${key}</h1>
+    from: memoryIn(agentId, key, listing, '/edit'),
+    article: html`<h1 class="key" id="key">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}
 ${editor(agentId, typed, 'Save', 'Cancel')}`,
@@ -54,28 +60,40 @@ export const editPage = endpoint({
   path,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey }),
-  errors: ['invalid_token', 'memory_not_found'],
+  query: listingQuery.extend({ key: memoryKey }),
+  errors: ['invalid_token'],
   async handle(visit, workspace: Workspace) {
-    const memory = await findMemory(workspace, visit.identity, visit.query.key)
-    return show(visit, workspace, { values: valuesOf(memory) })
+    const { key, ...listing } = visit.query
+    const standing = await unlessGone(findStanding(workspace, visit.identity, { key }))
+    const shown = standing?.shown && valuesOf(standing.shown)
+    const values = { key, ...shown, list: queryOf(listing) }
+    return standing?.current
+      ? show(visit, workspace, { values })
+      : showGone(visit, workspace, { values })
   },
 })
 
-async function save(
-  { call, identity, sent }: AgentVisit & Sent,
-  workspace: Workspace,
-): Promise<Answer> {
+/** To the memory, which says that it was saved. */
+const wayBack = ({ identity, sent: { key = '', list } }: AgentVisit & Sent): string =>
+  `${memoryIn(identity.agentId, key, listingIn(list))}&saved`
+
+type Write = ReturnType<typeof writeIn>['write']
+
+/** What is created again is based on nothing. Throws `memory_not_found`. */
+const basisOf = async (workspace: Workspace, identity: Identity, write: Write) =>
+  write.expectedVersion === 0 ? undefined : findMemory(workspace, identity, write.key)
+
+async function save(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
+  const { call, identity, sent } = visit
   const { write, metadata } = writeIn(sent)
-  const stored = await findMemory(workspace, identity, write.key)
-  const kept = { ...write, text: lineEndsOf(stored.text, write.text) }
-  const path = memoryPath(identity.agentId, write.key)
-  const isBased = stored.version === write.expectedVersion
+  const stored = await basisOf(workspace, identity, write)
+  const kept = { ...write, text: lineEndsOf(stored?.text ?? '', write.text) }
+  const isBased = stored?.version === write.expectedVersion
   if (isBased && stored.text === kept.text && stored.metadata === metadata) {
-    return redirect(call, `${path}&saved=unchanged`)
+    return redirect(call, `${wayBack(visit)}=unchanged`)
   }
   await saveMemory(workspace, identity, kept, metadata)
-  return redirect(call, `${path}&saved`)
+  return redirect(call, wayBack(visit))
 }
 
 async function refuse(
@@ -83,12 +101,11 @@ async function refuse(
   workspace: Workspace,
   refusal: Problem,
 ): Promise<Answer> {
-  const { call, identity, sent } = visit
-  if (isThere(refusal)) {
-    return redirect(call, `${memoryPath(identity.agentId, sent.key ?? '')}&saved`)
-  }
+  const { call, sent } = visit
+  if (isThere(refusal)) return redirect(call, wayBack(visit))
+  if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
   return refusal.code === 'version_conflict'
-    ? showConflict(visit, workspace)
+    ? showConflict(visit, workspace, refusal)
     : show(visit, workspace, { values: sent, refusal })
 }
 

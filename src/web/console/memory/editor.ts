@@ -3,8 +3,9 @@ import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { hidden, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
+import { listingIn, memoryIn } from '../memories/listing.ts'
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 
@@ -48,17 +49,17 @@ ${above}${texts(typed)}
 ${leave}</p>
 </form>`
 
-/** Of a memory that is there, and what the text is based on. */
+/** Of a memory that is there, what the text is based on, and the list to which it leads back. */
 export function editor(agentId: string, typed: Typed, save: string, leave: string): Html {
-  const { key = '', expectedVersion = '' } = typed.values
+  const { key = '', expectedVersion = '', list } = typed.values
   return writing({
     agentId,
     action: editPath(agentId),
     key,
     above: html`${hidden('key', key)}
-${hidden('expectedVersion', expectedVersion)}`,
+${hidden('expectedVersion', expectedVersion)}${list ? hidden('list', list) : nothing}`,
     typed,
     save,
-    leave: html`<a class="button quiet" href="${memoryPath(agentId, key)}">${leave}</a>`,
+    leave: html`<a class="button quiet" href="${memoryIn(agentId, key, listingIn(list))}">${leave}</a>`,
   })
 }

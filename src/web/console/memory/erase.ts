@@ -16,6 +16,7 @@ import { relation } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
 import { findStanding, hasText, type Standing } from './standing.ts'
 
@@ -92,10 +93,10 @@ export const erasePage = endpoint({
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
   query: z.object({ key: memoryKey, versions: z.string().optional() }),
-  errors: ['invalid_token', 'memory_not_found'],
+  errors: ['invalid_token'],
   handle(visit, workspace: Workspace) {
     const { key, versions = 'history' } = visit.query
-    return show(visit, workspace, key, { values: { versions } })
+    return orNothing(visit, workspace, key, show(visit, workspace, key, { values: { versions } }))
   },
 })
 

@@ -11,13 +11,14 @@ import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.
 import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
-import { findAgent, showAgentPage } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
-import { findMemories, isPinned } from '../memories/found.ts'
-import { finder, list, newButton, oneButton, type Pane, pinMark } from '../memories/list-pane.ts'
-import { everything, type Listing, listingQuery, listPath } from '../memories/listing.ts'
+import { showBeside } from '../memories/beside.ts'
+import { isPinned } from '../memories/found.ts'
+import { oneButton, pinMark } from '../memories/list-pane.ts'
+import { everything, type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { orNothing } from './gone.ts'
 import { bringBack, history, type Place } from './history.ts'
 import { metadataOf } from './metadata.ts'
 import { type As, textView } from './shown/rendered.ts'
@@ -46,7 +47,7 @@ const pinButton = ({ metadata }: Memory): Html =>
 const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
 
 const actions = ({ agentId, key }: Place, shown: Memory, listing: Listing): Html => html`<div
-class="actions doing"><a class="button" href="${memoryPath(agentId, key, '/edit')}">Edit</a>
+class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
 <button type="button" class="quiet" data-copies="source" hidden>Copy</button>
 <a class="button quiet" href="${memoryPath(agentId, key, '/download')}">Download</a>
 ${oneButton(agentId, shown, listing, pinButton(shown))}
@@ -87,12 +88,6 @@ function note(place: Place, { current, newest, shown }: Standing, saved: string 
   return saved === undefined ? nothing : savedNote(current, saved)
 }
 
-const aside = (pane: Pane): Html => html`<section class="beside" aria-label="Memories">
-<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId)}</div>
-${finder(pane.agentId, pane.listing)}
-${list(pane)}
-</section>`
-
 const heading = ({ key }: Place, { current }: Standing): Html =>
   html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}`
 
@@ -104,40 +99,39 @@ interface Shown extends Asked {
   readonly as?: As
 }
 
+async function article(
+  { identity }: AgentVisit,
+  workspace: Workspace,
+  asked: Shown,
+  typed: Typed,
+): Promise<Html> {
+  const { key, saved, listing = everything, as } = asked
+  const { agentId } = identity
+  const standing = await findStanding(workspace, identity, asked)
+  const { current, shown, listed } = standing
+  const place = { agentId, key, currentVersion: current?.version ?? 0, now: workspace.clock() }
+  return html`${refusalNote(typed)}
+<div id="memory" data-live><div class="titled" id="key">${heading(place, standing)}</div>
+${note(place, standing, saved)}
+${shown ? shownMemory(place, shown, { listing, as }) : nothing}</div>
+${history(place, listed)}`
+}
+
 /** The page, also shown again by what refuses to change the memory. */
-export async function showMemory(
+export function showMemory(
   visit: AgentVisit,
   workspace: Workspace,
   asked: Shown,
   typed: Typed,
 ): Promise<Answer> {
-  const { key, saved, listing = everything, as } = asked
-  const { identity } = visit
-  const { agentId } = identity
-  const [standing, agent, found] = await Promise.all([
-    findStanding(workspace, identity, asked),
-    findAgent(workspace, identity),
-    findMemories(workspace, identity, listing),
-  ])
-  const { current, shown, listed } = standing
-  const now = workspace.clock()
-  const place = { agentId, key, currentVersion: current?.version ?? 0, now }
-  const pane = { agentId, listing, found, count: agent.memoryCount, now, current: key }
-  return showAgentPage(visit, workspace, {
-    tab: 'memories',
+  const { key, listing = everything } = asked
+  return showBeside(visit, workspace, {
+    key,
+    listing,
     title: key,
     status: typed.refusal?.status ?? 200,
-    wide: true,
-    scripts: ['copy', 'find', 'submit', 'draft'],
-    agent,
-    body: html`<div class="split"><article class="reading" aria-labelledby="key">
-<p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>
-${refusalNote(typed)}
-<div id="memory" data-live><div class="titled" id="key">${heading(place, standing)}</div>
-${note(place, standing, saved)}
-${shown ? shownMemory(place, shown, { listing, as }) : nothing}</div>
-${history(place, listed)}</article>
-${aside(pane)}</div>`,
+    scripts: ['copy', 'submit', 'draft'],
+    article: article(visit, workspace, asked, typed),
   })
 }
 
@@ -156,9 +150,10 @@ export const memoryPage = endpoint({
     saved: z.string().optional(),
     as: z.literal('source').optional(),
   }),
-  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone', 'overloaded'],
+  errors: ['invalid_token', 'version_not_found', 'version_gone', 'overloaded'],
   handle(visit, workspace: Workspace) {
     const { key, version, before, saved, as, ...listing } = visit.query
-    return showMemory(visit, workspace, { key, version, before, saved, as, listing }, untouched)
+    const asked = { key, version, before, saved, as, listing }
+    return orNothing(visit, workspace, key, showMemory(visit, workspace, asked, untouched))
   },
 })

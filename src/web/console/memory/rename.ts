@@ -16,6 +16,7 @@ import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
 import { KEY_HINT, versionIn } from './written.ts'
 
@@ -74,9 +75,11 @@ export const renamePage = endpoint({
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
   query: z.object({ key: memoryKey }),
-  errors: ['invalid_token', 'memory_not_found'],
-  handle: (visit, workspace: Workspace) =>
-    show(visit, workspace, visit.query.key, { values: { to: visit.query.key } }),
+  errors: ['invalid_token'],
+  handle(visit, workspace: Workspace) {
+    const { key } = visit.query
+    return orNothing(visit, workspace, key, show(visit, workspace, key, { values: { to: key } }))
+  },
 })
 
 const asked = z.object({ key: memoryKey, to: memoryKey, expectedVersion: z.int().min(1) })

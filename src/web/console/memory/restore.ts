@@ -35,7 +35,7 @@ async function refuse(
   const overwrites = refusal.code === 'version_conflict' && refusal.extras.members?.currentVersion
   if (!overwrites) return showMemory(visit, workspace, { key }, { values: {}, refusal })
   const { text, metadata } = await findVersion(workspace, identity, key, Number(sent.version))
-  return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace)
+  return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace, refusal)
 }
 
 export const restoreForm = endpoint({

@@ -84,7 +84,7 @@ function memberChoice({ name, base, theirs, yours }: Member, at: number, typed: 
   const sent = typed.values
   const hand = html`<textarea name="${own}" rows="1" spellcheck="false" autocomplete="off" aria-label="The value as JSON; empty leaves it out">
 ${sent[own] ?? yours ?? ''}</textarea>`
-  return html`<fieldset class="dispute"><legend>Metadata: <code>${name}</code></legend>
+  return html`<fieldset class="dispute"><legend>Metadata: <bdi><code>${name}</code></bdi></legend>
 ${faultNote(field, typed)}
 <div class="sides">
 ${radio({ field, value: 'theirs', label: 'What is stored now', content: value(theirs) }, sent)}

@@ -12,6 +12,7 @@ import { agentPath, memoryPath } from '../../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../../guards.ts'
 import type { AgentVisit, Workspace } from '../../workspace.ts'
 import { showConflict, showDecided, showSides } from '../conflict.ts'
+import { isGone, showGone } from '../gone.ts'
 import { SAVE_ERRORS, writeIn } from '../written.ts'
 import { decide } from './decide.ts'
 import { lineEndsOf } from './line-ends.ts'
@@ -45,11 +46,12 @@ async function decided(workspace: Workspace, { identity, sent }: Visited) {
 async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): Promise<Answer> {
   const { identity, sent } = visit
   if (!conflictForm.safeParse(sent).success) throw refusal
+  if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
   if (refusal.code === 'version_conflict') {
     const { key = '', theirs = '' } = sent
     const { text, metadata } = await decided(workspace, visit)
     const values = { key, text, metadata, expectedVersion: theirs }
-    return showConflict({ ...visit, sent: values }, workspace)
+    return showConflict({ ...visit, sent: values }, workspace, refusal)
   }
   const sides = await findSides(workspace, identity, sent)
   return showSides(visit, workspace, sides, { values: sent, refusal })

@@ -14,6 +14,7 @@ import { showAgentPage } from '../../agent-page.ts'
 import { byWhom } from '../../author.ts'
 import { costs, forOwner, ofAgent } from '../../guards.ts'
 import type { AgentVisit, Workspace } from '../../workspace.ts'
+import { orNothing } from '../gone.ts'
 import { bringBack, type Place } from '../history.ts'
 import { crumbOf } from '../memory.ts'
 import { findStanding, hasText, type Standing } from '../standing.ts'
@@ -115,6 +116,7 @@ export const comparePage = endpoint({
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
   query: z.object({ key: memoryKey, from: version, to: version }),
-  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
-  handle: (visit, workspace: Workspace) => show(visit, workspace, visit.query),
+  errors: ['invalid_token', 'version_not_found', 'version_gone'],
+  handle: (visit, workspace: Workspace) =>
+    orNothing(visit, workspace, visit.query.key, show(visit, workspace, visit.query)),
 })

@@ -30,7 +30,7 @@ const value = (json: string | undefined, mark: 'del' | 'ins'): Html => {
 }
 
 const row = ({ name, before, after }: ChangedMember): Html => html`<tr>
-<th scope="row">${name}</th>
+<th scope="row"><bdi>${name}</bdi></th>
 <td class="words" data-name="Before">${value(before, 'del')}</td>
 <td class="words" data-name="After">${value(after, 'ins')}</td>
 </tr>`

@@ -1,0 +1,109 @@
+/** A memory that is not there any more: what became of it, and what was typed about it. */
+import { html } from 'hono/html'
+import { Problem } from '../../../errors.ts'
+import type { Answer } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
+import type { Identity } from '../../../store/port/home.ts'
+import type { HomeEvent } from '../../../store/port/keeping/events.ts'
+import type { Typed } from '../../layout/fields.ts'
+import type { Html } from '../../layout/page.ts'
+import { memoryPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { eventsBefore } from '../agent/events.ts'
+import { byWhom } from '../author.ts'
+import { showBeside } from '../memories/beside.ts'
+import { everything, listingIn, listPath, memoryIn } from '../memories/listing.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { editor } from './editor.ts'
+import { meanwhile } from './meanwhile.ts'
+
+/** Events back to which is looked for what became of a memory. */
+const LOOKED_AT = 500
+
+const ENDS = new Set(['delete', 'erase'])
+
+const ends =
+  (key: string) =>
+  ({ type, key: of, from }: HomeEvent): boolean =>
+    from === key || (of === key && ENDS.has(type))
+
+/** The log outlives the versions; undefined where it tells nothing of it by now. */
+async function findEnd(workspace: Workspace, identity: Identity, key: string) {
+  const { page } = await eventsBefore(workspace, identity, { limit: LOOKED_AT })
+  return page.find(ends(key))
+}
+
+function ended(agentId: string, { type, key = '' }: HomeEvent): Html {
+  if (type !== 'rename') return type === 'erase' ? html`Erased` : html`Deleted`
+  return html`Renamed to <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
+}
+
+const endWords = (agentId: string, end: HomeEvent | undefined, now: number): Html =>
+  end
+    ? html`<strong>${ended(agentId, end)} ${when(end.createdAt, now)}.</strong> ${byWhom(end.by)}.`
+    : html`<strong>Nothing is kept under this key.</strong>`
+
+/** The heading and what became of the memory. */
+async function told({ identity }: AgentVisit, workspace: Workspace, key: string, asked: string) {
+  const end = await findEnd(workspace, identity, key)
+  const words = endWords(identity.agentId, end, workspace.clock())
+  return html`<h1 class="key" id="key">${key}</h1>
+<div class="note warn" role="alert"><p>${words} ${asked}</p></div>`
+}
+
+const UNSAVED =
+  'What you wrote is below, and not saved yet: create the memory again with it, or leave it as it is.'
+const AGAIN = 'Here you can create it again.'
+
+/** With its editor. `typed`: the key, both texts, and the list beside it; why they were refused. */
+export async function showGone(
+  visit: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+): Promise<Answer> {
+  const { agentId } = visit.identity
+  const { key = '', list } = typed.values
+  const listing = listingIn(list)
+  const { refusal } = typed
+  const values: Fields = { ...typed.values, expectedVersion: '0' }
+  return showBeside(visit, workspace, {
+    key,
+    listing,
+    title: key,
+    status: refusal?.status ?? 404,
+    scripts: ['bytes', 'draft', 'submit', 'later'],
+    from: memoryIn(agentId, key, listing, '/edit'),
+    article: html`${await told(visit, workspace, key, refusal ? UNSAVED : AGAIN)}
+${meanwhile(key, 0)}${editor(agentId, { values, refusal }, 'Create it again', 'Leave it as it is')}`,
+  })
+}
+
+async function showNothing(visit: AgentVisit, workspace: Workspace, key: string): Promise<Answer> {
+  const all = listPath(visit.identity.agentId, everything)
+  return showBeside(visit, workspace, {
+    key,
+    listing: everything,
+    title: key,
+    status: 404,
+    article: html`${await told(visit, workspace, key, '')}
+<p class="actions"><a class="button quiet" href="${all}">To all memories</a></p>`,
+  })
+}
+
+export const isGone = (error: unknown): boolean =>
+  error instanceof Problem && error.code === 'memory_not_found'
+
+/** Undefined of a memory that is gone. */
+export const unlessGone = <T>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (!isGone(error)) throw error
+    return undefined
+  })
+
+/** The page, or where there is nothing to show on it, what became of the memory. */
+export const orNothing = (
+  visit: AgentVisit,
+  workspace: Workspace,
+  key: string,
+  page: Promise<Answer>,
+): Promise<Answer> => unlessGone(page).then((shown) => shown ?? showNothing(visit, workspace, key))

@@ -1,0 +1,161 @@
+/** One who has never seen it: by what stands on each page to where they want to be, and how soon. */
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { inGroups, memoryPath, write } from '../harness.ts'
+import { PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+
+const TEXTS = ['Keep the seeds dry.', 'Keep the seeds cool.', 'Throw the seeds away.']
+
+/** As they were when somebody looked for it. */
+const MEMORIES = 1_000
+
+type Act = (role: 'link' | 'button', name: string | RegExp) => Promise<void>
+
+/** As tabs lead, and Enter chooses. */
+const byKeyboard =
+  (page: Page): Act =>
+  async (role, name) => {
+    const wanted = page.getByRole(role, { name, exact: true }).first()
+    await wanted.waitFor()
+    for (let tabs = 0; tabs < 150; tabs++) {
+      await page.keyboard.press('Tab')
+      if ((await wanted.and(page.locator(':focus')).count()) > 0)
+        return page.keyboard.press('Enter')
+    }
+    throw new Error(`the keyboard does not reach ${name}`)
+  }
+
+const byPointer =
+  (page: Page): Act =>
+  (role, name) =>
+    page.getByRole(role, { name, exact: true }).first().click()
+
+describe('the way of one who has never seen it', () => {
+  const at = together({ WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' })
+
+  let newcomers = 0
+
+  const arrive = async (options = {}) => {
+    const email = `newcomer${++newcomers}@example.org`
+    const born = await at.house.birth({ email, password: PASSWORD })
+    for (const [version, text] of TEXTS.entries()) {
+      await write(at.house, born.token, 'plan', text, version)
+    }
+    await write(at.house, born.token, 'rules', 'Water every day.')
+    const visitor = await visit(at.browser, at.house.base, options)
+    await signIn(visitor.page, email)
+    const stored = async () =>
+      (await at.house.call('GET', `${memoryPath}?key=plan`, { token: born.operatorToken })).body
+        .memory
+    return { ...visitor, born, stored, agent: `/console/agents/${born.agentId}` }
+  }
+
+  const isPaused = async ({ page }: Visitor): Promise<void> =>
+    page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
+
+  test('six clicks on six pages: found by a word, who changed it, the version before, paused', async () => {
+    const visitor = await arrive()
+    const { page, faults, stored } = visitor
+    const counted = { clicks: 0, pages: 1 }
+    page.on('load', () => counted.pages++)
+    const click: Act = async (...what) => {
+      counted.clicks++
+      await byPointer(page)(...what)
+    }
+    await click('link', 'Atlas')
+    await click('link', /^Memories/)
+    await page.getByRole('searchbox').pressSequentially('seeds')
+    await page.getByText('1 found in 2 memories').first().waitFor()
+    await click('link', /^plan/)
+    await page.getByRole('row', { name: /^Version 3 Written .* The agent/ }).waitFor()
+    await click('button', 'Bring back version 2')
+    await page.getByText('Saved as version 4.').waitFor()
+    await click('button', 'Pause')
+    await click('button', 'Pause Atlas')
+    await isPaused(visitor)
+    expect(await stored()).toMatchObject({ text: TEXTS[1], version: 4 })
+    expect(counted).toEqual({ clicks: 6, pages: 6 })
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    ['by keyboard alone', {}, byKeyboard],
+    ['without JavaScript', { javaScriptEnabled: false }, byPointer],
+  ])('%s: found, compared, restored, paused', async (_, options, ways) => {
+    const visitor = await arrive(options)
+    const { page, faults, stored } = visitor
+    const act = ways(page)
+    await act('link', 'Atlas')
+    await act('link', /^Memories/)
+    await page.getByRole('heading', { name: 'Memories' }).waitFor()
+    await page.getByRole('searchbox').focus()
+    await page.keyboard.type('seeds')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 found in 2 memories').first().waitFor()
+    await act('link', /^plan/)
+    await act('link', 'Changes made by version 3')
+    await page.locator('del').getByText('Keep', { exact: true }).waitFor()
+    await act('button', 'Bring back version 2')
+    await page.getByText('Saved as version 4.').waitFor()
+    await act('button', 'Pause')
+    await act('button', 'Pause Atlas')
+    await isPaused(visitor)
+    expect(await stored()).toMatchObject({ text: TEXTS[1], version: 4 })
+    expect(faults).toEqual([])
+  })
+
+  /** Milliseconds from each interaction to the next paint; Chromium tells of those of 16 and more. */
+  const WATCH = `window.took = new Map()
+    new PerformanceObserver((list) => {
+      for (const { interactionId: id, duration } of list.getEntries()) {
+        if (id) took.set(id, Math.max(took.get(id) ?? 0, duration))
+      }
+    }).observe({ type: 'event', durationThreshold: 16 })`
+
+  const SLOW = `addEventListener('keydown', () => {
+    for (const until = performance.now() + 250; performance.now() < until; );
+  })`
+
+  const keep = (token: string, keys: readonly string[]) =>
+    at.house.call('POST', '/api/agents/me/batch', {
+      token,
+      body: {
+        operations: keys.map((key) => ({
+          write: { key, text: `Step of ${key}. `.repeat(60), expectedVersion: 0 },
+        })),
+      },
+    })
+
+  /** Of this many interactions; those that were quicker than is told count as nothing. */
+  async function medianOf(page: Page, interactions: number): Promise<number> {
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+    const took = await page.evaluate<number[]>('[...took.values()]')
+    const all = [...took, ...Array<number>(Math.max(0, interactions - took.length)).fill(0)]
+    return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
+  }
+
+  test(`with ${MEMORIES} memories what one does is seen within 200 ms`, async () => {
+    const { page, agent, born } = await arrive()
+    const keys = Array.from({ length: MEMORIES - 2 }, (_, n) => `project.note-${n}`)
+    await inGroups(
+      Array.from({ length: MEMORIES / 100 }, (_, n) => keys.slice(n * 100, n * 100 + 100)),
+      (some) => keep(born.token, some),
+    )
+    await page.goto(`${agent}/memories`)
+    await page.getByText(/^1,000 memories/).waitFor()
+    await page.evaluate(WATCH)
+    await page.getByRole('searchbox').pressSequentially('note')
+    await page.waitForURL(/q=note/)
+    for (const key of (await page.locator('.memories .key').allTextContents()).slice(0, 6)) {
+      await page.getByLabel(`Select ${key}`, { exact: true }).check()
+    }
+    await page.getByText('Sort and filter').click()
+    expect(await medianOf(page, 11)).toBeLessThan(200)
+    // What is slow is seen to be slow.
+    await page.goto(`${agent}/memories`)
+    await page.evaluate(WATCH)
+    await page.evaluate(SLOW)
+    await page.getByRole('searchbox').pressSequentially('not')
+    expect(await medianOf(page, 3)).toBeGreaterThan(200)
+  })
+})

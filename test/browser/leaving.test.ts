@@ -1,0 +1,71 @@
+/** Parting: an agent that is left, and an account that is deleted, as a person does it. */
+import { describe, expect, test } from 'vitest'
+import { write } from '../harness.ts'
+import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+
+describe('parting', () => {
+  const at = together()
+
+  let people = 0
+
+  const open = async (options = {}) => {
+    const email = `parting${++people}@example.org`
+    const born = await at.house.birth({ email, password: PASSWORD })
+    await write(at.house, born.token, 'plan', 'one')
+    const visitor = await visit(at.browser, at.house.base, options)
+    await signIn(visitor.page, email)
+    const status = async (token: string) =>
+      (await at.house.call('GET', '/api/agents/me', { token })).status
+    return { ...visitor, born, email, status, agent: `/console/agents/${born.agentId}` }
+  }
+
+  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
+    expect(await barriers(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    expect(faults).toEqual([])
+  }
+
+  test('an agent is left: it goes on, and is not among one’s agents any more', async () => {
+    const visitor = await open({ viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
+    const { page, agent, born, status } = visitor
+    await page.goto(`${agent}/settings`)
+    await page.getByRole('link', { name: 'Leave the agent' }).click()
+    await page.getByRole('heading', { name: 'Leave Atlas' }).waitFor()
+    await inGoodOrder(visitor)
+    // The box is required: nothing is sent without it.
+    await page.getByRole('button', { name: 'Leave the agent' }).click()
+    expect(await status(born.token)).toBe(200)
+    await page.getByLabel('I have its operator token').check()
+    await page.getByRole('button', { name: 'Leave the agent' }).click()
+    await page.getByText('No agent is in this account yet.').waitFor()
+    await inGoodOrder(visitor)
+    expect([await status(born.token), await status(born.operatorToken)]).toEqual([200, 200])
+    await page.goto(agent)
+    await page.getByText('Your account has no such agent.').waitFor()
+  })
+
+  test.each([
+    ['its agents go on', 'leave', 200],
+    ['its agents are erased', 'erase', 401],
+  ])('an account is deleted, without a script, and %s', async (_, choice, left) => {
+    const visitor = await open({ javaScriptEnabled: false })
+    const { page, born, email, status } = visitor
+    await page.goto('/console/account')
+    await page.getByRole('link', { name: /^Delete the account/ }).click()
+    await page.getByLabel('Its agents').selectOption(choice)
+    await page.getByLabel('Your e-mail address').fill('other@example.org')
+    await page.getByRole('button', { name: 'Delete the account for good' }).click()
+    await page.getByText('This must be your address.').waitFor()
+    expect(await page.getByLabel('Its agents').inputValue()).toBe(choice)
+    expect(await status(born.token)).toBe(200)
+    await page.getByLabel('Your e-mail address').fill(email)
+    await page.getByRole('button', { name: 'Delete the account for good' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await status(born.token)).toBe(left)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('do not match').waitFor()
+    expect(visitor.faults).toEqual([])
+  })
+})

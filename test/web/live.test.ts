@@ -1,0 +1,48 @@
+/** A page is kept as things are from the very moment that it shows. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { embedded, incomingOf, openService, type TestService, write } from '../harness.ts'
+import { type Operator, openConsole } from './operator.ts'
+
+let service: TestService
+let operator: Operator
+beforeAll(async () => {
+  service = await openService(embedded)
+  operator = await openConsole(service)
+})
+afterAll(async () => {
+  service.app.stopAccepting()
+  await service.close()
+})
+
+const followedBy = (page: string): string => /data-follows="([^"]*)"/.exec(page)?.[1] ?? ''
+
+/** What the stream tells first, as text. */
+async function firstHeard(path: string): Promise<string> {
+  const [, cookie = ''] = operator.cookie.split(': ')
+  const { body } = await service.app.serve(incomingOf('GET', path, { headers: { cookie } }))
+  if (body === null || typeof body === 'string') throw new Error('no stream')
+  try {
+    for await (const piece of body.pieces) if (piece.includes('data:')) return piece
+  } finally {
+    body.close()
+  }
+  return ''
+}
+
+test.each(['', '/activity', '/memories', '/memory?key=plan', '/memory/edit?key=plan', '/settings'])(
+  'what happens before the browser listens is told to the page that was shown: %s',
+  async (path) => {
+    const { born, agent } = operator
+    await write(service, born.token, 'plan', 'one')
+    const { text } = await operator.get(`${agent}${path}`)
+    const key = `after${path.replaceAll(/[^a-z]/g, '.')}`
+    await write(service, born.token, key, 'x')
+    const told = await firstHeard(followedBy(text))
+    expect(told.match(/"key":"[^"]*"/g)).toEqual([`"key":"${key}"`])
+  },
+)
+
+test('a place that is none is refused', async () => {
+  const { status } = await operator.get(`${operator.agent}/events?after=x`)
+  expect(status).toBe(400)
+})
