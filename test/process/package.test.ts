@@ -110,13 +110,6 @@ test('an older Node.js says in one sentence which it needs', async ({ skip }) =>
   expect({ code, output }).toEqual({ code: 1, output: `${tooOld(old.version)}\n` })
 })
 
-test('it stops when it is asked to', async () => {
-  await server.kill('SIGTERM')
-  await expect(fetch(`${server.url}/readyz`)).rejects.toThrow('fetch failed')
-  const again = await serve(npx())
-  expect((await again.kill('SIGTERM')).output).toContain('"msg":"stopped"')
-})
-
 const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
 
 /** By the name that passkeys belong to here. Sends a form, and tells where it leads. */
@@ -140,4 +133,11 @@ async function addsPasskey(url: string): Promise<string | null> {
 test('it holds the library of passkeys', async () => {
   await birth(server.url, OWNER)
   expect(await addsPasskey(server.url)).toBe('/console/account?added')
+})
+
+test('it stops when it is asked to', async () => {
+  await server.kill('SIGTERM')
+  await expect(fetch(`${server.url}/readyz`)).rejects.toThrow('fetch failed')
+  const again = await serve(npx())
+  expect((await again.kill('SIGTERM')).output).toContain('"msg":"stopped"')
 })

@@ -138,7 +138,7 @@ test('an account is signed in to a few times a minute, and no other waits for it
   const refused = await signIn(one.toUpperCase())
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-  expect(refused.text).toContain('Go on with a session that you have')
+  expect(refused.text).toContain('Go on in a browser that is signed in already')
   expect((await signIn(other)).status).toBe(303)
   await service.birth({ email: one, password: PASSWORD })
   await service.close()

@@ -114,7 +114,7 @@ describe('what was not found', () => {
 
   test('in an agent’s home keeps the agent, its name and its navigation', async () => {
     const text = await shown(`${operator.agent}/memory?key=never`)
-    expect(text).toContain('<title>No memory under this key · Atlas · Agent Home</title>')
+    expect(text).toContain('<title>never · Atlas · Agent Home</title>')
     for (const link of [`${operator.agent}/memories`, `${operator.agent}/keys`, '/console']) {
       expect(text).toContain(`href="${link}"`)
     }
