@@ -66,11 +66,12 @@ export async function rate(
   return { perSecond: (count * 1_000) / ms, cpuMicros }
 }
 
-export const connectAll = (url: URL, count: number): readonly Connection[] =>
-  Array.from({ length: count }, (_, n) => ({
+/** One for each version that its key is at. */
+export const connectAll = (url: URL, versions: readonly number[]): readonly Connection[] =>
+  versions.map((version, n) => ({
     socket: connect(Number(url.port), url.hostname).setNoDelay(),
     key: `k${n}`,
-    version: 0,
+    version,
   }))
 
 /** Of several rounds, by what was measured. */

@@ -76,17 +76,22 @@ async function measure({ rounds, ms }: BatchPlan) {
     const ways = Object.entries(waysOf(born?.token ?? '')).map(([name, way]) => ({
       name,
       ...way,
-      connections: connectAll(url, CONNECTIONS),
+      versions: Array.from({ length: CONNECTIONS }, () => 0),
     }))
     for (let round = 0; round <= rounds; round++) {
-      for (const { name, ask, writes, memories, connections } of ways) {
+      for (const { name, ask, writes, memories, versions } of ways) {
+        // Those of the others' turns would be closed, for they ask for nothing meanwhile.
+        const connections = connectAll(url, versions)
         const { perSecond, cpuMicros } = await rate(connections, ask, writes, ms, child)
+        for (const [n, { socket, version }] of connections.entries()) {
+          versions[n] = version
+          socket.destroy()
+        }
         // The first warms up.
         if (round === 0) continue
         rates.add(name, { perSecond: perSecond * memories, cpuMicros: cpuMicros / memories })
       }
     }
-    for (const { socket } of ways.flatMap(({ connections }) => connections)) socket.destroy()
     await stop(child)
     return ways.map(({ name }) => ({ name, ...rates.middle(name) }))
   })

@@ -67,7 +67,10 @@ async function measure({ rounds, ms }: McpPlan) {
     const { child, url } = await startHome(directory)
     const [born] = await bearAll(url, 1)
     const asks = asksOf(born?.token ?? '')
-    const connections = connectAll(url, CONNECTIONS)
+    const connections = connectAll(
+      url,
+      Array.from({ length: CONNECTIONS }, () => 0),
+    )
     const rates = gatherRates()
     for (let round = 0; round <= rounds; round++) {
       for (const [way, { read, write }] of Object.entries(asks)) {

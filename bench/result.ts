@@ -68,6 +68,10 @@ export const publishFinding = (
   { part, goals }: Finding,
 ): void => publish({ name, title, machine, parts: [part, goalsTable(goals)] })
 
+/** On the terminal: what took so long is not lost with what comes after it. */
+export const show = (part: string): void => void process.stdout.write(`${part}\n\n`)
+
 export function publish(result: Result): void {
-  process.stdout.write(`${result.parts.join('\n\n')}\n\nWritten to ${writeResult(result)}\n`)
+  for (const part of result.parts) show(part)
+  show(`Written to ${writeResult(result)}`)
 }

@@ -22,7 +22,7 @@ import { type Generator, startGenerator } from './load/handle.ts'
 import { describeMachine, onDisk, syncMs } from './machine.ts'
 import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
-import { type Finding, goalsTable, publish } from './result.ts'
+import { type Finding, goalsTable, publish, show } from './result.ts'
 import { startup } from './startup.ts'
 import { type Measured, medians, tables } from './table.ts'
 
@@ -164,6 +164,7 @@ pinSelf()
 const plan = planOf(process.argv.slice(2))
 const machine = await describeMachine()
 const measured = await measureAll(plan)
+if (plan.whole) show(tables(measured))
 const findings = plan.whole ? await others(plan.quick) : []
 const goals = [
   ...tableGoals(measured, await onDisk(syncMs)),
