@@ -4,7 +4,6 @@
  * read does (`bench/mcp.ts`): so what it accepted once is remembered, and not asked again.
  */
 import type { Call } from '../http/call.ts'
-import { membersOf } from '../json/members.ts'
 import { type Message, toolNamed } from './message.ts'
 
 /** What the library looks at beside the message. */
@@ -23,8 +22,8 @@ export function envelopeOf({ requestHeaders }: Call, message: Message): string |
   const isCall =
     toolNamed(message) !== undefined && (typeof id === 'string' || Number.isSafeInteger(id))
   if (!isCall || !isObject(params?.arguments)) return undefined
-  const top = new Map(membersOf(message.source))
-  const rest = new Map(membersOf(top.get('params') ?? ''))
+  const top = new Map(message.written)
+  const rest = new Map(message.writtenParams)
   rest.delete('arguments')
   top.delete('params')
   top.delete('id')

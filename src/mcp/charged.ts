@@ -11,7 +11,14 @@ import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
 import { noteRead } from '../pipeline/log/agent-calls.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Identity } from '../store/port/home.ts'
-import { CALL_TOOL, isOfMemories, type Message, messageSchema, toolNamed } from './message.ts'
+import {
+  CALL_TOOL,
+  isOfMemories,
+  type Message,
+  messageOf,
+  messageSchema,
+  toolNamed,
+} from './message.ts'
 import { toolOf } from './tools/index.ts'
 
 interface Charged {
@@ -23,7 +30,7 @@ interface Charged {
 /** Throws what is wrong with the body. */
 async function receive(call: Call): Promise<Message> {
   const source = decodeJson(await readJsonBytes(call, body.maxBytes))
-  return { source, body: validateBody(messageSchema, parseStrictJson(source)) }
+  return messageOf(validateBody(messageSchema, parseStrictJson(source)), source)
 }
 
 /** What cannot be read is counted as a read, like any faulty request. */

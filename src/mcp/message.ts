@@ -12,10 +12,19 @@ export const messageSchema = z
   })
   .meta({ id: 'McpMessage', description: 'One JSON-RPC 2.0 message of the protocol.' })
 
+type Written = ReadonlyMap<string, string>
+
 export interface Message {
   readonly body: z.output<typeof messageSchema>
-  /** The JSON that was sent. */
-  readonly source: string
+  /** Its members as they were sent, and those of its params: JSON by name. */
+  readonly written: Written
+  readonly writtenParams: Written
+}
+
+/** `source`: the JSON that was sent, valid. */
+export function messageOf(body: Message['body'], source: string): Message {
+  const written = membersOf(source)
+  return { body, written, writtenParams: membersOf(written.get('params') ?? '') }
 }
 
 export const CALL_TOOL = 'tools/call'
@@ -28,10 +37,10 @@ export function toolNamed({ body: { method, params } }: Message): string | undef
 }
 
 /** What a tool is called with, as it was read strictly, and as it was written. */
-export function argumentsOf({ body: { params }, source }: Message) {
-  const written = membersOf(membersOf(source).get('params') ?? '')
-  return { value: params?.arguments ?? {}, source: written.get('arguments') ?? '{}' }
-}
+export const argumentsOf = ({ body: { params }, writtenParams }: Message) => ({
+  value: params?.arguments ?? {},
+  source: writtenParams.get('arguments') ?? '{}',
+})
 
 /** Requests that reach what the agent keeps; the rest is about the protocol alone. */
 export const isOfMemories = ({ body: { method } }: Message): boolean =>
