@@ -83,11 +83,10 @@ function prepareGiveUp(db: DatabaseSync) {
 }
 
 /** `most`: events that are kept; 0: all. Answers the home once there is this row in its log. */
-export function prepareAdvance(db: DatabaseSync, most: number) {
+function prepareAdvance(db: DatabaseSync, most: number) {
   const file = prepareFile(db)
   const giveUp = prepareGiveUp(db)
-  return (agentId: string, before: Home, n: number, isEvent: boolean): Home => {
-    if (!isEvent) return { ...before, tail: n }
+  return (agentId: string, before: Home, n: number): Home => {
     const home = { ...before, tail: n, lastEvent: before.lastEvent + 1 }
     if (home.lastEvent % TOGETHER !== 0) return home
     const filed = file(agentId, home)
@@ -115,7 +114,7 @@ export function prepareAppend(db: DatabaseSync, most: number) {
       ...[operation, previous, id, createdAt, bytes, size, metadata, text],
     )
     const n = Number(lastInsertRowid)
-    return { n, home: advance(agentId, before, n, true) }
+    return { n, home: advance(agentId, before, n) }
   }
 }
 
