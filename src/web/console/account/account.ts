@@ -1,7 +1,6 @@
 /** /console/account: whose it is, where it is signed in, its passkeys and its password. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { fields } from '../../../fields.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
@@ -12,6 +11,7 @@ import { forSignedIn } from '../guards.ts'
 import { passkeyList } from '../passkeys/passkey-list.ts'
 import { offeredAt } from '../passkeys/relying-party.ts'
 import type { Visit, Workspace } from '../workspace.ts'
+import { newPasswordField } from './new-password.ts'
 import { sessionList } from './sessions.ts'
 
 export const PASSWORD = `${ACCOUNT}/password`
@@ -33,17 +33,7 @@ ${input(
   },
   typed,
 )}
-${input(
-  {
-    name: 'password',
-    label: 'New password',
-    type: 'password',
-    autocomplete: 'new-password',
-    secret: true,
-    hint: `At least ${fields.password.minLength} characters.`,
-  },
-  typed,
-)}
+${newPasswordField(typed)}
 <button>Change the password</button>
 </form>`
 

@@ -18,6 +18,7 @@ import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
+import { newPasswordField } from './new-password.ts'
 
 const path = RECOVER
 
@@ -34,17 +35,7 @@ ${refusalNote(typed)}
 <form method="post" action="${path}" class="stack">
 ${hidden('link', typed.values.link ?? '')}
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', required: false }, typed)}
-${input(
-  {
-    name: 'password',
-    label: 'New password',
-    type: 'password',
-    autocomplete: 'new-password',
-    secret: true,
-    hint: `At least ${fields.password.minLength} characters.`,
-  },
-  typed,
-)}
+${newPasswordField(typed)}
 <button>Set the password and sign in</button>
 </form>
 </div>`,
