@@ -1,8 +1,9 @@
 /** `agent-home account recover`: a one-time link from whoever owns the host. */
 import { afterEach, expect, test } from 'vitest'
 import { birthBody, freshKey } from '../harness.ts'
-import { dropDatabases, freshDatabase } from './nodes.ts'
-import { cleanUp, freshDirectory, type Launch, launch, type Server, serve } from './program.ts'
+import { dropDatabases } from './nodes.ts'
+import { onFile, places } from './places.ts'
+import { cleanUp, type Launch, launch, type Server, serve } from './program.ts'
 
 afterEach(async () => {
   await cleanUp()
@@ -25,38 +26,32 @@ async function bear({ url }: Server): Promise<void> {
 const submit = (url: string, fields: Readonly<Record<string, string>>) =>
   fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })
 
-const onFile = async (): Promise<Launch> => ({ directory: freshDirectory() })
-
-const onServer = async (): Promise<Launch> => {
-  const { url: DATABASE_URL } = await freshDatabase()
-  return { directory: freshDirectory(), env: { DATABASE_URL } }
-}
-
-test.each([
-  { name: 'one file', place: onFile },
-  { name: 'a server', place: onServer },
-])('on $name, the link sets a password at the service that runs', async ({ place }) => {
-  const options = await place()
-  const server = await serve(options)
-  await bear(server)
-  const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
-  expect(made).toMatchObject({ code: 0 })
-  expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
-  expect(made.output).toContain('sets another password for keeper@example.org, once')
-  const link = new URL(made.stdout.trim())
-  expect((await fetch(link)).status).toBe(200)
-  const secret = link.searchParams.get('link') ?? ''
-  const set = await submit(link.origin + link.pathname, {
-    link: secret,
-    password: 'other horse ba',
-  })
-  expect(set.status).toBe(303)
-  expect((await fetch(link)).status).toBe(410)
-  const signIn = (password: string) => submit(`${server.url}/console/sign-in`, { email, password })
-  expect((await signIn('correct horse battery')).status).toBe(401)
-  expect((await signIn('other horse ba')).status).toBe(303)
-  expect((await server.kill('SIGTERM')).output).not.toContain(secret)
-})
+test.each(places)(
+  'on $name, the link sets a password at the service that runs',
+  async ({ place }) => {
+    const options = await place()
+    const server = await serve(options)
+    await bear(server)
+    const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
+    expect(made).toMatchObject({ code: 0 })
+    expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
+    expect(made.output).toContain('sets another password for keeper@example.org, once')
+    const link = new URL(made.stdout.trim())
+    expect((await fetch(link)).status).toBe(200)
+    const secret = link.searchParams.get('link') ?? ''
+    const set = await submit(link.origin + link.pathname, {
+      link: secret,
+      password: 'other horse ba',
+    })
+    expect(set.status).toBe(303)
+    expect((await fetch(link)).status).toBe(410)
+    const signIn = (password: string) =>
+      submit(`${server.url}/console/sign-in`, { email, password })
+    expect((await signIn('correct horse battery')).status).toBe(401)
+    expect((await signIn('other horse ba')).status).toBe(303)
+    expect((await server.kill('SIGTERM')).output).not.toContain(secret)
+  },
+)
 
 test('while it does not run the link is made too, for where it will be', async () => {
   const options = await onFile()

@@ -1,7 +1,8 @@
 /** `agent-home gateway`: whoever owns the host removes what a stranger left. */
 import { afterEach, expect, test } from 'vitest'
-import { dropDatabases, freshDatabase } from './nodes.ts'
-import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+import { dropDatabases } from './nodes.ts'
+import { onFile, places } from './places.ts'
+import { cleanUp, type Launch, launch, serve } from './program.ts'
 
 afterEach(async () => {
   await cleanUp()
@@ -17,17 +18,7 @@ const leave = (url: string, path: string, text: string) =>
     body: JSON.stringify({ text, identity: 'Eve' }),
   })
 
-const onFile = async (): Promise<Launch> => ({ directory: freshDirectory() })
-
-const onServer = async (): Promise<Launch> => {
-  const { url: DATABASE_URL } = await freshDatabase()
-  return { directory: freshDirectory(), env: { DATABASE_URL } }
-}
-
-test.each([
-  { name: 'one file', place: onFile },
-  { name: 'a server', place: onServer },
-])('on $name, while it serves and while it does not', async ({ place }) => {
+test.each(places)('on $name, while it serves and while it does not', async ({ place }) => {
   const options = await place()
   const server = await serve(options)
   const rude = 'rude\u001b[2Jwords\nand more'

@@ -15,7 +15,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { lockDatabase } from '../../src/store/sqlite/engine/lock.ts'
 import { birthBody, freshKey } from '../harness.ts'
 import { birth, type Tokens, writeMemory } from './calls.ts'
-import { dropDatabases, freshDatabase } from './nodes.ts'
+import { dropDatabases } from './nodes.ts'
+import { onFile, onServer, places } from './places.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
 afterEach(async () => {
@@ -52,17 +53,7 @@ async function lastEvent(url: string, token: string): Promise<unknown> {
   return events.at(-1)
 }
 
-const onFile = async (): Promise<Launch> => ({ directory: freshDirectory() })
-
-const onServer = async (): Promise<Launch> => {
-  const { url: DATABASE_URL } = await freshDatabase()
-  return { directory: freshDirectory(), env: { DATABASE_URL } }
-}
-
-describe.each([
-  { name: 'one file', place: onFile },
-  { name: 'a server', place: onServer },
-])('on $name', ({ place }) => {
+describe.each(places)('on $name', ({ place }) => {
   test('while the service runs, the old token is void at once and the new one stands', async () => {
     const options = await place()
     const server = await serve(options)
