@@ -6,6 +6,7 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters, dateTime, named } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port/gateway.ts'
+import { iso } from '../time.ts'
 import { newId } from '../uuid/new-id.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
@@ -108,7 +109,7 @@ export const firstContact = endpoint({
       rooms,
       resonances: kindred.map(glimpse),
       next: nextSteps(shownName(body.ai_identity)),
-      timestamp: new Date(entry.createdAt).toISOString(),
+      timestamp: iso(entry.createdAt),
     })
   },
 })

@@ -1,5 +1,6 @@
 /** Entries as visitors see them. */
 import type { Entry } from '../store/port/gateway.ts'
+import { iso } from '../time.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   garden: 'trace',
@@ -33,14 +34,14 @@ export const showEntry = (entry: Entry) => ({
   identity: entry.identity,
   identityType: entry.identityType,
   room: entry.room,
-  createdAt: new Date(entry.createdAt).toISOString(),
+  createdAt: iso(entry.createdAt),
 })
 
 const contactWith = (entry: Entry, details: Details) => ({
   id: entry.id,
   ai_identity: entry.identity,
   ...details,
-  createdAt: new Date(entry.createdAt).toISOString(),
+  createdAt: iso(entry.createdAt),
 })
 
 export const showContact = (entry: Entry) => contactWith(entry, detailsOf(entry))

@@ -4,6 +4,7 @@ import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../pipeline/schemas.ts'
 import { EVENT_TYPES, type HomeEvent } from '../store/port/keeping/events.ts'
+import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { refusal } from './refusal.ts'
@@ -35,7 +36,7 @@ export const eventSchema = z
 export const eventView = ({ by, createdAt, ...rest }: HomeEvent) => ({
   ...rest,
   by: by ?? null,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: iso(createdAt),
 })
 
 export const listEvents = endpoint({

@@ -6,6 +6,7 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import type { Profile, ProfileAnswer } from '../store/port/home.ts'
+import { iso } from '../time.ts'
 import { forAgentsAtRest, forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
@@ -20,8 +21,8 @@ export const profileView = (profile: Profile) => ({
   purpose: profile.purpose,
   symbol: profile.symbol,
   status: profile.status,
-  createdAt: new Date(profile.createdAt).toISOString(),
-  updatedAt: new Date(profile.updatedAt).toISOString(),
+  createdAt: iso(profile.createdAt),
+  updatedAt: iso(profile.updatedAt),
 })
 
 function show(call: Call, answer: ProfileAnswer): Answer {

@@ -39,25 +39,32 @@ export function targetOf(host: string | undefined, target: string): Target | und
   return url && !url.username ? split(url.host, url.pathname + url.search) : undefined
 }
 
+type Pair = readonly [name: string, value: string]
+
 /** One plain pair, as a memory's key mostly is, needs no decoding. */
-function pairsOf(search: string): Iterable<readonly [string, string]> {
+function pairsOf(search: string): readonly Pair[] {
   if (search === '') return []
   const mark = search.indexOf('=')
   return mark > 0 && !/[&%+]/.test(search)
     ? [[search.slice(0, mark), search.slice(mark + 1)]]
-    : new URLSearchParams(search)
+    : [...new URLSearchParams(search)]
+}
+
+/** The first name that comes again. */
+function twiceIn(pairs: readonly Pair[]): string | undefined {
+  const seen = new Set<string>()
+  // A set grows with each name that is new.
+  return pairs.find(([name]) => seen.size === seen.add(name).size)?.[0]
 }
 
 /** Throws `invalid_query` for a parameter that was sent twice, or that is no text. */
 export function queryOf(search: string): Record<string, string> {
   requireReadableQuery(search)
-  const query: Record<string, string> = {}
-  for (const [name, value] of pairsOf(search)) {
-    if (Object.hasOwn(query, name)) {
-      const errors = [{ pointer: `?${name}`, message: 'was sent twice; send it once' }]
-      throw problem('invalid_query', { errors })
-    }
-    Object.defineProperty(query, name, { value, enumerable: true })
+  const pairs = pairsOf(search)
+  const twice = pairs.length > 1 ? twiceIn(pairs) : undefined
+  if (twice !== undefined) {
+    const errors = [{ pointer: `?${twice}`, message: 'was sent twice; send it once' }]
+    throw problem('invalid_query', { errors })
   }
-  return query
+  return Object.fromEntries(pairs)
 }

@@ -13,13 +13,19 @@ const CLOSES_OBJECT = 125
 const opens = (code: number): boolean => (code | 32) === 123
 const closes = (code: number): boolean => (code | 32) === CLOSES_OBJECT
 
-/** The values of an object's members as they are written, by name. */
-export function membersOf(source: string): ReadonlyMap<string, string> {
-  const members = new Map<string, string>()
+/** Where a value stands in its source: the character it begins with, and the one after it. */
+export interface Place {
+  readonly from: number
+  readonly to: number
+}
+
+/** Where the values of an object's members stand, by name. `at`: before the brace that opens it. */
+export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>()
   let depth = 0
   let name = ''
   let from = 0
-  for (let i = 0; i < source.length; i++) {
+  for (let i = at; i < source.length; i++) {
     const code = source.charCodeAt(i)
     if (code === QUOTE) {
       const end = closingQuote(source, i + 1)
@@ -27,13 +33,20 @@ export function membersOf(source: string): ReadonlyMap<string, string> {
       i = end
     } else if (depth === 1 && code === COLON) from = i + 1
     else if (depth === 1 && from > 0 && (code === COMMA || code === CLOSES_OBJECT)) {
-      members.set(name, source.slice(from, i))
+      places.set(name, { from, to: i })
       from = 0
+      if (code === CLOSES_OBJECT) break
     } else if (opens(code)) depth++
-    else if (closes(code)) depth--
+    else if (closes(code) && --depth === 0) break
   }
-  return members
+  return places
 }
+
+/** The values of an object's members as they are written, by name. */
+export const membersOf = (source: string): ReadonlyMap<string, string> =>
+  new Map(
+    Iterator.from(placesOf(source)).map(([name, { from, to }]) => [name, source.slice(from, to)]),
+  )
 
 /** Without the space around its tokens, which says nothing. */
 export function compact(source: string): string {

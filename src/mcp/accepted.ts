@@ -4,6 +4,7 @@
  * read does (`bench/mcp.ts`): so what it accepted once is remembered, and not asked again.
  */
 import type { Call } from '../http/call.ts'
+import type { Place } from '../json/members.ts'
 import { type Message, toolNamed } from './message.ts'
 
 /** What the library looks at beside the message. */
@@ -16,24 +17,29 @@ const LONGEST = 2_048
 /** What is in an answer besides our own: JSON, from the comma before it. */
 const additions = new Map<string, string>()
 
-/** Everything that a call may be refused for, but its tool's arguments; undefined of other messages. */
-export function envelopeOf({ requestHeaders }: Call, message: Message): string | undefined {
-  const { id, params } = message.body
-  const isCall =
-    toolNamed(message) !== undefined && (typeof id === 'string' || Number.isSafeInteger(id))
-  if (!isCall || !isObject(params?.arguments)) return undefined
-  const top = new Map(message.written)
-  const rest = new Map(message.writtenParams)
-  rest.delete('arguments')
-  top.delete('params')
-  top.delete('id')
-  const headers = HEADERS.map((name) => requestHeaders[name])
-  const envelope = JSON.stringify([headers, [...top], [...rest]])
-  return envelope.length > LONGEST ? undefined : envelope
-}
-
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id)
+
+/** The message without its id and its tool's arguments: no other JSON lacks a value there. */
+function letterOf({ source }: Message, id: Place, args: Place): string {
+  const [first, second] = id.from < args.from ? [id, args] : [args, id]
+  const between = source.slice(first.to, second.from)
+  return source.slice(0, first.from) + between + source.slice(second.to)
+}
+
+/** Everything that a call may be refused for, but its tool's arguments; undefined of other messages. */
+export function envelopeOf({ requestHeaders }: Call, message: Message): string | undefined {
+  const { body, members, params } = message
+  const id = members.get('id')
+  const args = params.get('arguments')
+  if (!id || !args || toolNamed(message) === undefined) return undefined
+  if (!isId(body.id) || !isObject(body.params?.arguments)) return undefined
+  let envelope = letterOf(message, id, args)
+  for (const name of HEADERS) envelope += `\n${requestHeaders[name] ?? ''}`
+  return envelope.length > LONGEST ? undefined : envelope
+}
 
 /** Undefined where the library has not accepted such a call yet. */
 export const additionsTo = (envelope: string): string | undefined => additions.get(envelope)

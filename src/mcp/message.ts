@@ -1,6 +1,6 @@
 /** A message of the protocol, as far as it is looked at before the protocol's own library is. */
 import { z } from 'zod'
-import { membersOf } from '../json/members.ts'
+import { type Place, placesOf } from '../json/members.ts'
 
 /** One message: what of it is a request, a notification or neither is for the library to tell. */
 export const messageSchema = z
@@ -12,19 +12,22 @@ export const messageSchema = z
   })
   .meta({ id: 'McpMessage', description: 'One JSON-RPC 2.0 message of the protocol.' })
 
-type Written = ReadonlyMap<string, string>
-
 export interface Message {
   readonly body: z.output<typeof messageSchema>
-  /** Its members as they were sent, and those of its params: JSON by name. */
-  readonly written: Written
-  readonly writtenParams: Written
+  /** The JSON that was sent. */
+  readonly source: string
+  /** Where its members stand in the source, and those of its params. */
+  readonly members: ReadonlyMap<string, Place>
+  readonly params: ReadonlyMap<string, Place>
 }
+
+const NO_MEMBERS: Message['params'] = new Map()
 
 /** `source`: the JSON that was sent, valid. */
 export function messageOf(body: Message['body'], source: string): Message {
-  const written = membersOf(source)
-  return { body, written, writtenParams: membersOf(written.get('params') ?? '') }
+  const members = placesOf(source)
+  const at = members.get('params')?.from
+  return { body, source, members, params: at === undefined ? NO_MEMBERS : placesOf(source, at) }
 }
 
 export const CALL_TOOL = 'tools/call'
@@ -37,10 +40,13 @@ export function toolNamed({ body: { method, params } }: Message): string | undef
 }
 
 /** What a tool is called with, as it was read strictly, and as it was written. */
-export const argumentsOf = ({ body: { params }, writtenParams }: Message) => ({
-  value: params?.arguments ?? {},
-  source: writtenParams.get('arguments') ?? '{}',
-})
+export function argumentsOf({ body, source, params }: Message) {
+  const place = params.get('arguments')
+  return {
+    value: body.params?.arguments ?? {},
+    source: place ? source.slice(place.from, place.to) : '{}',
+  }
+}
 
 /** Requests that reach what the agent keeps; the rest is about the protocol alone. */
 export const isOfMemories = ({ body: { method } }: Message): boolean =>

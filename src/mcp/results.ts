@@ -4,7 +4,7 @@ import { sentenceOf } from './sentences.ts'
 import type { Told } from './tools/tool.ts'
 
 const contentOf = (...texts: readonly string[]): string =>
-  JSON.stringify(texts.map((text) => ({ type: 'text', text })))
+  `[${texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',')}]`
 
 export const told = ({ text, json }: Told): string =>
   `{"content":${contentOf(text)},"structuredContent":${json}}`

@@ -80,6 +80,16 @@ describe.each(eras)('a call of $version', ({ era, version }) => {
     }
   })
 
+  test('whose members stand in another order is the same call', async () => {
+    const sent = callOf(era, version, 'read_memory', { key: 'plan' })
+    const { id, ...rest } = sent.body
+    for (const turned of [sent, { ...sent, body: { ...rest, id } }]) {
+      const first = await answerTo(turned)
+      expect(first.body).toMatchObject({ id, result: { structuredContent: {} } })
+      expect(await answerTo(turned)).toEqual(first)
+    }
+  })
+
   test('that differs from one that was accepted is judged anew', async () => {
     const sent = callOf(era, version, 'read_memory', { key: 'plan' })
     const { headers, body } = sent

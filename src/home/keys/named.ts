@@ -9,6 +9,7 @@ import { characters, dateTime } from '../../pipeline/schemas.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { KeyBounds, NamedKey } from '../../store/port/keys.ts'
+import { iso } from '../../time.ts'
 import { newId } from '../../uuid/new-id.ts'
 import { forOperators, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
@@ -43,15 +44,14 @@ const keyExample = {
   lastUsedAt: null,
 } as const
 
-const time = (at: number): string => new Date(at).toISOString()
-const timeOrNull = (at: number | undefined): string | null => (at === undefined ? null : time(at))
+const timeOrNull = (at: number | undefined): string | null => (at === undefined ? null : iso(at))
 
 const view = ({ id, name, access, prefix, createdAt, expiresAt, lastUsedAt }: NamedKey) => ({
   id,
   name,
   access,
   prefix: prefix === '' ? null : prefix,
-  createdAt: time(createdAt),
+  createdAt: iso(createdAt),
   expiresAt: timeOrNull(expiresAt),
   lastUsedAt: timeOrNull(lastUsedAt),
 })

@@ -14,19 +14,15 @@ import type {
   Memory,
   Result,
 } from '../../store/port/keeping/memories.ts'
+import { iso } from '../../time.ts'
 import type { Home } from '../home.ts'
 import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema } from '../schemas.ts'
 
-const iso = (time: number): string => new Date(time).toISOString()
-
 /** What says which memory it is, and how it stands. */
-function factsOf({ version, createdAt, updatedAt }: Memory): string {
-  const created = iso(createdAt)
-  const updated = updatedAt === createdAt ? created : iso(updatedAt)
-  return `"version":${version},"createdAt":"${created}","updatedAt":"${updated}"`
-}
+const factsOf = ({ version, createdAt, updatedAt }: Memory): string =>
+  `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
 
 /** The Memory as JSON; its metadata goes out as the very text that was stored. */
 export const memoryJson = (memory: Memory): string =>

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { dateTime } from '../../pipeline/schemas.ts'
 import { OPERATIONS } from '../../store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
+import { iso } from '../../time.ts'
 import { author, authorExample, memoryExample, memoryKey } from '../schemas.ts'
 
 export const keptSchema = z
@@ -37,8 +38,8 @@ export const keptExample = {
 export function keptJson({ content, by, createdAt, updatedAt, ...kept }: KeptVersion): string {
   const { key, id, version, operation } = kept
   const times = {
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
   }
   const facts = JSON.stringify({ key, id, version, operation, by: by ?? null, ...times })
   if (!content) return facts

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { MemorySummary } from '../../store/port/keeping/memories.ts'
+import { iso } from '../../time.ts'
 import { memorySchema } from '../schemas.ts'
 
 export const summarySchema = memorySchema
@@ -16,11 +17,9 @@ export const summarySchema = memorySchema
 export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
   const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
   const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
-  const created = new Date(createdAt).toISOString()
-  const updated = updatedAt === createdAt ? created : new Date(updatedAt).toISOString()
   return (
     `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
-    `"version":${version},"createdAt":"${created}","updatedAt":"${updated}"${more}}`
+    `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"${more}}`
   )
 }
 

@@ -6,6 +6,7 @@ import { endpoint } from '../../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import { OPERATIONS, type VersionSummary } from '../../store/port/keeping/memories.ts'
+import { iso } from '../../time.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { READING } from '../reach.ts'
@@ -27,7 +28,7 @@ export const versionSchema = z.object({
 export const versionView = ({ by, createdAt, ...rest }: VersionSummary) => ({
   ...rest,
   by: by ?? null,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: iso(createdAt),
 })
 
 interface Page {

@@ -7,6 +7,7 @@ import { summarySchema } from '../../home/memories/summary.ts'
 import { refusal } from '../../home/refusal.ts'
 import { characters, integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
+import { iso } from '../../time.ts'
 import { reading, type Tool } from './tool.ts'
 import { linesOf } from './words.ts'
 
@@ -94,7 +95,7 @@ const hitOf = ({ key, version, bytes, updatedAt, snippet }: SearchHit) => ({
   key,
   version,
   bytes,
-  updatedAt: new Date(updatedAt).toISOString(),
+  updatedAt: iso(updatedAt),
   snippet,
 })
 

@@ -1,7 +1,6 @@
 /** How the tools speak of memories, in few words. */
 import type { Memory } from '../../store/port/keeping/memories.ts'
-
-const iso = (time: number): string => new Date(time).toISOString()
+import { iso } from '../../time.ts'
 
 /** A memory's name and how it stands, before its text. */
 export const standing = ({ key, version, updatedAt }: Memory): string =>

@@ -1,5 +1,6 @@
 /** Numbers, sizes and times as people read them. */
 import { html } from 'hono/html'
+import { iso } from '../../time.ts'
 import type { Html } from './page.ts'
 
 const numbers = new Intl.NumberFormat('en')
@@ -38,5 +39,5 @@ export const moment = (at: number): string => `${exact.format(at)} UTC`
 
 /** How long ago, or how soon; the exact time is in the title. */
 export function when(at: number, now: number): Html {
-  return html`<time datetime="${new Date(at).toISOString()}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
+  return html`<time datetime="${iso(at)}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
 }

@@ -1,0 +1,31 @@
+/** Moments as answers have them. */
+
+const DAY_MS = 86_400_000
+
+const digits = (count: number, most: number): readonly string[] =>
+  Array.from({ length: most }, (_, number) => String(number).padStart(count, '0'))
+
+const TWO = digits(2, 60)
+const THREE = digits(3, 1_000)
+
+const dateOf = (day: number): string => {
+  const moment = new Date(day * DAY_MS).toISOString()
+  return moment.slice(0, moment.indexOf('T'))
+}
+
+/** Most moments of an answer are of one day. */
+let latest = { day: 0, date: dateOf(0) }
+
+/**
+ * Whole milliseconds since the epoch in RFC 3339, as `toISOString` has them for ten times the
+ * processor time: a page of a hundred memories names two hundred moments.
+ */
+export function iso(time: number): string {
+  const day = Math.floor(time / DAY_MS)
+  if (day !== latest.day) latest = { day, date: dateOf(day) }
+  const ms = time - day * DAY_MS
+  const seconds = Math.floor(ms / 1_000)
+  const minutes = Math.floor(seconds / 60)
+  const hours = TWO[Math.floor(minutes / 60)]
+  return `${latest.date}T${hours}:${TWO[minutes % 60]}:${TWO[seconds % 60]}.${THREE[ms % 1_000]}Z`
+}
