@@ -16,6 +16,19 @@ const CUT = `[...document.querySelectorAll('main *')].filter((each) => {
   return hides && !meant && display !== 'inline' && each.scrollWidth > each.clientWidth + 1
 }).map((each) => each.outerHTML.slice(0, 120))`
 
+/** Classes of the stylesheets whose elements are seen although they are hidden. */
+const SEEN = `[...new Set([...document.styleSheets].flatMap((sheet) =>
+  [...sheet.cssRules].flatMap(({ cssText }) => cssText.match(/\\.[a-z][\\w-]*(?=[\\s\\S]*\\{)/g) ?? []),
+))].filter((name) => {
+  const each = document.createElement('div')
+  each.className = name.slice(1)
+  each.hidden = true
+  document.querySelector('main').append(each)
+  const { display } = getComputedStyle(each)
+  each.remove()
+  return display !== 'none'
+})`
+
 const directionOf = (page: Page, selector: string): Promise<string> =>
   page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`)
 
@@ -81,6 +94,12 @@ describe('every page', () => {
       `document.querySelector('h1').style = 'overflow: hidden; width: 2rem; white-space: nowrap'`,
     )
     expect(await page.evaluate(CUT)).toEqual([expect.stringContaining('<h1')])
+  })
+
+  test('shows nothing of what is hidden, whatever is said of its kind', async () => {
+    const { page } = visitor
+    await page.goto(agent)
+    expect(await page.evaluate(SEEN)).toEqual([])
   })
 
   test('shows what is written from right to left as it is read', async () => {
