@@ -34,6 +34,13 @@ describe('memories in a browser', () => {
   const row = (page: Page, key: string) =>
     page.getByRole('listitem').filter({ has: page.locator('.key', { hasText: key }) })
 
+  /** Every text of the page, that of its style too, as who hears it is told. */
+  const heard = async ({ page, context }: Visitor): Promise<string> => {
+    const session = await context.newCDPSession(page)
+    const { nodes } = await session.send('Accessibility.getFullAXTree')
+    return nodes.map(({ name }) => String(name?.value)).join('|')
+  }
+
   const texts = { plan: 'Step 3: copy the tables.', rules: 'Never drop one.', log: 'Nothing yet.' }
 
   test('one is found by a word in its text, as one types, and read beside the list', async () => {
@@ -53,6 +60,25 @@ describe('memories in a browser', () => {
     await page.getByRole('searchbox').fill('never')
     await row(page, 'rules').waitFor()
     expect(await page.getByRole('heading', { name: 'plan' }).isVisible()).toBe(true)
+  })
+
+  test('an order is offered only where it counts: a search shows first what fits best', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memories?order=key`)
+    const order = page.getByRole('combobox', { name: 'Order' })
+    const best = page.getByText('A search shows first what fits best.')
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
+    await page.getByRole('searchbox').fill('tables')
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
+    await page.waitForURL(/q=tables/)
+    await inGoodOrder(reader)
+    await page.goto(`${agent}/memories?q=e&order=key`)
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
+    await page.getByRole('searchbox').fill('')
+    await page.getByText('3 memories, by key').first().waitFor()
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
   })
 
   test('one that stands far down the list is in sight there, and the page begins at its top', async () => {
@@ -116,6 +142,13 @@ describe('memories in a browser', () => {
     await page.goto(`${agent}/memories`)
     await page.getByLabel('Select plan').check()
     await page.getByLabel('Select rules').check()
+    const told = page.locator('#found')
+    expect(await told.getAttribute('role')).toBe('status')
+    expect(await told.textContent()).toBe('2 selected')
+    expect(await heard(reader)).toContain('2| selected')
+    await page.getByLabel('Select log').check()
+    await page.getByLabel('Select log').uncheck()
+    expect(await told.textContent()).toBe('2 selected')
     await write(at.house, born.token, 'more', 'x')
     await page.locator('.tabs').getByText('4', { exact: true }).waitFor()
     expect(await page.getByLabel('Select plan').isChecked()).toBe(true)
@@ -253,6 +286,7 @@ describe('memories in a browser', () => {
     await page.getByRole('button', { name: 'Search' }).click()
     expect(await page.locator('.memories .key').allTextContents()).toEqual(['plan'])
     await page.getByLabel('Select plan').check()
+    expect(await heard(reader)).toContain('1| selected')
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'Edit' }).click()
