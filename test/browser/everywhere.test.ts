@@ -105,7 +105,7 @@ describe('every page', () => {
   test('shows what is written from right to left as it is read', async () => {
     const { page } = visitor
     const written: Readonly<Record<string, readonly string[]>> = {
-      '/memory?key=rtl': ['#source, .rendered', '.preview', '.name a'],
+      '/memory?key=rtl': ['.reading .text', '.preview', '.name a'],
       '/memory/edit?key=rtl': ['#text'],
       '/memory?key=plan': ['.metadata tbody th', '.metadata td span'],
       '/memory/compare?key=plan&from=1&to=2': ['.changes pre', '.members bdi'],

@@ -175,6 +175,78 @@ describe('memories in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('\nStep 4:\n  verify.\n')
   })
 
+  const markdown = `# Steps\n\n${'- copy, then **verify** [this](https://a.example)\n'.repeat(60)}`
+
+  test.each([
+    ['as it is meant', ''],
+    ['as it stands', '&as=source'],
+    ['as it was', '&version=1'],
+  ])('one button copies exactly what was written, shown %s', async (_, how) => {
+    const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, agent, born } = reader
+    await keep(reader, { plan: markdown, data: '{"b":1.50,"a":[]}' })
+    if (how.includes('version')) await write(at.house, born.token, 'plan', 'other', 1)
+    await page.goto(`${agent}/memory?key=plan${how}`)
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(markdown)
+    await page.getByRole('button', { name: 'Copy', exact: true }).waitFor()
+    await page.goto(`${agent}/memory?key=data`)
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{"b":1.50,"a":[]}')
+    expect(reader.faults).toEqual([])
+  })
+
+  test('what could not be copied is said not to be', async () => {
+    const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, agent, context } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memory?key=plan`)
+    await context.clearCookies()
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Not copied', exact: true }).waitFor()
+  })
+
+  test.each([true, false])(
+    'a long text leaves its history in sight, and is unfolded at one press; scripts: %s',
+    async (javaScriptEnabled) => {
+      const reader = await signedIn({ javaScriptEnabled })
+      const { page, agent, born } = reader
+      await keep(reader, { plan: markdown })
+      await page.goto(`${agent}/memory?key=plan`)
+      const shown = page.locator('.rendered')
+      const high = async () => (await shown.boundingBox())?.height ?? 0
+      expect(await high()).toBeLessThan(600)
+      if (javaScriptEnabled) await inGoodOrder(reader)
+      await page.getByText('Show all 2.9 KiB').click()
+      expect(await high()).toBeGreaterThan(1_200)
+      if (javaScriptEnabled) {
+        await page.getByRole('heading', { name: 'History' }).click()
+        await write(at.house, born.token, 'plan', `${markdown}- last`, 1)
+        await shown.getByText('last').waitFor()
+        expect(await high()).toBeGreaterThan(1_200)
+      }
+      await page.getByText('Show less').click()
+      expect(await high()).toBeLessThan(600)
+      await page.emulateMedia({ media: 'print' })
+      expect(await high()).toBeGreaterThan(1_200)
+    },
+  )
+
+  test('what the keyboard reaches of a long text is seen', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, { plan: markdown })
+    await page.goto(`${agent}/memory?key=plan`)
+    const link = page.locator('.rendered a').last()
+    await page.locator('.rendered a').first().focus()
+    await page.keyboard.press('Tab')
+    await link.focus()
+    expect(await page.evaluate('document.activeElement.matches(":focus-visible")')).toBe(true)
+    expect((await page.locator('.rendered').boundingBox())?.height).toBeGreaterThan(1_200)
+  })
+
   test('what is typed outlives a reload and a sign-out, and is offered again', async () => {
     const reader = await signedIn()
     const { page, agent, email } = reader
