@@ -16,6 +16,19 @@ const CUT = `[...document.querySelectorAll('main *')].filter((each) => {
   return hides && !meant && display !== 'inline' && each.scrollWidth > each.clientWidth + 1
 }).map((each) => each.outerHTML.slice(0, 120))`
 
+/** Classes of the stylesheets whose elements are seen although they are hidden. */
+const SEEN = `[...new Set([...document.styleSheets].flatMap((sheet) =>
+  [...sheet.cssRules].flatMap(({ cssText }) => cssText.match(/\\.[a-z][\\w-]*(?=[\\s\\S]*\\{)/g) ?? []),
+))].filter((name) => {
+  const each = document.createElement('div')
+  each.className = name.slice(1)
+  each.hidden = true
+  document.querySelector('main').append(each)
+  const { display } = getComputedStyle(each)
+  each.remove()
+  return display !== 'none'
+})`
+
 const directionOf = (page: Page, selector: string): Promise<string> =>
   page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`)
 
@@ -83,10 +96,16 @@ describe('every page', () => {
     expect(await page.evaluate(CUT)).toEqual([expect.stringContaining('<h1')])
   })
 
+  test('shows nothing of what is hidden, whatever is said of its kind', async () => {
+    const { page } = visitor
+    await page.goto(agent)
+    expect(await page.evaluate(SEEN)).toEqual([])
+  })
+
   test('shows what is written from right to left as it is read', async () => {
     const { page } = visitor
     const written: Readonly<Record<string, readonly string[]>> = {
-      '/memory?key=rtl': ['#source, .rendered', '.preview', '.name a'],
+      '/memory?key=rtl': ['.reading .text', '.preview', '.name a'],
       '/memory/edit?key=rtl': ['#text'],
       '/memory?key=plan': ['.metadata tbody th', '.metadata td span'],
       '/memory/compare?key=plan&from=1&to=2': ['.changes pre', '.members bdi'],

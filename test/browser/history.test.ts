@@ -110,7 +110,7 @@ describe('the history of a memory', () => {
       await page.goto(memory)
       expect(await overflows(page)).toBe(false)
       await page.getByRole('link', { name: 'Source' }).click()
-      await page.locator('#source').getByText('# Plan').waitFor()
+      await page.getByLabel('Text', { exact: true }).getByText('# Plan').waitFor()
       await page.getByRole('link', { name: 'Compare versions' }).click()
       await page.getByLabel('From').selectOption('2')
       await page.getByLabel('To', { exact: true }).selectOption('1')

@@ -34,6 +34,13 @@ describe('memories in a browser', () => {
   const row = (page: Page, key: string) =>
     page.getByRole('listitem').filter({ has: page.locator('.key', { hasText: key }) })
 
+  /** Every text of the page, that of its style too, as who hears it is told. */
+  const heard = async ({ page, context }: Visitor): Promise<string> => {
+    const session = await context.newCDPSession(page)
+    const { nodes } = await session.send('Accessibility.getFullAXTree')
+    return nodes.map(({ name }) => String(name?.value)).join('|')
+  }
+
   const texts = { plan: 'Step 3: copy the tables.', rules: 'Never drop one.', log: 'Nothing yet.' }
 
   test('one is found by a word in its text, as one types, and read beside the list', async () => {
@@ -53,6 +60,25 @@ describe('memories in a browser', () => {
     await page.getByRole('searchbox').fill('never')
     await row(page, 'rules').waitFor()
     expect(await page.getByRole('heading', { name: 'plan' }).isVisible()).toBe(true)
+  })
+
+  test('an order is offered only where it counts: a search shows first what fits best', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memories?order=key`)
+    const order = page.getByRole('combobox', { name: 'Order' })
+    const best = page.getByText('A search shows first what fits best.')
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
+    await page.getByRole('searchbox').fill('tables')
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
+    await page.waitForURL(/q=tables/)
+    await inGoodOrder(reader)
+    await page.goto(`${agent}/memories?q=e&order=key`)
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
+    await page.getByRole('searchbox').fill('')
+    await page.getByText('3 memories, by key').first().waitFor()
+    expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
   })
 
   test('one that stands far down the list is in sight there, and the page begins at its top', async () => {
@@ -116,6 +142,13 @@ describe('memories in a browser', () => {
     await page.goto(`${agent}/memories`)
     await page.getByLabel('Select plan').check()
     await page.getByLabel('Select rules').check()
+    const told = page.locator('#found')
+    expect(await told.getAttribute('role')).toBe('status')
+    expect(await told.textContent()).toBe('2 selected')
+    expect(await heard(reader)).toContain('2| selected')
+    await page.getByLabel('Select log').check()
+    await page.getByLabel('Select log').uncheck()
+    expect(await told.textContent()).toBe('2 selected')
     await write(at.house, born.token, 'more', 'x')
     await page.locator('.tabs').getByText('4', { exact: true }).waitFor()
     expect(await page.getByLabel('Select plan').isChecked()).toBe(true)
@@ -140,6 +173,78 @@ describe('memories in a browser', () => {
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('\nStep 4:\n  verify.\n')
+  })
+
+  const markdown = `# Steps\n\n${'- copy, then **verify** [this](https://a.example)\n'.repeat(60)}`
+
+  test.each([
+    ['as it is meant', ''],
+    ['as it stands', '&as=source'],
+    ['as it was', '&version=1'],
+  ])('one button copies exactly what was written, shown %s', async (_, how) => {
+    const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, agent, born } = reader
+    await keep(reader, { plan: markdown, data: '{"b":1.50,"a":[]}' })
+    if (how.includes('version')) await write(at.house, born.token, 'plan', 'other', 1)
+    await page.goto(`${agent}/memory?key=plan${how}`)
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(markdown)
+    await page.getByRole('button', { name: 'Copy', exact: true }).waitFor()
+    await page.goto(`${agent}/memory?key=data`)
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('{"b":1.50,"a":[]}')
+    expect(reader.faults).toEqual([])
+  })
+
+  test('what could not be copied is said not to be', async () => {
+    const reader = await signedIn({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, agent, context } = reader
+    await keep(reader, texts)
+    await page.goto(`${agent}/memory?key=plan`)
+    await context.clearCookies()
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Not copied', exact: true }).waitFor()
+  })
+
+  test.each([true, false])(
+    'a long text leaves its history in sight, and is unfolded at one press; scripts: %s',
+    async (javaScriptEnabled) => {
+      const reader = await signedIn({ javaScriptEnabled })
+      const { page, agent, born } = reader
+      await keep(reader, { plan: markdown })
+      await page.goto(`${agent}/memory?key=plan`)
+      const shown = page.locator('.rendered')
+      const high = async () => (await shown.boundingBox())?.height ?? 0
+      expect(await high()).toBeLessThan(600)
+      if (javaScriptEnabled) await inGoodOrder(reader)
+      await page.getByText('Show all 2.9 KiB').click()
+      expect(await high()).toBeGreaterThan(1_200)
+      if (javaScriptEnabled) {
+        await page.getByRole('heading', { name: 'History' }).click()
+        await write(at.house, born.token, 'plan', `${markdown}- last`, 1)
+        await shown.getByText('last').waitFor()
+        expect(await high()).toBeGreaterThan(1_200)
+      }
+      await page.getByText('Show less').click()
+      expect(await high()).toBeLessThan(600)
+      await page.emulateMedia({ media: 'print' })
+      expect(await high()).toBeGreaterThan(1_200)
+    },
+  )
+
+  test('what the keyboard reaches of a long text is seen', async () => {
+    const reader = await signedIn()
+    const { page, agent } = reader
+    await keep(reader, { plan: markdown })
+    await page.goto(`${agent}/memory?key=plan`)
+    const link = page.locator('.rendered a').last()
+    await page.locator('.rendered a').first().focus()
+    await page.keyboard.press('Tab')
+    await link.focus()
+    expect(await page.evaluate('document.activeElement.matches(":focus-visible")')).toBe(true)
+    expect((await page.locator('.rendered').boundingBox())?.height).toBeGreaterThan(1_200)
   })
 
   test('what is typed outlives a reload and a sign-out, and is offered again', async () => {
@@ -253,6 +358,7 @@ describe('memories in a browser', () => {
     await page.getByRole('button', { name: 'Search' }).click()
     expect(await page.locator('.memories .key').allTextContents()).toEqual(['plan'])
     await page.getByLabel('Select plan').check()
+    expect(await heard(reader)).toContain('1| selected')
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'Edit' }).click()

@@ -122,8 +122,34 @@ describe('the page of one agent', () => {
     for (let n = 1; n < 10; n++) await write(service, token, `k${n}`, 'x')
     for (let n = 0; n < 17; n++) await read(operator, 'k0')
     const { text } = await operator.get(operator.agent)
-    expect(text).toContain('It keeps 10 of at most 10 memories.')
+    expect(text).toContain('It keeps 10 of at most 10 memories: delete what')
     expect(text).toContain('It made 17 of 20 reads that it may make in a minute.')
+  })
+
+  test('what needs attention is one list: a sentence for each, and the way to mend it', async () => {
+    const operator = await openConsole(service)
+    const { agent, born } = operator
+    expect((await operator.get(agent)).text).not.toContain('Needs attention')
+    for (let n = 0; n < 8; n++) await write(service, born.token, `k${n}`, 'x')
+    await write(service, born.token, 'k1', 'too late', 9)
+    await operator.post(`${agent}/status`, { status: 'paused' })
+    await write(service, born.token, 'k1', 'paused', 1)
+    const { text } = await operator.get(agent)
+    const [list = '', ...others] = insideOf(text, 'section').filter((each) =>
+      each.includes('Needs attention'),
+    )
+    expect([others, insideOf(list, 'ul').length]).toEqual([[], 1])
+    const items = insideOf(list, 'li')
+    for (const each of items) expect(textIn(each).match(/[.] /g)).toHaveLength(1)
+    expect(items.map((each) => textIn(each).split(' ').slice(0, 4).join(' '))).toEqual([
+      'It is paused: it',
+      'It keeps 8 of',
+      '1 call of its',
+      '1 write came too',
+    ])
+    expect(items[0]).toContain('popovertarget="switch"')
+    const ways = ['memories', 'keys', 'activity'].map((tab) => [`${agent}/${tab}`])
+    expect(items.slice(1).map(linksIn)).toEqual(ways)
   })
 
   test('the switch asks, says what it means, and leads back to the page on which it was', async () => {
@@ -140,7 +166,7 @@ describe('the page of one agent', () => {
       303,
       `${agent}/activity?before=9`,
     ])
-    expect((await operator.get(agent)).text).toContain('This agent is paused.')
+    expect((await operator.get(agent)).text).toContain('It is paused: it can')
   })
 
   test.each(['https://elsewhere.example/', '//elsewhere.example', '/rooms', ''])(

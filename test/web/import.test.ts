@@ -88,12 +88,14 @@ test('where keys have memories: they are named, left, or replaced', async () => 
   expect(await operator.stored('plan')).toMatchObject({ text: 'a text', version: 2 })
 })
 
-test('of a hundred keys and more it tells the first hundred', async () => {
+test('of a hundred keys and more it tells the first hundred, and that there may be more', async () => {
   const operator = await openConsole(service)
   const keys = Array.from({ length: 101 }, (_, n) => memory(`k${1_000 + n}`))
   await send(operator, file(keys))
   const { shown } = await send(operator, file(keys), '?onConflict=replace')
-  expect(shown).toContain('Imported: 101 created or updated, 0 unchanged.')
+  expect(shown).toContain(
+    'Imported: 101 created or updated, at least 100 of them updated, 0 unchanged.',
+  )
   expect(shown).toContain('These keys had a memory, the first 100 of them: k1000 ')
   expect(shown).not.toContain('k1100')
 })

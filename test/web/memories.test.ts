@@ -221,7 +221,10 @@ test('a thousand memories, and one of 16 KB, stay under 60 KB a page', async () 
   const text = 'Step 3 of 7: copy the tables to the new cluster, then verify. '.repeat(40)
   const keys = Array.from({ length: 999 }, (_, i) => `project.alpha.note-${i}`)
   await inGroups(keys, (key) => write(roomy, who.born.token, key, text))
-  await write(roomy, who.born.token, 'long', 'Sixteen thousand bytes. '.repeat(682))
+  const long = 'Sixteen thousand bytes. '.repeat(682)
+  for (let version = 0; version < 21; version++) {
+    await write(roomy, who.born.token, 'long', `${version}${long}`, version)
+  }
   for (const path of ['memories', 'memories?q=verify', 'memory?key=long', 'memory/edit?key=long']) {
     const { status, text: whole } = await who.get(`${who.agent}/${path}`)
     expect([status, Buffer.byteLength(whole) < 60_000]).toEqual([200, true])

@@ -78,7 +78,7 @@ describe('a memory’s page', () => {
       `${agent}/memories`,
       `${agent}/memories`,
       `${agent}/memory/edit?key=${key}`,
-      `${agent}/memory/download?key=${key}`,
+      `${agent}/memory/download?key=${key}&version=1`,
       `${agent}/memory/rename?key=${key}`,
       `${agent}/memory?key=${key}&version=1`,
       `${agent}/memory/erase?key=${key}`,

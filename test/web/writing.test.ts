@@ -169,6 +169,18 @@ test('the text of one memory is downloaded byte for byte', async () => {
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
 })
 
+test('an earlier version is downloaded as it was, and one that never was is not there', async () => {
+  const key = await memory('one\n')
+  await write(service, operator.born.token, key, 'two', 1)
+  const at = `${operator.agent}/memory/download?key=${key}`
+  expect((await operator.get(`${at}&version=1`)).text).toBe('one\n')
+  expect((await operator.get(`${at}&version=2`)).text).toBe('two')
+  expect((await operator.get(`${at}&version=3`)).status).toBe(404)
+  expect((await operator.get(`${at}&version=x`)).status).toBe(400)
+  const past = await operator.get(`${operator.agent}/memory?key=${key}&version=1`)
+  expect(linksIn(past.text)).toContain(`${at}&version=1`)
+})
+
 describe('metadata', () => {
   const shownOf = async (metadata: string): Promise<string> => {
     const key = fresh()

@@ -30,6 +30,14 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
     }, AFTER_MS)
   }
   form.addEventListener('input', soon)
+  // Who does not see the boxes hears how many are selected.
+  list.addEventListener('change', () => {
+    say(`${list.querySelectorAll(':checked').length} selected`)
+  })
+}
+
+function say(words: string): void {
+  if (found) found.textContent = words
 }
 
 /** The page's address with the fields of the form: reloaded, it is the same. */
@@ -55,5 +63,5 @@ async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSigna
   if (!fresh || signal.aborted) return
   list.replaceChildren(...fresh.childNodes)
   history.replaceState(null, '', address)
-  if (found) found.textContent = list.querySelector('.caption, .empty')?.textContent ?? ''
+  say(list.querySelector('.caption, .empty')?.textContent ?? '')
 }

@@ -85,10 +85,18 @@ function signedOut(): boolean {
   return true
 }
 
-const HELD = ':popover-open, [open], [type="checkbox"]:checked'
+const HELD = ':popover-open, [open]:not([id]), [type="checkbox"]:checked'
+
+/** What has a name is opened in what is new, too. */
+function openAgain(part: HTMLElement, fresh: HTMLElement): void {
+  for (const { id } of part.querySelectorAll('[open][id]')) {
+    fresh.querySelector(`#${id}`)?.setAttribute('open', '')
+  }
+}
 
 /** What the reader holds, has opened or has selected is not taken out of their hands. */
 function replace(part: HTMLElement, fresh: HTMLElement | null): void {
+  if (fresh) openAgain(part, fresh)
   const held = part.contains(document.activeElement) || part.querySelector(HELD)
   if (!fresh || held || part.innerHTML === fresh.innerHTML) return
   part.replaceChildren(...fresh.childNodes)

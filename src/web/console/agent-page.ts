@@ -66,7 +66,8 @@ const switches = {
   },
 } as const
 
-const ASKED = 'switch'
+/** Of the question behind the switch, which other buttons may open too. */
+export const SWITCH = 'switch'
 
 /** Back to the page on which the switch was found, unless that was a form's answer. */
 const backTo = ({ method, path, search }: Call, agentId: string): string =>
@@ -77,9 +78,9 @@ function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
   const body = html`<p>${meaning}</p>
 <form method="post" action="${agentPath(agentId)}/status" class="actions">
 ${hidden('status', next)}${hidden('back', backTo(call, agentId))}
-<button><span>${title} <bdi>${name}</bdi></span></button>${cancel(ASKED)}
+<button><span>${title} <bdi>${name}</bdi></span></button>${cancel(SWITCH)}
 </form>`
-  return html`<div class="switch">${question({ id: ASKED, button, title: html`${title} <bdi>${name}</bdi>?`, body })}</div>`
+  return html`<div class="switch">${question({ id: SWITCH, button, title: html`${title} <bdi>${name}</bdi>?`, body })}</div>`
 }
 
 /** The heading of the page that is about nothing but the agent. */

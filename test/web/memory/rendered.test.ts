@@ -195,3 +195,29 @@ describe('the switch', () => {
     expect(await view('plain')).not.toContain('<nav')
   })
 })
+
+describe('a long text', () => {
+  const view = async (text: string) => String(await textView(text, undefined, '/m?key=k'))
+  const folds = async (text: string) => (await view(text)).includes('<details class="all"')
+
+  test.each([
+    ['many lines', 'x\n'.repeat(37)],
+    ['one long line', 'word '.repeat(501)],
+    ['many lines once its JSON is set out', JSON.stringify(Array(40).fill(1))],
+    ['a long list', '- x\n'.repeat(37)],
+  ])('of %s is unfolded at one press, and all of it is there', async (_, text) => {
+    expect(await folds(text)).toBe(true)
+  })
+
+  test.each(['x\n'.repeat(36).trim(), 'x'.repeat(2_500), '# x'])(
+    'is none that leaves what is below it in sight: %#',
+    async (text) => {
+      expect(await folds(text)).toBe(false)
+    },
+  )
+
+  test('says how long it is, in bytes', async () => {
+    expect(await view('щ'.repeat(2_560))).toContain('Show all 5 KiB')
+    expect(await view('щ'.repeat(2_560))).toContain('щ'.repeat(2_560))
+  })
+})

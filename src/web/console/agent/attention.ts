@@ -3,9 +3,10 @@ import { html } from 'hono/html'
 import type { BudgetName, HomeLimits } from '../../../home/limits.ts'
 import type { Budgets } from '../../../pipeline/budgets.ts'
 import type { Today } from '../../../store/port/activity.ts'
-import type { AgentStatus } from '../../../store/port/home.ts'
+import type { Profile } from '../../../store/port/home.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { number, plural, size } from '../../layout/words.ts'
+import { type AgentTab, SWITCH, tabPath } from '../agent-page.ts'
 
 /** The share of a limit from which on it is near. */
 const NEAR = 0.8
@@ -21,49 +22,55 @@ export interface Concern {
   /** Two or three words, beside others. */
   readonly mark: string
   readonly sentence: string
+  /** Where it is seen to. */
+  readonly way: Way
 }
+
+interface Way {
+  readonly tab: AgentTab
+  readonly words: string
+}
+
+const MEMORIES: Way = { tab: 'memories', words: 'Look through its memories' }
+const ACTIVITY: Way = { tab: 'activity', words: 'See who does what' }
+const KEYS: Way = { tab: 'keys', words: 'See what its keys may do' }
 
 const isNear = (used: number, limit: number): boolean => limit > 0 && used >= limit * NEAR
 
-function limitConcern(used: number, limit: number, mark: string, sentence: string): Concern[] {
-  if (!isNear(used, limit)) return []
-  return [{ kind: used >= limit ? 'bad' : 'warn', mark, sentence }]
-}
+/** Nothing where the limit is far. */
+const nearing = (used: number, limit: number, concern: Omit<Concern, 'kind'>): Concern[] =>
+  isNear(used, limit) ? [{ kind: used >= limit ? 'bad' : 'warn', ...concern }] : []
 
 const ofLimits = ({ memoryCount, bytes }: Kept, limits: HomeLimits): Concern[] => [
-  ...limitConcern(
-    memoryCount,
-    limits.memoriesPerAgent,
-    memoryCount >= limits.memoriesPerAgent ? 'No room' : 'Nearly full',
-    `It keeps ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories. Delete what is no longer needed.`,
-  ),
-  ...limitConcern(
-    bytes,
-    limits.bytesPerAgent,
-    'Much text',
-    `Its texts take ${size(bytes)} of at most ${size(limits.bytesPerAgent)}: little room is left for earlier versions.`,
-  ),
+  ...nearing(memoryCount, limits.memoriesPerAgent, {
+    mark: memoryCount >= limits.memoriesPerAgent ? 'No room' : 'Nearly full',
+    sentence: `It keeps ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories: delete what is no longer needed.`,
+    way: MEMORIES,
+  }),
+  ...nearing(bytes, limits.bytesPerAgent, {
+    mark: 'Much text',
+    sentence: `Its texts take ${size(bytes)} of at most ${size(limits.bytesPerAgent)}: little room is left for earlier versions.`,
+    way: MEMORIES,
+  }),
 ]
 
+const refused = (refusals: number): Concern => ({
+  kind: 'warn',
+  mark: `${number(refusals)} refused`,
+  sentence: `${plural(refusals, 'call')} of its program ${refusals === 1 ? 'was' : 'were'} refused today: it was paused, asked too often, or sent what is not accepted.`,
+  way: KEYS,
+})
+
+const conflicted = (conflicts: number): Concern => ({
+  kind: 'warn',
+  mark: plural(conflicts, 'conflict'),
+  sentence: `${plural(conflicts, 'write')} came too late today, for somebody had written the memory since it was read; nothing was lost.`,
+  way: ACTIVITY,
+})
+
 const ofToday = ({ conflicts, refusals }: Today): Concern[] => [
-  ...(refusals > 0
-    ? [
-        {
-          kind: 'warn' as const,
-          mark: `${number(refusals)} refused`,
-          sentence: `${plural(refusals, 'call')} of its program ${refusals === 1 ? 'was' : 'were'} refused today: it was paused, asked too often, or sent what is not accepted.`,
-        },
-      ]
-    : []),
-  ...(conflicts > 0
-    ? [
-        {
-          kind: 'warn' as const,
-          mark: plural(conflicts, 'conflict'),
-          sentence: `${plural(conflicts, 'write')} came too late today: somebody had written the memory since it was read. Nothing was lost.`,
-        },
-      ]
-    : []),
+  ...(refusals > 0 ? [refused(refusals)] : []),
+  ...(conflicts > 0 ? [conflicted(conflicts)] : []),
 ]
 
 export const concernsOf = (kept: Kept, today: Today, limits: HomeLimits): Concern[] => [
@@ -82,8 +89,11 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
   const looked = rates.map(async ([name, words]) => {
     const { policy, remaining } = await budgets.look(name, agentId)
     const used = policy.quota - remaining
-    const sentence = `It made ${number(used)} of ${number(policy.quota)} ${words} that it may make in a minute.`
-    return limitConcern(used, policy.quota, `Many ${words}`, sentence)
+    return nearing(used, policy.quota, {
+      mark: `Many ${words}`,
+      sentence: `It made ${number(used)} of ${number(policy.quota)} ${words} that it may make in a minute.`,
+      way: ACTIVITY,
+    })
   })
   return (await Promise.all(looked)).flat()
 }
@@ -92,11 +102,23 @@ export const concernMarks = (concerns: readonly Concern[]): Html =>
   html`${concerns.map(({ kind, mark, sentence }) => html` <span class="status ${kind}" title="${sentence}">${mark}</span>`)}`
 
 const PAUSED =
-  'It can read and write nothing until you activate it. You still read, repair and export what it remembers.'
+  'It is paused: it can read and write nothing until you activate it, while you still read, repair and export.'
 
-export const concernNotes = (status: AgentStatus, concerns: readonly Concern[]): Html =>
-  html`${
-    status === 'paused'
-      ? html`<div class="note warn"><p><strong>This agent is paused.</strong> ${PAUSED}</p></div>`
-      : nothing
-  }${concerns.map(({ kind, sentence }) => html`<div class="note ${kind}"><p>${sentence}</p></div>`)}`
+const item = (kind: Concern['kind'], body: Html): Html => html`<li class="${kind}">${body}</li>`
+
+/** One list of all that needs its operator, each with the way to where it is seen to. */
+export function concernList({ agentId, status }: Profile, concerns: readonly Concern[]): Html {
+  const all = concerns.map(({ kind, sentence, way: { tab, words } }) =>
+    item(kind, html`${sentence} <a href="${tabPath(agentId, tab)}">${words}</a>`),
+  )
+  if (status === 'paused')
+    all.unshift(
+      item(
+        'warn',
+        html`${PAUSED} <button type="button" class="plain" popovertarget="${SWITCH}">Activate it</button>`,
+      ),
+    )
+  return all.length > 0
+    ? html`<section class="concerns" aria-labelledby="attention"><h2 id="attention">Needs attention</h2><ul>${all}</ul></section>`
+    : nothing
+}

@@ -49,12 +49,13 @@ function had(conflicts: readonly string[]): Html {
   return html`<p>These keys had a memory${count}:</p>${keyList(conflicts)}`
 }
 
-/** What was there and is replaced is named, as far as keys are. */
+/** What was there and is replaced is counted as far as keys are named. */
 function counts({ imported, skipped, conflicts }: Imported, { onConflict }: ImportOrder): string {
   const unchanged = `${number(skipped)} unchanged`
   const updated = onConflict === 'replace' ? conflicts.length : 0
-  if (updated === MOST_CONFLICTS) return `${number(imported)} created or updated, ${unchanged}`
-  return `${number(imported - updated)} created, ${number(updated)} updated, ${unchanged}`
+  if (updated < MOST_CONFLICTS)
+    return `${number(imported - updated)} created, ${number(updated)} updated, ${unchanged}`
+  return `${number(imported)} created or updated, at least ${number(updated)} of them updated, ${unchanged}`
 }
 
 function success(found: Imported, order: ImportOrder): Html {

@@ -7,10 +7,9 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { checkbox, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { proof, secondLook } from '../account/second-look.ts'
-import { findAgent, showAgentPage } from '../agent-page.ts'
+import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { settingsPath } from './settings.ts'
 
 const path = `${agentPath(':agent')}/leave`
 
@@ -31,7 +30,7 @@ ${refusalNote(typed)}
 ${checkbox({ name: 'understood', label: 'I have its operator token, or do not want to reach it again.' }, typed)}
 ${asked}
 <p class="actions"><button class="danger">Leave the agent</button>
-<a class="button quiet" href="${settingsPath(agentId)}">Cancel</a></p>
+<a class="button quiet" href="${tabPath(agentId, 'settings')}">Cancel</a></p>
 </form></div>`,
   })
 }

@@ -13,7 +13,7 @@ import { number, size, when } from '../../layout/words.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { concernNotes, concernsOf, rateConcerns } from './attention.ts'
+import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { chart, DAYS, filled } from './chart.ts'
 import { connect, firstWrite, firstWritePath, NO_TOKEN } from './connect.ts'
 import { eventList, eventsBefore } from './events.ts'
@@ -44,13 +44,13 @@ const todayOf = ({ days }: Seen): DayOfActivity => {
 }
 
 async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Promise<Html> {
-  const { agentId, status } = agent.profile
+  const { profile } = agent
   const { budgets, limits } = workspace
   const found = [
     ...concernsOf(agent, todayOf(seen), limits),
-    ...(await rateConcerns(budgets, agentId)),
+    ...(await rateConcerns(budgets, profile.agentId)),
   ]
-  return html`<div id="concerns" data-live>${concernNotes(status, found)}</div>`
+  return html`<div id="concerns" data-live>${concernList(profile, found)}</div>`
 }
 
 const fact = (name: string, value: Html | string, beside = ''): Html =>

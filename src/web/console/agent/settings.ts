@@ -13,8 +13,6 @@ import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
-export const settingsPath = (agentId: string): string => tabPath(agentId, 'settings')
-
 const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
 
 const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
@@ -24,7 +22,7 @@ const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
 </dl>`
 
 const profileForm = ({ agentId }: Profile, typed: Typed): Html => html`<form method="post"
-action="${settingsPath(agentId)}" class="stack">
+action="${tabPath(agentId, 'settings')}" class="stack">
 ${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
 ${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}
 ${select({ name: 'symbol', label: 'Symbol', choices }, typed)}
@@ -86,7 +84,7 @@ ${ending(path)}</div>`,
 export const settingsPage = endpoint({
   operationId: 'consoleSettings',
   method: 'GET',
-  path: settingsPath(':agent'),
+  path: tabPath(':agent', 'settings'),
   params: ofAgent,
   guards: forOwner,
   errors: ['invalid_token'],

@@ -18,12 +18,10 @@ import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { proof } from '../account/second-look.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import { turnField } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-
-export const keysPath = (agentId: string): string => `${agentPath(agentId)}/keys`
 
 const rights = { read: 'reads', write: 'reads and writes' } as const
 
@@ -33,7 +31,7 @@ const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 <td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
 <td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
 <td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
-<td><form method="post" action="${keysPath(agentId)}/end">${hidden('id', key.id)}
+<td><form method="post" action="${tabPath(agentId, 'keys')}/end">${hidden('id', key.id)}
 <button class="plain danger">Revoke<span class="away">: ${key.name}</span></button></form></td>
 </tr>`
 
@@ -51,7 +49,7 @@ const choices = [
 ] as const
 
 const newKeyForm = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
-action="${keysPath(agentId)}" class="stack">
+action="${tabPath(agentId, 'keys')}" class="stack">
 <h2>New key</h2>
 ${turn}
 ${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
@@ -121,7 +119,7 @@ ${operatorForm(agentId, fresh, askedOperator, typed)}</div>`,
 export const keysPage = endpoint({
   operationId: 'consoleKeys',
   method: 'GET',
-  path: keysPath(':agent'),
+  path: tabPath(':agent', 'keys'),
   params: ofAgent,
   guards: [...forOwner, ...costs('controls')],
   errors: ['invalid_token'],

@@ -6,10 +6,11 @@ import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
+import { tabPath } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
 import { takeTurn } from '../once.ts'
 import type { Workspace } from '../workspace.ts'
-import { keysPath, showKeys } from './keys.ts'
+import { showKeys } from './keys.ts'
 import { showOnce } from './shown-once.ts'
 
 /** What is left empty is left out. */
@@ -27,7 +28,7 @@ const MEANING =
 export const newKeyForm = endpoint({
   operationId: 'consoleNewKey',
   method: 'POST',
-  path: keysPath(':agent'),
+  path: tabPath(':agent', 'keys'),
   params: ofAgent,
   guards: [...formForOwner, shownAgain(showKeys), ...costs('controls')],
   errors: [
@@ -51,12 +52,12 @@ export const newKeyForm = endpoint({
 export const endKeyForm = endpoint({
   operationId: 'consoleEndKey',
   method: 'POST',
-  path: `${keysPath(':agent')}/end`,
+  path: `${tabPath(':agent', 'keys')}/end`,
   params: ofAgent,
   guards: [...formForOwner, ...costs('controls')],
   errors: [...WRITE_ERRORS, 'invalid_token', 'key_not_found'],
   async handle({ call, identity, sent: { id = '' } }, workspace: Workspace) {
     await dropKey(workspace, identity, id)
-    return redirect(call, keysPath(identity.agentId))
+    return redirect(call, tabPath(identity.agentId, 'keys'))
   },
 })

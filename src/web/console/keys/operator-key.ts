@@ -8,10 +8,10 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { secondLook } from '../account/second-look.ts'
 import { credentials } from '../agent/credentials.ts'
-import { findAgent, showAgentPage } from '../agent-page.ts'
+import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, formForOwner, ofAgent, shownAgain } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { keysPath, showKeys } from './keys.ts'
+import { showKeys } from './keys.ts'
 
 const notUnderstood = () =>
   problem('invalid_body', {
@@ -50,7 +50,7 @@ export const operatorKeyForm = endpoint({
       body: html`<div class="narrow">
 <h1>New operator token</h1>
 ${credentials([credential])}
-<p><a class="button" href="${keysPath(identity.agentId)}">Done</a></p>
+<p><a class="button" href="${tabPath(identity.agentId, 'keys')}">Done</a></p>
 </div>`,
     })
   },

@@ -3,9 +3,8 @@ import { html } from 'hono/html'
 import type { Answer } from '../../../http/call.ts'
 import type { Html } from '../../layout/page.ts'
 import { type Credential, credentials } from '../agent/credentials.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { showAgentPage, tabPath } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { keysPath } from './keys.ts'
 
 interface Shown {
   readonly title: string
@@ -18,7 +17,7 @@ export function showOnce(
   workspace: Workspace,
   { title, heading, credential }: Shown,
 ): Promise<Answer> {
-  const keys = keysPath(visit.identity.agentId)
+  const keys = tabPath(visit.identity.agentId, 'keys')
   return showAgentPage(visit, workspace, {
     tab: 'keys',
     title,

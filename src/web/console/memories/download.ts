@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { EXPORT_FORMAT } from '../../../home/export.ts'
 import { memoryJson } from '../../../home/memories/answers.ts'
-import { findMemory } from '../../../home/memories/memory.ts'
+import { findMemory, findVersion } from '../../../home/memories/memory.ts'
 import { profileView } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -10,6 +10,7 @@ import { answer, type Call } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { spendMore } from '../../../pipeline/guards/budget.ts'
 import { again } from '../../../pipeline/guards/form.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Change } from '../../../store/port/keeping/memories.ts'
 import { agentPath } from '../../layout/paths.ts'
@@ -29,10 +30,13 @@ export const memoryDownload = endpoint({
   path: `${agentPath(':agent')}/memory/download`,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey }),
-  errors: ['invalid_token', 'memory_not_found'],
-  async handle({ call, identity, query }, workspace: Workspace) {
-    const { key, text } = await findMemory(workspace, identity, query.key)
+  query: z.object({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
+  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
+  async handle({ call, identity, query: { key, version } }, workspace: Workspace) {
+    const { text } =
+      version === undefined
+        ? await findMemory(workspace, identity, key)
+        : await findVersion(workspace, identity, key, version)
     attach(call, `${key}.txt`)
     return answer(call, 200, text, 'text/plain; charset=utf-8')
   },

@@ -37,10 +37,10 @@ const isFiltered = ({ prefix, order, pinned }: Listing): boolean =>
 const filters = (listing: Listing): Html => html`<details class="filters"${
   isFiltered(listing) ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
-<label>Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
+<label class="order">Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
-<p class="hint">A search shows first what fits best.</p>
+<p class="hint best">A search shows first what fits best.</p>
 </div></details>`
 
 /** Looks as one types, where there is a script. */
@@ -101,6 +101,7 @@ const pages = ({ agentId, found: { back, on }, listing }: Pane): Html =>
 const together = (
   agentId: string,
 ): Html => html`<p class="several" role="group" aria-label="With those that are selected">
+<span class="selected"></span>
 <button name="do" value="pin" class="quiet">Pin</button>
 <button name="do" value="unpin" class="quiet">Unpin</button>
 <button class="quiet" formaction="${agentPath(agentId)}/memories/download">Download</button>

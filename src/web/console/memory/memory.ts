@@ -46,13 +46,21 @@ const pinButton = ({ metadata }: Memory): Html =>
 
 const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
 
-const actions = ({ agentId, key }: Place, shown: Memory, listing: Listing): Html => html`<div
-class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
-<button type="button" class="quiet" data-copies="source" hidden>Copy</button>
-<a class="button quiet" href="${memoryPath(agentId, key, '/download')}">Download</a>
+/** What is copied is the file: byte for byte what was written, however it is shown. */
+function takeButtons({ agentId, key }: Place, { version }: Memory): Html {
+  const file = `${memoryPath(agentId, key, '/download')}&version=${version}`
+  return html`<button type="button" class="quiet" data-copies-from="${file}" hidden>Copy</button>
+<a class="button quiet" href="${file}">Download</a>`
+}
+
+const actions = (place: Place, shown: Memory, listing: Listing): Html => {
+  const { agentId, key } = place
+  return html`<div class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
+${takeButtons(place, shown)}
 ${oneButton(agentId, shown, listing, pinButton(shown))}
 <a class="button quiet" href="${memoryPath(agentId, key, '/rename')}">Rename</a>
 ${oneButton(agentId, shown, listing, deleteButton)}</div>`
+}
 
 interface Looking {
   readonly listing: Listing
@@ -64,7 +72,8 @@ function shownMemory(place: Place, shown: Memory, { listing, as }: Looking): Htm
   if (shown.version === place.currentVersion)
     return html`${actions(place, shown, listing)}${content(place, shown, as)}`
   const button = html`<button>Bring back version ${shown.version}</button>`
-  return html`<div class="actions doing">${bringBack(place, shown.version, button)}</div>${content(place, shown, as)}`
+  return html`<div class="actions doing">${bringBack(place, shown.version, button)}
+${takeButtons(place, shown)}</div>${content(place, shown, as)}`
 }
 
 /** Scripts hold drafts until they read here that what was sent is written. */

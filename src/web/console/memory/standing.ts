@@ -8,7 +8,8 @@ import type { Memory, VersionSummary } from '../../../store/port/keeping/memorie
 import type { Workspace } from '../workspace.ts'
 import type { Versions } from './history.ts'
 
-const VERSIONS_PER_PAGE = 50
+/** With a text of 16 KiB and the list beside it a page stays under 60 KB. */
+const VERSIONS_PER_PAGE = 20
 
 /** What of a memory is asked for. */
 export interface Asked {
