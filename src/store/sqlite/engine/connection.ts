@@ -70,17 +70,26 @@ export function mapped(db: DatabaseSync): DatabaseSync {
 export const openReader = (path: string): DatabaseSync =>
   new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 
-export function transact<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    db.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
+type Transact = <T>(work: () => T) => T
+
+/** For who makes many: what begins and ends them is compiled once. */
+export function prepareTransact(db: DatabaseSync): Transact {
+  const begin = prepare(db, 'BEGIN IMMEDIATE')
+  const commit = prepare(db, 'COMMIT')
+  return (work) => {
+    begin.run()
+    try {
+      const result = work()
+      commit.run()
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
   }
 }
+
+export const transact = <T>(db: DatabaseSync, work: () => T): T => prepareTransact(db)(work)
 
 /** Primary result codes that say the storage, not the statement, is at fault. */
 const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 14, 26])

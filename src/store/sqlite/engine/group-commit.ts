@@ -1,6 +1,6 @@
 /** Several writes, one commit: all of them durable together, none able to fail its neighbours. */
 import type { DatabaseSync } from 'node:sqlite'
-import { prepareTuples, type StorageFault, storageFault, transact } from './connection.ts'
+import { prepareTransact, prepareTuples, type StorageFault, storageFault } from './connection.ts'
 import type { Writes } from './writes.ts'
 
 export type Verb = keyof Writes['verbs']
@@ -21,13 +21,13 @@ const failure = (error: unknown): Outcome => ({
 export interface Committed {
   /** One for each job, in their order. */
   readonly outcomes: readonly Outcome[]
-  /** Else there was nothing to make durable. */
-  readonly changed: boolean
+  /** Rows that are other than before; with none there was nothing to make durable. */
+  readonly changed: number
 }
 
 type Run = (job: Job) => Outcome
 
-/** Whether the rows of a transaction changed, apart from those that were changed back. */
+/** How many rows a transaction changed, apart from those that were changed back. */
 function watchChanges(db: DatabaseSync) {
   const total = prepareTuples<[number]>(db, 'SELECT total_changes()')
   const now = (): number => total.get()?.[0] ?? 0
@@ -39,9 +39,9 @@ function watchChanges(db: DatabaseSync) {
     undo(since: number): void {
       undone += now() - since
     },
-    sinceLast(): boolean {
+    sinceLast(): number {
       const after = now()
-      const changed = after - before > undone
+      const changed = after - before - undone
       before = after
       undone = 0
       return changed
@@ -73,6 +73,7 @@ export function prepareGroupCommit(
   db: DatabaseSync,
   { verbs, finish, committed, undone }: Writes,
 ): (jobs: readonly Job[]) => Committed {
+  const transact = prepareTransact(db)
   const changes = watchChanges(db)
   const run: Run = ([verb, ...args]) => {
     const write = verbs[verb] as (...args: readonly unknown[]) => unknown
@@ -82,7 +83,7 @@ export function prepareGroupCommit(
 
   const together = (jobs: readonly Job[], each: Run): Committed => {
     try {
-      const done = transact(db, () => {
+      const done = transact(() => {
         const outcomes = jobs.map(each)
         finish()
         return { outcomes, changed: changes.sinceLast() }
@@ -110,7 +111,7 @@ export function prepareGroupCommit(
     try {
       return commit(jobs)
     } catch (error) {
-      return { outcomes: jobs.map(() => failure(error)), changed: false }
+      return { outcomes: jobs.map(() => failure(error)), changed: 0 }
     }
   }
 }

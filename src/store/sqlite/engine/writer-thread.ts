@@ -32,7 +32,7 @@ const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
 const upkeep = prepareUpkeep(db, path, file)
 
-const NOTHING: Committed = { outcomes: [], changed: false }
+const NOTHING: Committed = { outcomes: [], changed: 0 }
 
 /** What came in while the last commit was on its way to the disk. */
 const waiting = (first: Message): Message[] => {
@@ -49,11 +49,12 @@ const say = (answer: Omit<Answer, 'totals'>): void =>
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
-  say(jobs.length > 0 ? commit(jobs) : NOTHING)
+  const committed = jobs.length > 0 ? commit(jobs) : NOTHING
+  say(committed)
   for (const message of messages) {
     if (message === 'clean') say({ ...NOTHING, cleaning: upkeep.clean() })
   }
-  if (jobs.length > 0) upkeep.bound()
+  if (jobs.length > 0) upkeep.bound(committed.changed)
   if (!messages.includes(null)) return
   upkeep.close()
   db.close()

@@ -122,7 +122,7 @@ export function startWriter(workplace: Workplace): Writer {
 
   const thread = keepThread<Message, Answer>('writer-thread', workplace, {
     answered({ outcomes, changed, totals, cleaning }) {
-      if (changed) commits++
+      if (changed > 0) commits++
       if (cleaning) cleanings.shift()?.(cleaning)
       stored.said(totals)
       queue.answer(outcomes)

@@ -4,10 +4,9 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../../port/store.ts'
-import { prepare } from '../engine/connection.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
-import { prepareChain } from './versions.ts'
 
 /** Versions over the count before they are given up together: to find them costs a walk. */
 const surplusOf = (versions: number): number => Math.max(8, Math.ceil(versions / 2))
@@ -36,6 +35,26 @@ interface Behind {
   readonly count: number
 }
 
+type WalkTuple = [n: number, eventId: number, event: AgedRow['event'], size: number]
+
+/** So many versions of a memory from the newest on, or all of them (0): one statement, for there are many. */
+function prepareWalk(db: DatabaseSync) {
+  const walk = prepareTuples<WalkTuple>(
+    db,
+    `WITH RECURSIVE walk (n, id, event, size, previous) AS (
+       SELECT n, id, event, size, previous FROM log WHERE n = ?1 AND operation IS NOT NULL
+       UNION ALL
+       SELECT l.n, l.id, l.event, l.size, l.previous FROM walk w JOIN log l ON l.n = w.previous
+       WHERE l.operation IS NOT NULL
+     )
+     SELECT n, id, event, size FROM walk LIMIT ?2`,
+  )
+  return (newest: number | null, most: number): readonly AgedRow[] =>
+    walk
+      .all(newest, most === 0 ? -1 : most)
+      .map(([n, event_id, event, size]) => ({ n, event_id, event, size }))
+}
+
 /** Gives up the versions, and answers the bytes that were freed. */
 function prepareFree(db: DatabaseSync) {
   const drop = prepareDrop(db)
@@ -47,7 +66,7 @@ function prepareFree(db: DatabaseSync) {
 
 /** Deletes over the bound are forgotten, with what is kept of their memories. */
 function prepareForget(db: DatabaseSync, most: number) {
-  const chain = prepareChain(db)
+  const walk = prepareWalk(db)
   const free = prepareFree(db)
   const oldest = prepare<ForgottenRow>(
     db,
@@ -61,7 +80,7 @@ function prepareForget(db: DatabaseSync, most: number) {
     let freed = 0
     const rows = oldest.all(agentId, Math.min(deleted - most, SHARE_VERSIONS))
     for (const { key, version, n } of rows) {
-      const versions = [...chain(n, 0)]
+      const versions = walk(n, 0)
       history -= free(agentId, home, versions)
       forget.run(agentId, key)
       floor = Math.max(floor, version)
@@ -77,7 +96,7 @@ function prepareForget(db: DatabaseSync, most: number) {
 export const bytesOf = ({ bytes, history }: Home): number => bytes + history
 
 export function preparePrune(db: DatabaseSync, { versions, bytes, events }: HomeBounds) {
-  const chain = prepareChain(db)
+  const walk = prepareWalk(db)
   const free = prepareFree(db)
   const forget = prepareForget(db, events)
   const file = prepareFile(db)
@@ -99,13 +118,13 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
 
   /** What an import brought lies below what was there before it: that is older still, and goes too. */
   const withEarlier = (rows: readonly AgedRow[]): readonly AgedRow[] => [
-    ...new Map(rows.flatMap(({ n }) => [...chain(n, 0)]).map((row) => [row.n, row])).values(),
+    ...new Map(rows.flatMap(({ n }) => walk(n, 0)).map((row) => [row.n, row])).values(),
   ]
 
   return {
     /** So many versions from the newest on. */
     chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
-      free(agentId, home, [...chain(newest, most)]),
+      free(agentId, home, walk(newest, most)),
     /** How many are behind it then, and the bytes that were freed. */
     memory(
       agentId: string,
@@ -113,7 +132,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
       { n, count }: Behind,
     ): { readonly count: number; readonly freed: number } {
       if (versions === 0 || count < versions + surplusOf(versions)) return { count, freed: 0 }
-      const rows = [...chain(n, 0)]
+      const rows = walk(n, 0)
       const freed = free(agentId, home, rows.slice(versions))
       return { count: Math.min(rows.length, versions), freed }
     },
