@@ -1,13 +1,11 @@
 /** The goals that the one table decides. */
 import type { Operation, Sample } from './load/dialect.ts'
 import type { Goal } from './result.ts'
-import { find, limitOf, type Measured } from './table.ts'
+import { find, limitOf, type Measured, READ_CONNECTIONS, WRITE_CONNECTIONS } from './table.ts'
 
 const OURS = 'agent-home'
 const ETCD = 'etcd, JSON gateway'
 
-export const READ_CONNECTIONS = 32
-export const WRITE_CONNECTIONS = 64
 export const HOT_CONNECTIONS = 256
 
 const MAX_HOT_P99_MS = 60

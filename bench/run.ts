@@ -14,7 +14,7 @@ import type { Contestant, Running } from './contestants/contestant.ts'
 import { contestants } from './contestants/index.ts'
 import { exportPlan, exports } from './export.ts'
 import { finding, findPlan } from './find.ts'
-import { READ_CONNECTIONS, tableGoals, WRITE_CONNECTIONS } from './goals.ts'
+import { tableGoals } from './goals.ts'
 import { growth, growthPlan } from './growth.ts'
 import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
@@ -24,7 +24,14 @@ import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
 import { type Finding, goalsTable, publish, show } from './result.ts'
 import { startup } from './startup.ts'
-import { type Measured, medians, tables } from './table.ts'
+import {
+  type Measured,
+  medians,
+  READ_CONNECTIONS,
+  sideBySide,
+  tables,
+  WRITE_CONNECTIONS,
+} from './table.ts'
 
 const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
 
@@ -165,6 +172,8 @@ const plan = planOf(process.argv.slice(2))
 const machine = await describeMachine()
 const measured = await measureAll(plan)
 if (plan.whole) show(tables(measured))
+const durable = contestants.filter((each) => each.durable).map(({ name }) => name)
+const beside = sideBySide(measured, durable)
 const findings = plan.whole ? await others(plan.quick) : []
 const goals = [
   ...tableGoals(measured, await onDisk(syncMs)),
@@ -180,6 +189,7 @@ publish({
     `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
   ],
   parts: [
+    ...(beside ? [beside] : []),
     tables(measured),
     ...findings.map(({ part }) => part),
     ...(goals[0] ? [goalsTable(goals)] : []),

@@ -8,6 +8,10 @@ export interface Measured extends Omit<Cell, 'seconds'> {
   readonly sample: Sample
 }
 
+/** Where the goals are set. */
+export const READ_CONNECTIONS = 32
+export const WRITE_CONNECTIONS = 64
+
 export const BARE = 'bare node:http'
 export const SQLITE = 'SQLite alone'
 
@@ -99,6 +103,26 @@ const head = [
   'CPU µs/request',
   'generator',
 ]
+
+/** Where they are compared: as the goals have it. */
+const COMPARED = [
+  ['read', READ_CONNECTIONS],
+  ['create', WRITE_CONNECTIONS],
+  ['update', WRITE_CONNECTIONS],
+] as const satisfies readonly (readonly [Operation, number])[]
+
+/** Requests a second, for the README; undefined where a cell was not measured. */
+export function sideBySide(all: readonly Measured[], names: readonly string[]): string | undefined {
+  const rows = names.flatMap((name) => {
+    const samples = COMPARED.map(([operation, count]) => find(all, name, operation, count))
+    const figures = samples.flatMap((sample) => (sample ? [figure(sample.perSecond)] : []))
+    return figures.length === COMPARED.length ? [[name, ...figures]] : []
+  })
+  const titles = COMPARED.map(([operation, count]) => `${operation}s, ${count} connections`)
+  return rows.length > 1
+    ? `### side by side\n\n${markdownTable(['requests a second', ...titles], rows)}`
+    : undefined
+}
 
 /** A heading and a table for each operation. */
 export const tables = (all: readonly Measured[]): string =>

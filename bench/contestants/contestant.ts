@@ -12,6 +12,8 @@ export interface Running {
 
 export interface Contestant {
   readonly name: string
+  /** Ours, or a peer whose answered writes are on the disk too: they stand side by side. */
+  readonly durable?: boolean
   /** Only these, where it has not all of them. */
   readonly operations?: readonly Operation[]
   /** What is not installed, if anything. */

@@ -43,6 +43,7 @@ export const etcdDialect: Dialect = {
 
 export const etcd: Contestant = {
   name: 'etcd, JSON gateway',
+  durable: true,
   missing: needs('etcd'),
   async start(directory, generator) {
     const [port, peerPort] = [await freePort(), await freePort()]
