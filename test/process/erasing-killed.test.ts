@@ -1,15 +1,18 @@
 /**
- * kill -9 in the midst of erasures, while others write: what was erased by an answer is in no file
- * from then on, and of what was not answered nothing is left once the process has started again,
- * where it is gone. `KILL_CYCLES` sets how often (5).
+ * kill -9 in the midst of erasures, while others write: what was erased by an answer is in no row
+ * from then on, and with the embedded store in no file; what was not answered is erased as a whole
+ * or not at all, and in no file once the process has started again where it is. `KILL_CYCLES` sets
+ * how often (5).
  */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { bytesIn, contentIn, found, newMark } from '../store/erasing.ts'
+import { bytesIn, found, newMark } from '../store/erasing.ts'
 import { birth, eraseMemory, type Tokens, writeMemory } from './calls.ts'
-import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+import { type Keeping, keepings } from './databases.ts'
+import { dropDatabases } from './nodes.ts'
+import { cleanUp, type Server, serve } from './program.ts'
 
 const CYCLES = Number(process.env.KILL_CYCLES ?? 5)
 const KEYS = Array.from({ length: 24 }, (_, n) => `key.${n}`)
@@ -22,7 +25,17 @@ const env = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
 }
 
-afterEach(cleanUp)
+afterEach(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
+
+/** Whatever is in a row of any table. */
+async function contentOf({ ask, tables }: Keeping): Promise<string> {
+  const all: unknown[] = []
+  for (const name of await tables()) all.push(await ask(`SELECT * FROM "${name}"`))
+  return JSON.stringify(all)
+}
 
 /** The marks of each key's versions. */
 type Written = Map<string, string[]>
@@ -55,28 +68,42 @@ async function eraseInTurn({ url }: Server, home: Tokens, written: Written, answ
   }
 }
 
-test(`kill -9 during erasures, ${CYCLES} times: what was answered is gone`, async () => {
-  const directory = freshDirectory()
-  const data = join(directory, 'data')
-  let server = await serve({ directory, env })
-  const all: string[] = []
-  const answered: string[] = []
-  for (let cycle = 0; cycle < CYCLES; cycle++) {
-    const home = await birth(server.url)
-    const written = await fill(server, home)
-    all.push(...[...written.values()].flat())
-    const noise = writeOn(server, await birth(server.url)).catch(() => {})
-    const erasing = eraseInTurn(server, home, written, answered).catch(() => {})
-    // The moment is what is random here; there is nothing to wait for.
-    await setTimeout(randomInt(20, 500))
-    await server.kill('SIGKILL')
-    await Promise.all([noise, erasing])
-    expect(found(answered, bytesIn(data))).toEqual([])
+/** Keys of which some versions are there and some are not. */
+function halves(written: Written, kept: readonly string[]): string[] {
+  const there = new Set(kept)
+  const count = (marks: readonly string[]) => marks.filter((mark) => there.has(mark)).length
+  return [...written].filter(([, marks]) => count(marks) % VERSIONS > 0).map(([key]) => key)
+}
 
-    server = await serve({ directory, env })
-    const kept = found(all, contentIn(data))
-    expect(found(answered, kept.join(''))).toEqual([])
-    expect(found(all, bytesIn(data))).toEqual(kept)
-  }
-  expect(answered.length).toBeGreaterThan(CYCLES)
-})
+test.each(['sqlite', 'postgres'] as const)(
+  `on %s, kill -9 during erasures, ${CYCLES} times: what was answered is gone`,
+  async (engine) => {
+    const keeping = await keepings[engine]()
+    const start = () => serve({ ...keeping, env: { ...env, ...keeping.env } })
+    const inFiles = (content: string) =>
+      engine === 'sqlite' ? bytesIn(join(keeping.directory, 'data')) : content
+    let server = await start()
+    const all: string[] = []
+    const answered: string[] = []
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const home = await birth(server.url)
+      const written = await fill(server, home)
+      all.push(...[...written.values()].flat())
+      const noise = writeOn(server, await birth(server.url)).catch(() => {})
+      const erasing = eraseInTurn(server, home, written, answered).catch(() => {})
+      // The moment is what is random here; there is nothing to wait for.
+      await setTimeout(randomInt(20, 500))
+      await server.kill('SIGKILL')
+      await Promise.all([noise, erasing])
+      expect(found(answered, inFiles(await contentOf(keeping)))).toEqual([])
+
+      server = await start()
+      const content = await contentOf(keeping)
+      const kept = found(all, content)
+      expect(found(answered, kept.join(''))).toEqual([])
+      expect(halves(written, kept)).toEqual([])
+      expect(found(all, inFiles(content))).toEqual(kept)
+    }
+    expect(answered.length).toBeGreaterThan(CYCLES)
+  },
+)

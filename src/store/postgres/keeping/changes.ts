@@ -8,7 +8,7 @@ import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
-import { boundOf, CURRENT, chainOf } from './log.ts'
+import { boundOf, CURRENT, chainOf, rowAt } from './log.ts'
 import { prune } from './prune.ts'
 
 type StoredRow = HeadRow & { text: string | null; metadata: string | null }
@@ -34,7 +34,7 @@ const pastVersions = statement<PastRow>(
    SELECT q.key, v.version, v.id, v.created_at, v.text, v.metadata
    FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
    JOIN chain c ON c.under = q.key AND c.version = q.version
-   JOIN log v ON v.agent_id = $1 AND v.n = c.n`,
+   CROSS JOIN ${rowAt('$1', 'c.n')} AS v`,
 )
 
 const keysOf = (changes: readonly Change[]): string[] => [

@@ -30,8 +30,8 @@ const giveUp = statement(
 
 const relink = statement(
   'relink',
-  `UPDATE log l SET previous = t.previous FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (n, previous)
-   WHERE l.agent_id = $1 AND l.n = t.n`,
+  `UPDATE log SET previous = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
+   WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
 )
 
 async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link>): Promise<void> {

@@ -10,13 +10,15 @@
 import { statement } from '../engine/connections.ts'
 
 /**
- * The version that the memory `m` is now. Planned as one with the memories it may read all of them:
- * OFFSET keeps it apart, and costs no step of its own as LIMIT does.
+ * The row at a place of a home's log. Planned as one with what names the place, a server that takes
+ * the home for a small one reads all of its log for each: OFFSET keeps it apart, and costs no step
+ * of its own as LIMIT does. What changes rows names their places in an array for the same reason.
  */
-export const CURRENT = `
-  LEFT JOIN LATERAL (
-    SELECT * FROM log WHERE agent_id = m.agent_id AND n = m.n OFFSET 0
-  ) AS v ON true`
+export const rowAt = (agentId: string, place: string): string =>
+  `LATERAL (SELECT * FROM log WHERE agent_id = ${agentId} AND n = ${place} OFFSET 0)`
+
+/** The version that the memory `m` is now. */
+export const CURRENT = `LEFT JOIN ${rowAt('m.agent_id', 'm.n')} AS v ON true`
 
 /** Beyond the versions of any import. */
 export const BLOCK = 1_000_000_000
@@ -43,12 +45,12 @@ export const isStaged = (place: string): string =>
 export const chainOf = (heads: string, most: string): string => `
   chain (under, n, previous, version, size, nth) AS (
     SELECT m.key, l.n, l.previous, l.version, l.size, 1
-    FROM memories m JOIN log l ON l.agent_id = m.agent_id AND l.n = m.n
+    FROM memories m CROSS JOIN ${rowAt('m.agent_id', 'm.n')} AS l
     WHERE m.agent_id = $1 AND ${heads}
     UNION ALL
     SELECT c.under, l.n, l.previous, l.version, l.size, c.nth + 1
-    FROM chain c JOIN log l ON l.agent_id = $1 AND l.n = c.previous AND l.kept
-    WHERE ${most}::BIGINT IS NULL OR c.nth < ${most}::BIGINT
+    FROM chain c CROSS JOIN ${rowAt('$1', 'c.previous')} AS l
+    WHERE l.kept AND (${most}::BIGINT IS NULL OR c.nth < ${most}::BIGINT)
   )`
 
 /**
@@ -57,13 +59,15 @@ export const chainOf = (heads: string, most: string): string => `
  */
 export const GIVEN_UP = `
   gone AS (
-    DELETE FROM log l USING held h, aged a
-    WHERE l.agent_id = $1 AND l.n = a.n AND l.kept AND l.n < h.first_event
+    DELETE FROM log l USING held h
+    WHERE l.agent_id = $1 AND l.n = ANY(ARRAY(SELECT n FROM aged)) AND l.kept
+      AND l.n < h.first_event
     RETURNING l.size
   ),
   bared AS (
-    UPDATE log l SET kept = false, metadata = NULL, text = NULL FROM held h, aged a
-    WHERE l.agent_id = $1 AND l.n = a.n AND l.kept AND l.n >= h.first_event
+    UPDATE log l SET kept = false, metadata = NULL, text = NULL FROM held h
+    WHERE l.agent_id = $1 AND l.n = ANY(ARRAY(SELECT n FROM aged)) AND l.kept
+      AND l.n >= h.first_event
     RETURNING l.size
   ),
   freed AS (SELECT size FROM gone UNION ALL SELECT size FROM bared)`

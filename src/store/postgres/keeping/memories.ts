@@ -88,7 +88,7 @@ type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: nul
  * As many as are asked for and one more, as far as the bytes go and one further: that there are
  * more is told by the row too many. No text is read that is not answered.
  */
-const list = (name: string, from: string, after: string, order: string) =>
+const list = (name: string, after: string, order: string) =>
   statement<ListedRow>(
     name,
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
@@ -100,25 +100,24 @@ const list = (name: string, from: string, after: string, order: string) =>
        ) AS size_before
        FROM (
          SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
-           v.n AS seq, v.text
-         FROM ${from}
-         WHERE m.agent_id = $1 AND m.key >= $4 AND m.key < $5 AND ${after}
-           AND NOT m.deleted AND (m.pinned OR NOT $6::BOOLEAN)
-         ORDER BY ${order} LIMIT $7
+           m.seq, v.text
+         FROM (
+           SELECT *, n AS seq FROM memories
+           WHERE agent_id = $1 AND key >= $4 AND key < $5 AND ${after}
+             AND NOT deleted AND (pinned OR NOT $6::BOOLEAN)
+           ORDER BY ${order} LIMIT $7
+         ) AS m ${CURRENT}
        ) AS found
      ) AS l ON coalesce(l.size_before, 0) < $8
      WHERE c.agent_id = $1 AND c.token_hash = $2
      ORDER BY ${order}`,
   )
 
-const newestFirst =
-  'log v JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.n = v.n'
-
 const changedOn = (comparison: string, order: string, name: string) =>
-  list(name, newestFirst, `v.n ${comparison} $3::BIGINT AND v.agent_id = $1`, order)
+  list(name, `n ${comparison} $3::BIGINT`, order)
 
 const keyedOn = (comparison: string, order: string, name: string) =>
-  list(name, `memories m ${CURRENT}`, `m.key ${comparison} $3::TEXT`, order)
+  list(name, `key ${comparison} $3::TEXT`, order)
 
 /** From a place in the order, away from it or back towards its beginning. */
 const lists = {

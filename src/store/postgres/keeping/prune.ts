@@ -38,10 +38,11 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(
    aged AS (
      SELECT n FROM (
        SELECT n, sum(size) OVER (ORDER BY n) - size AS older FROM (
-         SELECT o.n, o.size FROM log o
-         WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND NOT EXISTS (
-           SELECT 1 FROM memories m WHERE m.agent_id = $1 AND m.key = o.key AND m.n = o.n
-         ) AND NOT ${isStaged('o.n')}
+         SELECT o.n, o.size FROM log o LEFT JOIN LATERAL (
+           SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
+         ) AS m ON true
+         WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND m.n IS DISTINCT FROM o.n
+           AND NOT ${isStaged('o.n')}
          ORDER BY o.n LIMIT ${AGED_AT_ONCE}
        ) AS oldest
      ) AS summed
@@ -58,8 +59,8 @@ const dropEvents = statement(
      WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
      RETURNING was.first_event
    )
-   DELETE FROM log USING moved
-   WHERE agent_id = $1 AND n >= moved.first_event AND n <= $2 AND NOT kept`,
+   DELETE FROM log
+   WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept`,
 )
 
 /** With what is kept of their memories: what is created later begins above the highest of them. */
@@ -74,7 +75,7 @@ const forgetDeletes = statement<{ bytes: number }>(
    aged AS (SELECT n FROM chain),
    ${GIVEN_UP},
    forgotten AS (
-     DELETE FROM memories m USING oldest o WHERE m.agent_id = $1 AND m.key = o.key
+     DELETE FROM memories m WHERE m.agent_id = $1 AND m.key = ANY(ARRAY(SELECT key FROM oldest))
      RETURNING m.version
    )
    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),

@@ -4,7 +4,7 @@ import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.
 import { type VersionRow, versionOf } from '../../rows.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { boundOf, chainOf } from './log.ts'
+import { boundOf, chainOf, rowAt } from './log.ts'
 
 interface Nothing {
   version: null
@@ -52,7 +52,7 @@ const listVersions = statement<Latest & (ListedRow | Nothing)>(
    LEFT JOIN LATERAL (
      SELECT l.* FROM (
        SELECT n FROM chain WHERE $5::BIGINT IS NULL OR version < $5::BIGINT ORDER BY nth LIMIT $6
-     ) AS kept JOIN log l ON l.agent_id = $1 AND l.n = kept.n
+     ) AS kept CROSS JOIN ${rowAt('$1', 'kept.n')} AS l
    ) AS v ON true
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY v.version DESC`,

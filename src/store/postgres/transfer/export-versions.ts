@@ -2,7 +2,7 @@
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
 import { type Ask, statement } from '../engine/connections.ts'
-import { boundOf, chainOf } from '../keeping/log.ts'
+import { boundOf, chainOf, rowAt } from '../keeping/log.ts'
 import type { Wanted } from './export.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
@@ -32,8 +32,10 @@ const readVersions = statement<KeptRow>(
   `SELECT q.key, v.id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
      CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
    FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
-   JOIN log v ON v.agent_id = $1 AND v.n = q.n
-   JOIN memories m ON m.agent_id = $1 AND m.key = q.key
+   CROSS JOIN ${rowAt('$1', 'q.n')} AS v
+   CROSS JOIN LATERAL (
+     SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = q.key OFFSET 0
+   ) AS m
    ORDER BY q.place`,
 )
 

@@ -30,22 +30,23 @@ interface Taken {
   readonly n: number
 }
 
+/** Found by its place in a list: joined with one, a server may read all of the log instead. */
 const number = statement(
   'number_imported',
-  `UPDATE log l SET n = t.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (was, n)
-   WHERE l.agent_id = $1 AND l.n = t.was`,
+  `UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
+   WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
 )
 
 /** What goes on where another ended, whatever it was written as. */
 const follow = statement(
   'follow_imported',
-  `UPDATE log l SET n = t.n, previous = t.previous, version = t.version, id = t.id,
-     created_at = t.created_at, updated_at = t.updated_at, happened_at = t.happened_at,
-     operation = 'import', author = $2, event_type = NULL, event_author = NULL
-   FROM unnest($3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[], $7::TEXT[], $8::BIGINT[],
-     $9::BIGINT[], $10::BIGINT[]) AS t (was, n, previous, version, id, created_at, updated_at,
-     happened_at)
-   WHERE l.agent_id = $1 AND l.n = t.was`,
+  `UPDATE log SET operation = 'import', author = $2, event_type = NULL, event_author = NULL,
+     (n, previous, version, id, created_at, updated_at, happened_at) = (
+       SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
+         ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at]
+       FROM array_position($3::BIGINT[], n) AS at
+     )
+   WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`,
 )
 
 interface Doing extends Pick<Importing, 'identity' | 'now'> {

@@ -63,8 +63,11 @@ export async function headsUnder(
 
 const removeRows = statement(
   'remove_staged',
-  `DELETE FROM log l USING unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last)
-   WHERE l.agent_id = $1 AND l.n >= t.first AND l.n <= t.last`,
+  `DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+     SELECT l.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last) CROSS JOIN LATERAL (
+       SELECT n FROM log WHERE agent_id = $1 AND n >= t.first AND n <= t.last OFFSET 0
+     ) AS l
+   ))`,
 )
 
 export const removeStretches = (
