@@ -29,7 +29,7 @@ const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
   keys.length === 0
     ? html`<p class="empty">No named key yet.</p>`
-    : html`<table class="list log">
+    : html`<table class="list log keys">
 <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
 <tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
 </table>`

@@ -17,7 +17,7 @@ interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent' | 'wide'> {
 }
 
 const aside = (pane: Pane): Html => html`<section class="beside" aria-label="Memories">
-<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId, pane.listing)}</div>
+<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId, pane.listing, true)}</div>
 ${finder(pane.agentId, pane.listing)}
 ${list(pane)}
 </section>`

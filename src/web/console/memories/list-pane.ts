@@ -47,7 +47,7 @@ const filters = (listing: Listing): Html => html`<details class="filters"${
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off" dir="auto">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Keys, texts, metadata" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
 ${filters(listing)}
 </form>`
@@ -126,9 +126,9 @@ export function listField(listing: Listing): Html {
   return query ? hidden('list', query) : nothing
 }
 
-/** A new one, from wherever the list is. */
-export const newButton = (agentId: string, listing: Listing): Html =>
-  html`<a class="button" href="${newPath(agentId, listing)}">New memory</a>`
+/** A new one, from wherever the list is; `quiet` where something else is what one came for. */
+export const newButton = (agentId: string, listing: Listing, quiet = false): Html =>
+  html`<a class="button${quiet ? ' quiet' : ''}" href="${newPath(agentId, listing)}">New memory</a>`
 
 /** One button for what is done to one memory. */
 export const oneButton = (

@@ -73,7 +73,7 @@ const row = (place: Place, each: VersionSummary, first: boolean): Html => html`<
 const further = ({ agentId, key, listing }: Place, next: number | undefined): Html =>
   next === undefined
     ? nothing
-    : html`<p><a href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
+    : html`<p class="actions"><a class="button quiet" href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
 
 const heads = ['Version', 'What', 'Size', 'When', 'By whom'] as const
 
