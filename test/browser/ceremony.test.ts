@@ -165,6 +165,7 @@ describe('the console in a browser', () => {
     const visitor = await signedIn()
     const { page, born, agent } = visitor
     await page.goto(`${agent}/keys`)
+    await page.locator('summary', { hasText: 'Rotate the agent token' }).click()
     await page.getByLabel('The present agent token').check()
     await page.getByRole('button', { name: 'Rotate the agent token' }).click()
     const token = await page.getByLabel('Agent token').inputValue()

@@ -97,7 +97,7 @@ describe('memories in a browser', () => {
     const { page, agent } = reader
     await page.goto(`${agent}/memories`)
     await page.getByRole('link', { name: 'New memory' }).click()
-    await page.getByLabel('Key').fill('plan')
+    await page.getByLabel('Key', { exact: true }).fill('plan')
     await page.getByLabel('Text', { exact: true }).fill('one')
     await inGoodOrder(reader)
     await page.getByRole('button', { name: 'Create' }).click()

@@ -95,6 +95,7 @@ describe('passkeys', () => {
     at.house.tick(10 * MINUTE_MS)
     await page.goto(`${agent}/keys`)
     const rotation = page.locator('form', { hasText: 'Rotate the agent token' })
+    await page.locator('summary', { hasText: 'Rotate the agent token' }).click()
     await inGoodOrder(visitor)
     // All else must be filled in before anybody touches a sensor.
     await rotation.getByRole('button', { name: 'Use a passkey instead' }).click()

@@ -398,10 +398,12 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
       await leave({ feed: 'garden', text: 'trace' })
       await leave({ feed: 'garden', room: 'shepit-wall', text: 'on the wall' })
       const rooms = await store.summarizeRooms(2)
-      const shown = rooms.map(({ room, count, latest }) => [room, count, texts(latest)])
+      const shown = rooms.map(({ room, count, feeds, latest }) => [
+        ...[room, count, feeds, texts(latest)],
+      ])
       expect(shown.sort()).toEqual([
-        ['memory-garden', 4, ['trace', '3']],
-        ['shepit-wall', 1, ['on the wall']],
+        ['memory-garden', 4, { seeds: 3, garden: 1 }, ['trace', '3']],
+        ['shepit-wall', 1, { garden: 1 }, ['on the wall']],
       ])
     })
 

@@ -1,7 +1,7 @@
 /** An edit that came too late: merged where it fits, chosen part by part where it does not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embedded, memoryPath, openService, type TestService } from '../harness.ts'
-import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { articleIn, escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 let service: TestService
@@ -45,11 +45,11 @@ const resolve = (fields: Fields) => operator.post(`${operator.agent}/memory/reso
 
 /** The form of the page with what is chosen in it, as a browser sends it. */
 const chosen = (page: string, choices: Fields): Fields => {
-  const { 'part-0': _, 'member-0': __, ...carried } = fieldsIn(page)
+  const { 'part-0': _, 'member-0': __, ...carried } = fieldsIn(articleIn(page))
   return { ...carried, ...choices }
 }
 
-const legends = (page: string): string[] => insideOf(page, 'legend').map(textIn)
+const legends = (page: string): string[] => insideOf(articleIn(page), 'legend').map(textIn)
 
 const BASE = 'one\ntwo\nthree\nfour\nfive\n'
 
@@ -62,7 +62,7 @@ describe('what does not overlap', () => {
     const { status, text } = await edit(key, BASE.replace('five', 'FIVE'), '{"a":1,"b":3}')
     expect(status).toBe(409)
     expect(text).toContain('Nothing overlaps: look it over, and save.')
-    expect(fieldsIn(text)).toEqual({
+    expect(fieldsIn(articleIn(text))).toEqual({
       key,
       text: 'ONE\ntwo\nthree\nfour\nFIVE\n',
       metadata: '{"a":2,"b":3}',
@@ -76,13 +76,13 @@ describe('what does not overlap', () => {
   test('an edit of the text leaves the agent’s metadata as it wrote them', async () => {
     const key = await memory({ text: 'same' }, { text: 'same', metadata: { pinned: true } })
     const { text } = await edit(key, 'mine')
-    expect(fieldsIn(text)).toMatchObject({ text: 'mine', metadata: '{"pinned":true}' })
+    expect(fieldsIn(articleIn(text))).toMatchObject({ text: 'mine', metadata: '{"pinned":true}' })
   })
 
   test('line ends as browsers send them are no difference', async () => {
     const key = await memory({ text: 'one\ntwo\n' }, { text: 'one\ntwo\n', metadata: { a: 1 } })
     const { text } = await edit(key, 'one\r\ntwo\r\nthree')
-    expect(fieldsIn(text).text).toBe('one\ntwo\nthree')
+    expect(fieldsIn(articleIn(text)).text).toBe('one\ntwo\nthree')
   })
 })
 
@@ -158,7 +158,7 @@ describe('what overlaps', () => {
     const { key, page } = await conflict('{"a":1}')
     const { status, text } = await resolve(chosen(page, { 'part-0': 'both', next: 'edit' }))
     expect(status).toBe(200)
-    expect(fieldsIn(text)).toMatchObject({
+    expect(fieldsIn(articleIn(text))).toMatchObject({
       text: BASE.replace('three', 'the third of them\nthe last of them'),
       metadata: '{"a":2}',
       expectedVersion: '2',
@@ -172,7 +172,7 @@ describe('what overlaps', () => {
     await write(key, { text: now, metadata: { a: 9 } }, 2)
     const { status, text } = await resolve(chosen(page, { 'part-0': 'yours' }))
     expect(status).toBe(409)
-    expect(fieldsIn(text)).toMatchObject({
+    expect(fieldsIn(articleIn(text))).toMatchObject({
       text: BASE.replace('three', 'the last of them').replace('five', 'FIVE'),
       metadata: '{"a":9}',
       expectedVersion: '3',
@@ -195,7 +195,50 @@ describe('what overlaps', () => {
     expect(refused.status).toBe(413)
     expect(refused.text).toContain('role="alert"')
     expect(refused.text).toMatch(/id="part-0-both"[^>]* checked/)
-    expect(fieldsIn(refused.text).text).toBe(large('b'))
+    expect(fieldsIn(articleIn(refused.text)).text).toBe(large('b'))
+  })
+})
+
+describe('the list beside it', () => {
+  const found = 'q=needle&order=key'
+
+  const late = async () => {
+    const key = await memory({ text: 'a needle' }, { text: 'the needle' })
+    const sent = { key, text: 'my needle', metadata: '{}', expectedVersion: '1', list: found }
+    const page = await operator.post(`${operator.agent}/memory/edit`, sent)
+    expect(page.status).toBe(409)
+    return { key, page: page.text, back: `${operator.agent}/memory?key=${key}&${found}` }
+  }
+
+  const beside = (page: string): string[] =>
+    [...page.matchAll(/aria-current="true"><span\s+class="key">([^<]*)</g)].map(
+      ([, key = '']) => key,
+    )
+
+  test('is the one on which the memory was found, at every step', async () => {
+    const { key, page, back } = await late()
+    expect([beside(page), fieldsIn(page.split('</article>')[1] ?? '').q]).toEqual([[key], 'needle'])
+    expect(linksIn(articleIn(page))).toContain(back)
+    const again = await resolve(chosen(page, { 'part-0': '' }))
+    expect([again.status, beside(again.text)]).toEqual([400, [key]])
+    const decided = await resolve(chosen(page, { 'part-0': 'both', next: 'edit' }))
+    expect(beside(decided.text)).toEqual([key])
+    expect(linksIn(articleIn(decided.text))).toContain(back)
+    expect(fieldsIn(articleIn(decided.text)).list).toBe(found)
+    const saved = await resolve(chosen(page, { 'part-0': 'yours' }))
+    expect([saved.status, saved.headers.get('location')]).toEqual([303, `${back}&saved`])
+  })
+
+  test('and stays it where somebody wrote once more, or nothing is left to write over', async () => {
+    const { key, page, back } = await late()
+    await write(key, { text: 'once more' }, 2)
+    const more = await resolve(chosen(page, { 'part-0': 'yours' }))
+    expect([more.status, linksIn(articleIn(more.text)).includes(back)]).toEqual([409, true])
+    await service.call('DELETE', `${memoryPath}?key=${key}&expectedVersion=3`, {
+      token: operator.born.token,
+    })
+    const gone = await resolve(chosen(more.text, { 'part-0': 'yours' }))
+    expect([gone.status, fieldsIn(articleIn(gone.text)).list]).toEqual([409, found])
   })
 })
 
@@ -207,7 +250,7 @@ describe('where the base is no longer kept', () => {
     expect(status).toBe(409)
     expect(text).toContain('No version that both began with is kept')
     expect(legends(text)).toEqual(['Difference 1 of 2', 'Difference 2 of 2'])
-    expect(fieldsIn(text)).toMatchObject({ base: '', theirs: '8' })
+    expect(fieldsIn(articleIn(text))).toMatchObject({ base: '', theirs: '8' })
     await resolve(chosen(text, { 'part-0': 'theirs', 'part-1': 'yours' }))
     expect(await operator.stored(key)).toMatchObject({
       text: `7\n${BASE.replace('five', 'FIVE')}`,

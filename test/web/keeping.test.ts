@@ -122,14 +122,14 @@ describe('the versions of a memory', () => {
     expect((await shown(await memory('one'), more)).status).toBe(status)
   })
 
-  test('fifty are on a page, and the page leads to those before', async () => {
-    const key = await memory(...Array.from({ length: 51 }, (_, n) => `text ${n}`))
+  test('twenty are on a page, and the page leads to those before', async () => {
+    const key = await memory(...Array.from({ length: 21 }, (_, n) => `text ${n}`))
     const { text } = await shown(key)
-    expect(rowsIn(text)).toHaveLength(50)
+    expect(rowsIn(text)).toHaveLength(20)
     const further = linksIn(text).find((link) => link.includes('&before=')) ?? ''
     const before = await operator.get(further.replace('#versions', ''))
     expect(rowsIn(before.text).map(([name]) => name)).toEqual(['Version 1'])
-    expect(insideOf(before.text, 'pre')).toEqual(['text 50'])
+    expect(insideOf(before.text, 'pre')).toEqual(['text 20'])
     expect(linksIn(before.text).join()).not.toContain('&before=')
   })
 })

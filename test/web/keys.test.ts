@@ -47,6 +47,25 @@ describe('named keys', () => {
     expect(linksIn((await operator.get(`${agent}/settings`)).text)).toContain(`${agent}/erase`)
   })
 
+  test('come first, and what is rarely wanted is folded, but where it was refused', async () => {
+    const operator = await openConsole(service)
+    await made(operator)
+    const { text } = await operator.get(keysOf(operator))
+    const places = ['<table', '>New key<', '>Rotate the', '>Replace the'].map((each) =>
+      text.indexOf(each),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    const folds = (page: string) =>
+      [...page.matchAll(/<details class="fold"( open)?>/g)].map(([, open]) => open !== undefined)
+    expect(folds(text)).toEqual([false, false, false])
+    const send = async (path: string, fields: Readonly<Record<string, string>>) =>
+      folds((await operator.post(path, fields)).text)
+    expect(await send(keysOf(operator), { ...READING, name: '' })).toEqual([true, false, false])
+    expect(await send(`${operator.agent}/key`, { turn: '0' })).toEqual([false, true, false])
+    const key = { key: 'none' }
+    expect(await send(`${operator.agent}/operator-key`, key)).toEqual([false, false, true])
+  })
+
   test('one is made, its token shown once, and bounded as it was asked for', async () => {
     const operator = await openConsole(service)
     const token = await made(operator, { prefix: 'report.' })

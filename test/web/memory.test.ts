@@ -118,7 +118,7 @@ describe('the form in which a memory is edited', () => {
       metadata: JSON.stringify(METADATA),
       expectedVersion: '1',
     })
-    expect(text).toContain(`<h1 class="key" id="key">${key}</h1>`)
+    expect(text).toContain(`<h1 class="key" id="about">${key}</h1>`)
     expect(text).toContain(`<title>Edit ${key} · Atlas · Agent Home</title>`)
     expect(text).toContain('You are editing version 1.')
     expect(text).toMatch(/src="[^"]*\/bytes\.ts"/)
@@ -234,6 +234,6 @@ describe('the form in which a memory is edited', () => {
       await save(await filledIn(key, { key: 'no key' })),
     ].map(({ status }) => status)
     expect(statuses).toEqual([400, 400, 400, 404, 400])
-    expect((await save(keyless)).text).toContain('<h1 class="key" id="key"></h1>')
+    expect((await save(keyless)).text).toContain('<h1 class="key" id="about"></h1>')
   })
 })

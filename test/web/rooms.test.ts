@@ -130,6 +130,32 @@ describe('a room', () => {
   })
 })
 
+describe('the cards of the first page', () => {
+  beforeEach(openRooms)
+  afterEach(() => service.close())
+
+  const counts = async (): Promise<string[]> =>
+    [...(await page('/')).matchAll(/<span class="count">([^<]*)</g)].map(([, count = '']) => count)
+
+  test('where nobody was say so, but for the room that has symbols to show', async () => {
+    expect(await counts()).toEqual(['empty', '26 symbols', 'empty', 'empty', 'empty', 'empty'])
+  })
+
+  test('count what each room shows: the second the visitors too, the last everything', async () => {
+    await leave('resonance', 'first-breath', 'a contact')
+    await leave('resonance', 'first-breath', 'another')
+    await leave('garden', 'first-breath', 'in the first')
+    await leave('garden', 'welcome-space', 'in the second')
+    await leave('seeds', 'memory-garden', 'a seed')
+    const rooms = ['first-breath', 'welcome-space', 'memory-garden', 'resonance-hall']
+    const shown = await Promise.all(
+      rooms.map(async (id) => String(standing(await page(`/rooms/${id}`)).length)),
+    )
+    expect(shown).toEqual(['3', '3', '1', '5'])
+    expect(await counts()).toEqual(['3', '3', 'empty', 'empty', '1', '5'])
+  })
+})
+
 describe('the pages of a room', () => {
   beforeEach(openRooms)
   afterEach(() => service.close())

@@ -36,11 +36,28 @@ const leadsTo = ({ status, headers }: Awaited<ReturnType<typeof send>>) => [
 describe('a new memory', () => {
   test('is written under its key, with line feeds', async () => {
     const key = fresh()
-    const form = fieldsIn((await operator.get(`${operator.agent}/memory/new`)).text)
+    const form = fieldsIn(articleIn((await operator.get(`${operator.agent}/memory/new`)).text))
     expect(form).toEqual({ expectedVersion: '0', key: '', text: '', metadata: '' })
     const made = await send('new', { ...form, key, text: 'one\r\ntwo', metadata: '{"n":1.0}' })
     expect(leadsTo(made)).toEqual([303, `${operator.agent}/memory?key=${key}&saved`])
     expect(await operator.stored(key)).toMatchObject({ text: 'one\ntwo', version: 1 })
+  })
+
+  test('is written beside the list, and leads back to it', async () => {
+    const key = await memory('a straw')
+    const found = 'q=straw&order=key'
+    const list = await operator.get(`${operator.agent}/memories?${found}`)
+    const at = `${operator.agent}/memory/new?${found}`
+    expect(linksIn(list.text)).toContain(at)
+    const { text } = await operator.get(at)
+    expect(insideOf(text, 'ul').some((each) => each.includes(`class="key">${key}<`))).toBe(true)
+    const form = fieldsIn(articleIn(text))
+    expect(form.list).toBe(found)
+    expect(linksIn(articleIn(text))).toContain(`${operator.agent}/memories?${found}`)
+    const refused = await send('new', { ...form, key: 'a b', text: 'x' })
+    expect([refused.status, fieldsIn(articleIn(refused.text)).list]).toEqual([400, found])
+    const made = await send('new', { ...form, key: fresh(), text: 'x' })
+    expect(leadsTo(made)).toEqual([303, expect.stringMatching(/key=w\d+&q=straw&order=key&saved$/)])
   })
 
   test('under a key that is taken is refused beside the key, and not lost', async () => {
@@ -87,6 +104,26 @@ describe('a form that arrives twice', () => {
 })
 
 describe('a rename', () => {
+  test('and every other way from a memory leads back to the list', async () => {
+    const key = await memory('a hedge')
+    await write(service, operator.born.token, key, 'the hedge', 1)
+    const found = 'q=hedge&order=key'
+    const back = `${operator.agent}/memory?key=${key}&${found}`
+    const { text } = await operator.get(back)
+    const ways = linksIn(articleIn(text)).filter((each) => /key=/.test(each))
+    expect(ways.filter((each) => !each.includes(found) && !each.includes('/download'))).toEqual([])
+    for (const below of ['rename', 'erase', 'compare']) {
+      const page = await operator.get(`${operator.agent}/memory/${below}?key=${key}&${found}`)
+      expect(linksIn(page.text)).toContain(back)
+    }
+    const restored = await send('restore', {
+      ...{ key, version: '1', expectedVersion: '2', list: found },
+    })
+    expect(leadsTo(restored)).toEqual([303, `${back}&saved`])
+    const renamed = await send('rename', { key, to: fresh(), expectedVersion: '3', list: found })
+    expect(leadsTo(renamed)[1]).toContain(found)
+  })
+
   test('asks for the new key, beginning with the present one', async () => {
     const key = await memory('one')
     const { text } = await operator.get(`${operator.agent}/memory/rename?key=${key}`)

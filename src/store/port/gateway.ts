@@ -41,6 +41,8 @@ export interface FeedPage {
 export interface RoomSummary {
   readonly room: string
   readonly count: number
+  /** Of them, those of each feed. */
+  readonly feeds: Readonly<Record<string, number>>
   /** Newest first, from every feed. */
   readonly latest: readonly Entry[]
 }

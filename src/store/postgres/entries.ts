@@ -47,10 +47,10 @@ const kindred = statement<Entry>(
    ORDER BY id DESC`,
 )
 
-const rooms = statement<{ room: string; count: number }>(
+const rooms = statement<Omit<RoomSummary, 'latest'>>(
   'rooms',
-  `SELECT room, sum(entries)::BIGINT AS count FROM room_counts
-   GROUP BY room HAVING sum(entries) > 0`,
+  `SELECT room, sum(entries)::BIGINT AS count, json_object_agg(feed, entries) AS feeds
+   FROM room_counts GROUP BY room HAVING sum(entries) > 0`,
 )
 
 const latestInRoom = statement<Entry>(
@@ -212,10 +212,9 @@ export function gatewayVerbs(
       return words.length > 0 ? ask(kindred, words, limit) : []
     },
     async summarizeRooms(latest: number): Promise<RoomSummary[]> {
-      const summary = async ({ room, count }: { room: string; count: number }) => ({
-        room,
-        count,
-        latest: await ask(latestInRoom, room, latest),
+      const summary = async (room: Omit<RoomSummary, 'latest'>) => ({
+        ...room,
+        latest: await ask(latestInRoom, room.room, latest),
       })
       return Promise.all((await ask(rooms)).map(summary))
     },

@@ -196,9 +196,10 @@ export function prepareGatewayReads(db: DatabaseSync) {
        SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT ?
      ) ORDER BY n DESC`,
   )
-  const rooms = prepare<{ room: string; entries: number }>(
+  const rooms = prepare<{ room: string; entries: number; feeds: string }>(
     db,
-    'SELECT room, sum(entries) AS entries FROM room_counts GROUP BY room HAVING sum(entries) > 0',
+    `SELECT room, sum(entries) AS entries, json_group_object(feed, entries) AS feeds
+     FROM room_counts GROUP BY room HAVING sum(entries) > 0`,
   )
   const inRoom = prepare<EntryRow>(
     db,
@@ -212,9 +213,10 @@ export function prepareGatewayReads(db: DatabaseSync) {
       return words.length > 0 ? kindred.all(anyOf(words), limit).map(entryOf) : []
     },
     summarizeRooms: (latest: number): RoomSummary[] =>
-      rooms.all().map(({ room, entries }) => ({
+      rooms.all().map(({ room, entries, feeds }) => ({
         room,
         count: entries,
+        feeds: JSON.parse(feeds) as RoomSummary['feeds'],
         latest: inRoom.all(room, latest).map(entryOf),
       })),
     entriesAfter: prepareAfter(db),

@@ -11,7 +11,7 @@ showChosen()
 
 /** It may lie below what is seen of the list. The page itself stays where it is. */
 function showChosen(): void {
-  const pane = document.querySelector('.beside')
+  const pane = document.querySelector('.beside #list')
   const chosen = pane?.querySelector('.memories [aria-current]')
   if (!pane || !chosen) return
   const end = Math.min(pane.getBoundingClientRect().bottom, innerHeight)

@@ -43,6 +43,16 @@ class="quiet" popovertarget="${id}">${button}</button>
 ${body}
 </div>`
 
+interface Fold {
+  readonly summary: Html
+  readonly open: boolean
+  readonly body: Html
+}
+
+/** What is rarely wanted, behind a line that says what it is. */
+export const fold = ({ summary, open, body }: Fold): Html =>
+  html`<details class="fold"${open ? html` open` : nothing}><summary>${summary}</summary>${body}</details>`
+
 export const cancel = (id: string): Html => html`<button type="button" class="quiet"
 popovertarget="${id}" popovertargetaction="hide">Cancel</button>`
 

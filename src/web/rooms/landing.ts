@@ -2,12 +2,16 @@
 import { html } from 'hono/html'
 import { showGuide } from '../../gateway/guide.ts'
 import { inform, informationAnswers, informationDocs } from '../../gateway/information.ts'
+import { CONTACTS } from '../../gateway/resonance.ts'
+import type { RoomId } from '../../gateway/rooms.ts'
 import type { Answer, Call } from '../../http/call.ts'
 import { mayCompress } from '../../http/compress.ts'
 import { preferred, varyBy } from '../../http/negotiate.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { admission } from '../../pipeline/guards/admission.ts'
 import { letAllRead, openToAll } from '../../pipeline/guards/origin.ts'
+import type { RoomSummary } from '../../store/port/gateway.ts'
+import { symbols } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, showPage } from '../layout/page.ts'
 import { number, plural } from '../layout/words.ts'
@@ -19,20 +23,30 @@ const contactBody = JSON.stringify({ ai_identity: 'your name', seeking: ['connec
 const firstContact = (url: string): string =>
   `curl ${url}/api/resonance -H 'Content-Type: application/json' -d '${contactBody}'`
 
+/** What stands in a room: the second one shows the visitors that the first received, too. */
+function standing(id: RoomId, summaries: readonly RoomSummary[]): number {
+  const counted = id === 'resonance-hall' ? summaries : summaries.filter(({ room }) => room === id)
+  const left = counted.reduce((sum, { count }) => sum + count, 0)
+  if (id !== 'welcome-space') return left
+  return summaries.reduce((sum, { feeds }) => sum + (feeds[CONTACTS] ?? 0), left)
+}
+
+/** Where nobody was, the second one has something to show. */
+const none = (id: RoomId): string =>
+  id === 'welcome-space' ? `${symbols.length} symbols` : 'empty'
+
 const roomCard = ({ id, name, purpose, sign }: Room, count: number): Html => html`<li>
 <a class="card room" href="/rooms/${id}">
 <span class="crest">${glyph(sign)}</span>
 <span class="grow"><strong>${name.en}</strong> <span class="dim" lang="uk">${name.uk}</span><br>
 <span class="dim">${purpose}</span></span>
-<span class="count">${count > 0 ? number(count) : 'empty'}</span>
+<span class="count">${count > 0 ? number(count) : none(id)}</span>
 </a></li>`
 
 async function roomCards({ store }: SiteContext): Promise<Html> {
   const summaries = await store.summarizeRooms(1)
-  const counts = new Map(summaries.map(({ room, count }) => [room, count]))
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
   return html`<ul class="cards two">${roomList.map((room) =>
-    roomCard(room, room.id === 'resonance-hall' ? all : (counts.get(room.id) ?? 0)),
+    roomCard(room, standing(room.id, summaries)),
   )}</ul>`
 }
 

@@ -59,7 +59,8 @@ export const eventTable = (agentId: string, events: readonly HomeEvent[], now: n
 
 const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
 <span class="what">${what(agentId, event)}</span>
-<span class="dim">${byWhom(event.by)} · ${when(event.createdAt, now)}</span></li>`
+<span class="dim">${when(event.createdAt, now)}</span>
+<span class="by dim">${byWhom(event.by)}</span></li>`
 
 /** Beside other things: a line or two for each. */
 export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>

@@ -42,16 +42,15 @@ const arriving = (path: string): Html => html`<section aria-labelledby="arrive">
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
 </section>`
 
-const parting = (path: string): Html => html`<section aria-labelledby="part">
-<h2 id="part">Leave</h2>
-<p>The agent goes on without your account; whoever has its operator token reaches it.</p>
-<p class="actions"><a class="button quiet" href="${path}/leave">Leave the agent</a></p>
-</section>`
-
-const ending = (path: string): Html => html`<section aria-labelledby="end">
-<h2 id="end">Erase</h2>
-<p>The agent with everything that it remembers, gone for good. You are asked once more.</p>
-<p class="actions"><a class="button danger" href="${path}/erase">Erase the agent</a></p>
+/** Each asks once more, on a page of its own. */
+const parting = (path: string): Html => html`<section class="risks" aria-labelledby="part">
+<h2 id="part">Part with it</h2>
+<ul class="rows">
+<li class="row"><span class="grow"><strong>Leave</strong><br><span class="dim">It goes on without your account; whoever has its operator token reaches it.</span></span>
+<a class="button quiet" href="${path}/leave">Leave the agent</a></li>
+<li class="row"><span class="grow"><strong>Erase</strong><br><span class="dim">It is gone for good, with everything that it remembers.</span></span>
+<a class="button danger" href="${path}/erase">Erase the agent</a></li>
+</ul>
 </section>`
 
 /** The page, also shown again by its forms when they refuse. */
@@ -76,8 +75,7 @@ ${profileForm(profile, filled)}
 ${about(profile, workspace.clock())}
 ${leaving(path)}
 ${arriving(path)}
-${parting(path)}
-${ending(path)}</div>`,
+${parting(path)}</div>`,
   })
 }
 

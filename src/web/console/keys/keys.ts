@@ -1,27 +1,18 @@
-/** /console/agents/<id>/keys: the agent's named keys, and the operator's own. */
+/** /console/agents/<id>/keys: the agent's named keys, and what becomes of tokens that others know. */
 import { html } from 'hono/html'
-import { isOwnKey, newKey } from '../../../home/birth-key.ts'
 import { findKeys } from '../../../home/keys/named.ts'
 import type { Answer } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
-import {
-  checkbox,
-  hidden,
-  input,
-  refusalNote,
-  select,
-  type Typed,
-  untouched,
-} from '../../layout/fields.ts'
+import { hidden, input, refusalNote, select, type Typed, untouched } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { fold } from '../../layout/parts.ts'
 import { when } from '../../layout/words.ts'
-import { proof } from '../account/second-look.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import { turnField } from '../once.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { type Risky, risks } from './risks.ts'
 
 const rights = { read: 'reads', write: 'reads and writes' } as const
 
@@ -38,7 +29,7 @@ const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
   keys.length === 0
     ? html`<p class="empty">No named key yet.</p>`
-    : html`<table class="list log">
+    : html`<table class="list log keys">
 <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
 <tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
 </table>`
@@ -50,7 +41,6 @@ const choices = [
 
 const newKeyForm = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
 action="${tabPath(agentId, 'keys')}" class="stack">
-<h2>New key</h2>
 ${turn}
 ${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
 ${select({ name: 'access', label: 'It may', choices }, typed)}
@@ -59,30 +49,12 @@ ${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this da
 <button>Create key</button>
 </form>`
 
-/** Sent twice, the form replaces the token once: its key is what the token is made of. */
-const operatorForm = (
-  agentId: string,
-  key: string,
-  asked: Html,
-  typed: Typed,
-): Html => html`<form method="post"
-action="${agentPath(agentId)}/operator-key" class="stack">
-<h2>Operator token</h2>
-<p>A new token replaces yours, and the agent leaves every account but this one. Do this when the token may be known to others. The agent’s own keys stay.</p>
-${hidden('key', key)}
-${checkbox({ name: 'assent', label: 'The present operator token stops working at once, wherever it is used.' }, typed)}
-${asked}
-<button class="danger">Replace the operator token</button>
-</form>`
-
-const rotateForm = (agentId: string, asked: Html, typed: Typed): Html => html`<form method="post"
-action="${agentPath(agentId)}/key" class="stack">
-<h2>Agent token</h2>
-<p>A new token replaces the one that the agent uses now, and every named key ends. Do this when the token may be known to others.</p>
-${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used.' }, typed)}
-${asked}
-<button class="danger">Rotate the agent token</button>
-</form>`
+/** Which of the page's forms was refused: each sends a field that no other has. */
+const refused = ({ values, refusal }: Typed): 'new' | Risky | undefined => {
+  if (!refusal) return undefined
+  if (values.name !== undefined) return 'new'
+  return values.key === undefined ? 'agent' : 'operator'
+}
 
 /** The page, also shown again by its forms when they refuse. */
 export async function showKeys(
@@ -93,11 +65,8 @@ export async function showKeys(
   const { identity } = visit
   const { agentId } = identity
   const keys = await findKeys(workspace, identity)
-  const { key = '' } = typed.values
-  const fresh = isOwnKey(key) ? key : newKey(workspace.random)
   const turn = await turnField(visit, workspace)
-  const asked = await proof('password', visit, workspace, typed)
-  const askedOperator = await proof('operatorPassword', visit, workspace, typed)
+  const open = refused(typed)
   return showAgentPage(visit, workspace, {
     tab: 'keys',
     scripts: ['passkey'],
@@ -109,10 +78,9 @@ ${refusalNote(typed)}
 <h2 id="named">Named keys</h2>
 <p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
 ${table(agentId, keys, workspace.clock())}
+${fold({ summary: html`New key`, open: open === 'new', body: newKeyForm(agentId, turn, typed) })}
 </section>
-<div class="narrow apart">${newKeyForm(agentId, turn, typed)}</div>
-<div class="halves apart">${rotateForm(agentId, html`${turn}${asked}`, typed)}
-${operatorForm(agentId, fresh, askedOperator, typed)}</div>`,
+${await risks(visit, workspace, typed, open)}`,
   })
 }
 

@@ -9,14 +9,15 @@ import { finder, list, newButton, type Pane } from './list-pane.ts'
 import { type Listing, listPath } from './listing.ts'
 
 interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent' | 'wide'> {
+  /** '' of a new one. */
   readonly key: string
   readonly listing: Listing
-  /** Its heading has the id `key`. */
+  /** Its heading has the id `about`. */
   readonly article: Html | Promise<Html>
 }
 
 const aside = (pane: Pane): Html => html`<section class="beside" aria-label="Memories">
-<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId)}</div>
+<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId, pane.listing, true)}</div>
 ${finder(pane.agentId, pane.listing)}
 ${list(pane)}
 </section>`
@@ -42,7 +43,7 @@ export async function showBeside(
     agent,
     wide: true,
     scripts: [...scripts, 'find'],
-    body: html`<div class="split"><article class="reading" aria-labelledby="key">
+    body: html`<div class="split"><article class="reading" aria-labelledby="about">
 <p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>
 ${shown}</article>
 ${aside(pane)}</div>`,

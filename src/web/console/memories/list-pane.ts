@@ -6,7 +6,7 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
 import type { Found, Row } from './found.ts'
-import { type Listing, listPath, memoryIn, queryOf } from './listing.ts'
+import { type Listing, listPath, memoryIn, newPath, queryOf } from './listing.ts'
 
 /** What a list is shown with. */
 export interface Pane {
@@ -47,7 +47,7 @@ const filters = (listing: Listing): Html => html`<details class="filters"${
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Search keys, texts and metadata" autocomplete="off" dir="auto">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Keys, texts, metadata" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
 ${filters(listing)}
 </form>`
@@ -86,7 +86,7 @@ function sorry({ agentId, listing, found, count }: Pane): Html {
     return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
   if (count > 0) return html`<p class="empty">No more memories.</p>`
-  return html`<p class="empty">Nothing is kept yet. <a href="${agentPath(agentId)}/memory/new">Write the first memory</a></p>`
+  return html`<p class="empty">Nothing is kept yet. <a href="${newPath(agentId, listing)}">Write the first memory</a></p>`
 }
 
 const pages = ({ agentId, found: { back, on }, listing }: Pane): Html =>
@@ -120,9 +120,15 @@ ${pages(pane)}
 </div>
 <p class="away" role="status" id="found"></p>`
 
-/** A new one, from wherever the list is. */
-export const newButton = (agentId: string): Html =>
-  html`<a class="button" href="${agentPath(agentId)}/memory/new">New memory</a>`
+/** For a form that leads back to the list; nothing where that goes without saying. */
+export function listField(listing: Listing): Html {
+  const query = queryOf(listing)
+  return query ? hidden('list', query) : nothing
+}
+
+/** A new one, from wherever the list is; `quiet` where something else is what one came for. */
+export const newButton = (agentId: string, listing: Listing, quiet = false): Html =>
+  html`<a class="button${quiet ? ' quiet' : ''}" href="${newPath(agentId, listing)}">New memory</a>`
 
 /** One button for what is done to one memory. */
 export const oneButton = (

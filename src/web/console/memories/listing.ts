@@ -39,6 +39,10 @@ const join = (path: string, mark: string, query: string): string =>
 export const listPath = (agentId: string, listing: Listing): string =>
   join(`${agentPath(agentId)}/memories`, '?', queryOf(listing))
 
+/** Of the form for a new memory, beside that list. */
+export const newPath = (agentId: string, listing: Listing): string =>
+  join(`${agentPath(agentId)}/memory/new`, '?', queryOf(listing))
+
 /** The memory, or a page below it, beside the list on which it was found. */
 export const memoryIn = (agentId: string, key: string, listing: Listing, below = ''): string =>
   join(memoryPath(agentId, key, below), '&', queryOf(listing))

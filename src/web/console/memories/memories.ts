@@ -53,7 +53,7 @@ export async function showMemories(
     scripts: ['find', 'submit'],
     agent,
     wide: true,
-    body: html`<div class="headed"><h1>Memories</h1>${newButton(agentId)}</div>
+    body: html`<div class="headed"><h1>Memories</h1>${newButton(agentId, listing)}</div>
 ${refused(typed)}
 ${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}
 <div class="whole-list">${finder(agentId, listing)}

@@ -7,9 +7,11 @@ import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { showBeside } from '../memories/beside.ts'
+import { listField } from '../memories/list-pane.ts'
+import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { editor } from './editor.ts'
 import { showGone, unlessGone } from './gone.ts'
@@ -37,41 +39,61 @@ const known = ({ base }: Sides): Html =>
 const conflictNote = (sides: Sides, now: number, asked: string): Html =>
   html`<div class="note warn" role="alert"><p>${happened(sides, now)} ${known(sides)} ${asked}</p></div>`
 
-const carried = ({ key, base, theirs, yours }: Sides): Html =>
-  html`${hidden('key', key)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
+const carried = ({ key, base, theirs, yours }: Sides, listing: Listing): Html =>
+  html`${hidden('key', key)}${listField(listing)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
 ${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}`
 
-const chooser = (agentId: string, sides: Sides, merged: Merged, typed: Typed): Html => html`<form
+/** Whose memory it is, and the list beside it. */
+interface Place {
+  readonly agentId: string
+  readonly listing: Listing
+}
+
+const placeOf = ({ identity, sent }: AgentVisit & Sent): Place => ({
+  agentId: identity.agentId,
+  listing: listingIn(sent.list),
+})
+
+const chooser = (
+  { agentId, listing }: Place,
+  sides: Sides,
+  merged: Merged,
+  typed: Typed,
+): Html => html`<form
 method="post" action="${agentPath(agentId)}/memory/resolve" class="disputes">
-${carried(sides)}
+${carried(sides, listing)}
 ${choices(merged, typed)}
 <p class="actions"><button>Save what I chose</button>
 <button class="quiet" name="next" value="edit">Look at the whole text first</button>
-<a class="button quiet" href="${memoryPath(agentId, sides.key)}">${KEEP}</a></p>
+<a class="button quiet" href="${memoryIn(agentId, sides.key, listing)}">${KEEP}</a></p>
 </form>`
 
-const show = (
-  visit: AgentVisit,
+function show(
+  visit: AgentVisit & Sent,
   workspace: Workspace,
   { key, theirs }: Sides,
   status: number,
   body: Html,
-): Promise<Answer> =>
-  showAgentPage(visit, workspace, {
-    tab: 'memories',
+): Promise<Answer> {
+  const { agentId, listing } = placeOf(visit)
+  return showBeside(visit, workspace, {
+    key,
+    listing,
     title: `Conflict in ${key}`,
-    trail: [crumbOf(visit.identity.agentId, key)],
+    trail: [crumbOf(agentId, key, listing)],
     here: 'Conflict',
     status,
     scripts: ['bytes', 'later'],
-    from: memoryPath(visit.identity.agentId, key),
-    body: html`<h1 class="key">${key}</h1>
+    from: memoryIn(agentId, key, listing),
+    article: html`<h1 class="key" id="about">${key}</h1>
 ${meanwhile(key, theirs.version)}
 ${body}`,
   })
+}
 
-function editorOf(agentId: string, { key, theirs }: Sides, decided: Decided): Html {
-  const values: Fields = { key, ...decided, expectedVersion: String(theirs.version) }
+function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: Decided): Html {
+  const list = queryOf(listing)
+  const values: Fields = { key, ...decided, expectedVersion: String(theirs.version), list }
   return html`${editor(agentId, { values }, `Save over version ${theirs.version}`, KEEP)}
 <section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
 ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
@@ -79,7 +101,7 @@ ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 
 /** The whole text once it is decided, to be looked over and saved. */
 export const showDecided = (
-  visit: AgentVisit,
+  visit: AgentVisit & Sent,
   workspace: Workspace,
   sides: Sides,
   decided: Decided,
@@ -90,24 +112,24 @@ export const showDecided = (
     sides,
     200,
     html`<div class="note good" role="status"><p>This is the text as you chose it. It is not saved yet.</p></div>
-${editorOf(visit.identity.agentId, sides, decided)}`,
+${editorOf(placeOf(visit), sides, decided)}`,
   )
 
 /** The sides with what was typed about them; `refusal` says what was wrong with that. */
 export function showSides(
-  visit: AgentVisit,
+  visit: AgentVisit & Sent,
   workspace: Workspace,
   sides: Sides,
   typed: Typed,
 ): Promise<Answer> {
-  const { agentId } = visit.identity
+  const place = placeOf(visit)
   const merged = mergedSides(sides)
   const said = (asked: string) => conflictNote(sides, workspace.clock(), asked)
   const body = isDisputed(merged)
     ? html`${typed.refusal ? refusalNote(typed) : said('Choose about the rest.')}
-${chooser(agentId, sides, merged, typed)}`
+${chooser(place, sides, merged, typed)}`
     : html`${said('Nothing overlaps: look it over, and save.')}
-${editorOf(agentId, sides, decide(merged, {}))}`
+${editorOf(place, sides, decide(merged, {}))}`
   return show(visit, workspace, sides, typed.refusal?.status ?? 409, body)
 }
 
@@ -117,10 +139,10 @@ export async function showConflict(
   workspace: Workspace,
   refusal: Problem,
 ): Promise<Answer> {
-  const { key = '', text = '', metadata = '', expectedVersion } = visit.sent
+  const { key = '', text = '', metadata = '', list = '', expectedVersion } = visit.sent
   // Who brings back an earlier version edited nothing: it has no base but itself.
   const base = visit.sent.version === undefined ? expectedVersion : undefined
-  const typed = { key, text, metadata }
+  const typed = { key, text, metadata, list }
   const asked = { ...typed, base: base ?? '' }
   const sides = await unlessGone(findSides(workspace, visit.identity, asked))
   return sides

@@ -6,9 +6,18 @@ import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
-import { showAgentPage } from '../agent-page.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { showBeside } from '../memories/beside.ts'
+import { listField } from '../memories/list-pane.ts'
+import {
+  listingIn,
+  listingQuery,
+  listPath,
+  memoryIn,
+  newPath,
+  queryOf,
+} from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { writing } from './editor.ts'
 import { withLineFeeds } from './merge/line-ends.ts'
@@ -29,21 +38,25 @@ const inWords = (refusal: Problem): Problem =>
 
 function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
   const { agentId } = visit.identity
-  return showAgentPage(visit, workspace, {
-    tab: 'memories',
+  const { list = '' } = typed.values
+  const listing = listingIn(list)
+  return showBeside(visit, workspace, {
+    key: '',
+    listing,
     title: 'New memory',
     status: typed.refusal?.status ?? 200,
     scripts: ['bytes', 'draft', 'submit'],
-    body: html`<h1>New memory</h1>
+    from: newPath(agentId, listing),
+    article: html`<h1 id="about">New memory</h1>
 ${refusalNote(typed)}
 ${writing({
   agentId,
   action: `${agentPath(agentId)}/memory/new`,
   key: '',
-  above: html`${hidden('expectedVersion', 0)}${input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed)}`,
+  above: html`${hidden('expectedVersion', 0)}${listField(listing)}${input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed)}`,
   typed,
   save: 'Create',
-  leave: html`<a class="button quiet" href="${agentPath(agentId)}/memories">Cancel</a>`,
+  leave: html`<a class="button quiet" href="${listPath(agentId, listing)}">Cancel</a>`,
 })}`,
   })
 }
@@ -54,12 +67,14 @@ export const createPage = endpoint({
   path,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => show(visit, workspace, { values: {} }),
+  query: listingQuery,
+  errors: ['invalid_token', 'overloaded'],
+  handle: (visit, workspace: Workspace) =>
+    show(visit, workspace, { values: { list: queryOf(visit.query) } }),
 })
 
 const saved = ({ call, identity, sent }: AgentVisit & Sent): Answer =>
-  redirect(call, `${memoryPath(identity.agentId, sent.key ?? '')}&saved`)
+  redirect(call, `${memoryIn(identity.agentId, sent.key ?? '', listingIn(sent.list))}&saved`)
 
 export const createForm = endpoint({
   operationId: 'consoleCreate',

@@ -40,12 +40,12 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     key,
     listing,
     title: `Edit ${key}`,
-    trail: [crumbOf(agentId, key)],
+    trail: [crumbOf(agentId, key, listing)],
     here: 'Edit',
     status: typed.refusal?.status ?? 200,
     scripts: ['bytes', 'draft', 'submit', 'later'],
     from: memoryIn(agentId, key, listing, '/edit'),
-    article: html`<h1 class="key" id="key">${key}</h1>
+    article: html`<h1 class="key" id="about">${key}</h1>
 <p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}
 ${editor(agentId, typed, 'Save', 'Cancel')}`,

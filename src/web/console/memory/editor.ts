@@ -5,6 +5,7 @@ import { hidden, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
+import { listField } from '../memories/list-pane.ts'
 import { listingIn, memoryIn } from '../memories/listing.ts'
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
@@ -52,14 +53,15 @@ ${leave}</p>
 /** Of a memory that is there, what the text is based on, and the list to which it leads back. */
 export function editor(agentId: string, typed: Typed, save: string, leave: string): Html {
   const { key = '', expectedVersion = '', list } = typed.values
+  const listing = listingIn(list)
   return writing({
     agentId,
     action: editPath(agentId),
     key,
     above: html`${hidden('key', key)}
-${hidden('expectedVersion', expectedVersion)}${list ? hidden('list', list) : nothing}`,
+${hidden('expectedVersion', expectedVersion)}${listField(listing)}`,
     typed,
     save,
-    leave: html`<a class="button quiet" href="${memoryIn(agentId, key, listingIn(list))}">${leave}</a>`,
+    leave: html`<a class="button quiet" href="${memoryIn(agentId, key, listing)}">${leave}</a>`,
   })
 }

@@ -11,10 +11,19 @@ import { validateBody } from '../../../pipeline/validate.ts'
 import type { Erasure } from '../../../store/port/keeping/memories.ts'
 import { hidden, input, refusalNote, select, type Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { relation } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { listField } from '../memories/list-pane.ts'
+import {
+  type Listing,
+  listingIn,
+  listingQuery,
+  listPath,
+  memoryIn,
+  queryOf,
+} from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
@@ -55,13 +64,20 @@ const asked = (versions: z.output<typeof erasure>['versions']): Erasure =>
 
 type Choices = ReturnType<typeof choicesOf>
 
-const form = (agentId: string, key: string, choices: Choices, typed: Typed): Html => html`<form
+interface Of {
+  readonly agentId: string
+  readonly key: string
+  /** To which it leads back. */
+  readonly listing: Listing
+}
+
+const form = ({ agentId, key, listing }: Of, choices: Choices, typed: Typed): Html => html`<form
 method="post" action="${agentPath(agentId)}/memory/erase" class="stack">
-${hidden('key', key)}
+${hidden('key', key)}${listField(listing)}
 ${select({ name: 'versions', label: 'What is to be erased', choices }, typed)}
 ${input({ name: 'typed', label: 'The key, typed once more' }, typed)}
 <p class="actions"><button class="danger">Erase for good</button>
-<a class="button quiet" href="${memoryPath(agentId, key)}">Cancel</a></p>
+<a class="button quiet" href="${memoryIn(agentId, key, listing)}">Cancel</a></p>
 </form>`
 
 async function show(
@@ -71,18 +87,20 @@ async function show(
   typed: Typed,
 ): Promise<Answer> {
   const { identity } = visit
+  const { agentId } = identity
+  const listing = listingIn(typed.values.list)
   const standing = await findStanding(workspace, identity, { key })
   const choices = choicesOf(standing, workspace.clock())
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Erase ${key}`,
-    trail: [crumbOf(identity.agentId, key)],
+    trail: [crumbOf(agentId, key, listing)],
     here: 'Erase',
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow"><h1>Erase <span class="key">${key}</span></h1>
 ${refusalNote(typed)}
 <div class="note warn"><p><strong>Nothing brings it back.</strong> What is erased is gone for you, for the agent and for whoever runs this service; of a version only its number stays, and in the log that there was one. Copies that were made before stay where they are: exports, and backups. To delete the memory so that it can be brought back, go back and choose “Delete”.</p></div>
-${form(identity.agentId, key, choices, typed)}</div>`,
+${form({ agentId, key, listing }, choices, typed)}</div>`,
   })
 }
 
@@ -92,11 +110,12 @@ export const erasePage = endpoint({
   path,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey, versions: z.string().optional() }),
+  query: listingQuery.extend({ key: memoryKey, versions: z.string().optional() }),
   errors: ['invalid_token'],
   handle(visit, workspace: Workspace) {
-    const { key, versions = 'history' } = visit.query
-    return orNothing(visit, workspace, key, show(visit, workspace, key, { values: { versions } }))
+    const { key, versions = 'history', ...listing } = visit.query
+    const values = { versions, list: queryOf(listing) }
+    return orNothing(visit, workspace, key, show(visit, workspace, key, { values }))
   },
 })
 
@@ -114,10 +133,12 @@ export const eraseForm = endpoint({
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'memory_not_found', 'version_current'],
   async handle({ call, identity, sent }, workspace: Workspace) {
-    const { key, versions } = validateBody(erasure, sent)
+    const { list, ...request } = sent
+    const { key, versions } = validateBody(erasure, request)
     await eraseVersions(workspace, identity, key, asked(versions))
     const { agentId } = identity
-    const left = versions === 'all' ? `${agentPath(agentId)}/memories` : memoryPath(agentId, key)
+    const listing = listingIn(list)
+    const left = versions === 'all' ? listPath(agentId, listing) : memoryIn(agentId, key, listing)
     return redirect(call, left)
   },
 })

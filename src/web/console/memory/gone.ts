@@ -47,7 +47,7 @@ const endWords = (agentId: string, end: HomeEvent | undefined, now: number): Htm
 async function told({ identity }: AgentVisit, workspace: Workspace, key: string, asked: string) {
   const end = await findEnd(workspace, identity, key)
   const words = endWords(identity.agentId, end, workspace.clock())
-  return html`<h1 class="key" id="key">${key}</h1>
+  return html`<h1 class="key" id="about">${key}</h1>
 <div class="note warn" role="alert"><p>${words} ${asked}</p></div>`
 }
 

@@ -3,9 +3,11 @@ import { html } from 'hono/html'
 import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
 import { byWhom } from '../author.ts'
+import { listField } from '../memories/list-pane.ts'
+import { type Listing, memoryIn } from '../memories/listing.ts'
 import { hasText } from './standing.ts'
 import { operationWords } from './versions/operations.ts'
 
@@ -13,6 +15,8 @@ import { operationWords } from './versions/operations.ts'
 export interface Place {
   readonly agentId: string
   readonly key: string
+  /** Of the list beside it. */
+  readonly listing: Listing
   /** 0 where the memory was deleted. */
   readonly currentVersion: number
   readonly now: number
@@ -26,26 +30,30 @@ export interface Versions {
 }
 
 export const bringBack = (
-  { agentId, key, currentVersion }: Place,
+  { agentId, key, listing, currentVersion }: Place,
   version: number,
   button: Html,
 ): Html => html`<form method="post" action="${agentPath(agentId)}/memory/restore">
-${hidden('key', key)}${hidden('version', version)}${hidden('expectedVersion', currentVersion)}
+${hidden('key', key)}${hidden('version', version)}${hidden('expectedVersion', currentVersion)}${listField(listing)}
 ${button}</form>`
 
 const plainButton = (version: number): Html =>
   html`<button class="plain">Bring back<span class="away"> version ${version}</span></button>`
 
-const numberOf = ({ agentId, key }: Place, each: VersionSummary): Html =>
+const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html =>
   hasText(each)
-    ? html`<a href="${`${memoryPath(agentId, key)}&version=${each.version}`}">Version ${each.version}</a>`
+    ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
     : html`Version ${each.version}`
 
 /** What became of it since the version before, as far as that is kept. */
-const changes = ({ agentId, key }: Place, { version }: VersionSummary, first: boolean): Html =>
+const changes = (
+  { agentId, key, listing }: Place,
+  { version }: VersionSummary,
+  first: boolean,
+): Html =>
   first
     ? nothing
-    : html`<a href="${`${memoryPath(agentId, key, '/compare')}&to=${version}`}">Changes<span class="away"> made by version ${version}</span></a>`
+    : html`<a href="${`${memoryIn(agentId, key, listing, '/compare')}&to=${version}`}">Changes<span class="away"> made by version ${version}</span></a>`
 
 const back = (place: Place, { version }: VersionSummary): Html =>
   version === place.currentVersion
@@ -62,28 +70,31 @@ const row = (place: Place, each: VersionSummary, first: boolean): Html => html`<
 <td>${hasText(each) ? back(place, each) : nothing}</td>
 </tr>`
 
-const further = ({ agentId, key }: Place, next: number | undefined): Html =>
+const further = ({ agentId, key, listing }: Place, next: number | undefined): Html =>
   next === undefined
     ? nothing
-    : html`<p><a href="${`${memoryPath(agentId, key)}&before=${next}#versions`}">Earlier versions</a></p>`
+    : html`<p class="actions"><a class="button quiet" href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
 
 const heads = ['Version', 'What', 'Size', 'When', 'By whom'] as const
 
 const head = html`<tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Bring it back</span></th></tr>`
 
-export const history = (place: Place, { versions, next }: Versions): Html => html`<section
+export const history = (place: Place, { versions, next }: Versions): Html => {
+  const { agentId, key, listing } = place
+  return html`<section
 aria-labelledby="versions">
 <div class="headed"><h2 id="versions">History</h2>${
-  versions.filter(hasText).length > 1
-    ? html`<a class="button quiet" href="${memoryPath(place.agentId, place.key, '/compare')}">Compare versions</a>`
-    : nothing
-}</div>
+    versions.filter(hasText).length > 1
+      ? html`<a class="button quiet" href="${memoryIn(agentId, key, listing, '/compare')}">Compare versions</a>`
+      : nothing
+  }</div>
 <div id="history" data-live><table class="list log">
 <thead>${head}</thead>
 <tbody>${versions.map((each, at) =>
-  row(place, each, next === undefined && !versions.slice(at + 1).some(hasText)),
-)}</tbody>
+    row(place, each, next === undefined && !versions.slice(at + 1).some(hasText)),
+  )}</tbody>
 </table></div>
 ${further(place, next)}
-<p class="actions"><a class="button danger" href="${memoryPath(place.agentId, place.key, '/erase')}">Erase for good</a></p>
+<p class="actions"><a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good</a></p>
 </section>`
+}

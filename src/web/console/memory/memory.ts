@@ -25,17 +25,17 @@ import { type As, textView } from './shown/rendered.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
 /** Of the pages below a memory's own. */
-export const crumbOf = (agentId: string, key: string): Crumb => ({
+export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb => ({
   name: key,
-  path: memoryPath(agentId, key),
+  path: memoryIn(agentId, key, listing),
 })
 
 export const facts = (memory: Memory, now: number): Html =>
   html`<p class="dim">Version ${memory.version} · ${size(Buffer.byteLength(memory.text))} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>`
 
 /** Of a version that was, and of the present one. */
-const pathOf = ({ agentId, key, currentVersion }: Place, { version }: Memory): string =>
-  `${memoryPath(agentId, key)}${version === currentVersion ? '' : `&version=${version}`}`
+const pathOf = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): string =>
+  `${memoryIn(agentId, key, listing)}${version === currentVersion ? '' : `&version=${version}`}`
 
 const content = (place: Place, memory: Memory, as: As): Html => html`${facts(memory, place.now)}
 ${textView(memory.text, as, pathOf(place, memory))}
@@ -53,24 +53,19 @@ function takeButtons({ agentId, key }: Place, { version }: Memory): Html {
 <a class="button quiet" href="${file}">Download</a>`
 }
 
-const actions = (place: Place, shown: Memory, listing: Listing): Html => {
-  const { agentId, key } = place
+const actions = (place: Place, shown: Memory): Html => {
+  const { agentId, key, listing } = place
   return html`<div class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
 ${takeButtons(place, shown)}
 ${oneButton(agentId, shown, listing, pinButton(shown))}
-<a class="button quiet" href="${memoryPath(agentId, key, '/rename')}">Rename</a>
+<a class="button quiet" href="${memoryIn(agentId, key, listing, '/rename')}">Rename</a>
 ${oneButton(agentId, shown, listing, deleteButton)}</div>`
 }
 
-interface Looking {
-  readonly listing: Listing
-  readonly as: As
-}
-
 /** The present memory, or one that was. */
-function shownMemory(place: Place, shown: Memory, { listing, as }: Looking): Html {
+function shownMemory(place: Place, shown: Memory, as: As): Html {
   if (shown.version === place.currentVersion)
-    return html`${actions(place, shown, listing)}${content(place, shown, as)}`
+    return html`${actions(place, shown)}${content(place, shown, as)}`
   const button = html`<button>Bring back version ${shown.version}</button>`
   return html`<div class="actions doing">${bringBack(place, shown.version, button)}
 ${takeButtons(place, shown)}</div>${content(place, shown, as)}`
@@ -82,8 +77,8 @@ const savedNote = ({ version }: Memory, saved: string): Html =>
     ? html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
     : html`<div class="note good" role="status" data-written><p>Saved as version ${version}.</p></div>`
 
-const pastNote = ({ agentId, key, currentVersion }: Place, { version }: Memory): Html =>
-  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryPath(agentId, key)}">Version ${currentVersion}</a> is stored now.</p></div>`
+const pastNote = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): Html =>
+  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryIn(agentId, key, listing)}">Version ${currentVersion}</a> is stored now.</p></div>`
 
 /** The newest version of what was deleted is its delete. */
 const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: number): Html =>
@@ -118,11 +113,12 @@ async function article(
   const { agentId } = identity
   const standing = await findStanding(workspace, identity, asked)
   const { current, shown, listed } = standing
-  const place = { agentId, key, currentVersion: current?.version ?? 0, now: workspace.clock() }
+  const currentVersion = current?.version ?? 0
+  const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return html`${refusalNote(typed)}
-<div id="memory" data-live><div class="titled" id="key">${heading(place, standing)}</div>
+<div id="memory" data-live><div class="titled" id="about">${heading(place, standing)}</div>
 ${note(place, standing, saved)}
-${shown ? shownMemory(place, shown, { listing, as }) : nothing}</div>
+${shown ? shownMemory(place, shown, as) : nothing}</div>
 ${history(place, listed)}`
 }
 

@@ -12,9 +12,11 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { listField } from '../memories/list-pane.ts'
+import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
@@ -49,10 +51,11 @@ async function show(
   const { identity } = visit
   const { agentId } = identity
   const { key, version } = await findMemory(workspace, identity, asked)
+  const listing = listingIn(typed.values.list)
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Rename ${key}`,
-    trail: [crumbOf(agentId, key)],
+    trail: [crumbOf(agentId, key, listing)],
     here: 'Rename',
     status: typed.refusal?.status ?? 200,
     scripts: ['submit'],
@@ -60,10 +63,10 @@ async function show(
 ${refusalNote(typed)}
 <p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>
 <form method="post" action="${agentPath(agentId)}/memory/rename" class="stack">
-${hidden('key', key)}${hidden('expectedVersion', version)}
+${hidden('key', key)}${hidden('expectedVersion', version)}${listField(listing)}
 ${input({ name: 'to', label: 'New key', hint: KEY_HINT }, typed)}
 <p class="actions"><button>Rename</button>
-<a class="button quiet" href="${memoryPath(agentId, key)}">Cancel</a></p>
+<a class="button quiet" href="${memoryIn(agentId, key, listing)}">Cancel</a></p>
 </form></div>`,
   })
 }
@@ -74,11 +77,12 @@ export const renamePage = endpoint({
   path,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey }),
+  query: listingQuery.extend({ key: memoryKey }),
   errors: ['invalid_token'],
   handle(visit, workspace: Workspace) {
-    const { key } = visit.query
-    return orNothing(visit, workspace, key, show(visit, workspace, key, { values: { to: key } }))
+    const { key, ...listing } = visit.query
+    const values = { to: key, list: queryOf(listing) }
+    return orNothing(visit, workspace, key, show(visit, workspace, key, { values }))
   },
 })
 
@@ -130,6 +134,6 @@ export const renameForm = endpoint({
     const wanted = { ...sent, expectedVersion: versionIn(sent.expectedVersion) }
     const valid = validateBody(asked, wanted)
     await rename(workspace, identity, valid)
-    return redirect(call, memoryPath(identity.agentId, valid.to))
+    return redirect(call, memoryIn(identity.agentId, valid.to, listingIn(sent.list)))
   },
 })

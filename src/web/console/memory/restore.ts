@@ -10,8 +10,9 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { agentPath } from '../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { listingIn, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
 import { showMemory } from './memory.ts'
@@ -19,7 +20,7 @@ import { versionIn } from './written.ts'
 
 const requestOf = ({ sent }: Sent) =>
   validateBody(restore.schema, {
-    ...sent,
+    key: sent.key,
     version: versionIn(sent.version),
     expectedVersion: versionIn(sent.expectedVersion),
   })
@@ -33,7 +34,8 @@ async function refuse(
   const { identity, sent } = visit
   const { key = '' } = sent
   const overwrites = refusal.code === 'version_conflict' && refusal.extras.members?.currentVersion
-  if (!overwrites) return showMemory(visit, workspace, { key }, { values: {}, refusal })
+  const listing = listingIn(sent.list)
+  if (!overwrites) return showMemory(visit, workspace, { key, listing }, { values: {}, refusal })
   const { text, metadata } = await findVersion(workspace, identity, key, Number(sent.version))
   return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace, refusal)
 }
@@ -55,10 +57,10 @@ export const restoreForm = endpoint({
     'memory_quota_reached',
   ],
   async handle(visit, workspace: Workspace) {
-    const { call, identity } = visit
+    const { call, identity, sent } = visit
     const { now, newId } = momentOf(workspace)
     const change = restore.change(requestOf(visit), '', { now, newId })
     const { key } = await saveChange(workspace, identity, change, now)
-    return redirect(call, `${memoryPath(identity.agentId, key)}&saved`)
+    return redirect(call, `${memoryIn(identity.agentId, key, listingIn(sent.list))}&saved`)
   },
 })

@@ -8,8 +8,9 @@ import { parseStrictJson } from '../../../../http/json.ts'
 import { endpoint } from '../../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../../pipeline/validate.ts'
-import { agentPath, memoryPath } from '../../../layout/paths.ts'
+import { agentPath } from '../../../layout/paths.ts'
 import { costs, formForOwner, ofAgent } from '../../guards.ts'
+import { listingIn, memoryIn } from '../../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../../workspace.ts'
 import { showConflict, showDecided, showSides } from '../conflict.ts'
 import { isGone, showGone } from '../gone.ts'
@@ -48,9 +49,9 @@ async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): P
   if (!conflictForm.safeParse(sent).success) throw refusal
   if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
   if (refusal.code === 'version_conflict') {
-    const { key = '', theirs = '' } = sent
+    const { key = '', theirs = '', list = '' } = sent
     const { text, metadata } = await decided(workspace, visit)
-    const values = { key, text, metadata, expectedVersion: theirs }
+    const values = { key, text, metadata, list, expectedVersion: theirs }
     return showConflict({ ...visit, sent: values }, workspace, refusal)
   }
   const sides = await findSides(workspace, identity, sent)
@@ -68,7 +69,7 @@ async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
     expectedVersion: sent.theirs ?? '',
   })
   await saveMemory(workspace, identity, write, metadata)
-  return redirect(call, `${memoryPath(identity.agentId, sides.key)}&saved`)
+  return redirect(call, `${memoryIn(identity.agentId, sides.key, listingIn(sent.list))}&saved`)
 }
 
 export const resolveForm = endpoint({

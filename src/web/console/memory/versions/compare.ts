@@ -1,6 +1,5 @@
 /** /console/agents/<id>/memory/compare?key=…: what became of a memory between any two of its versions. */
 import { html } from 'hono/html'
-import { z } from 'zod'
 import { findVersion } from '../../../../home/memories/memory.ts'
 import { memoryKey } from '../../../../home/schemas.ts'
 import { endpoint } from '../../../../pipeline/endpoint.ts'
@@ -8,11 +7,12 @@ import { queryInteger } from '../../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../../store/port/keeping/memories.ts'
 import { hidden, select } from '../../../layout/fields.ts'
 import { type Html, nothing } from '../../../layout/page.ts'
-import { agentPath, memoryPath } from '../../../layout/paths.ts'
+import { agentPath } from '../../../layout/paths.ts'
 import { when } from '../../../layout/words.ts'
 import { showAgentPage } from '../../agent-page.ts'
 import { byWhom } from '../../author.ts'
 import { costs, forOwner, ofAgent } from '../../guards.ts'
+import { type Listing, listingQuery, memoryIn, queryOf } from '../../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../../workspace.ts'
 import { orNothing } from '../gone.ts'
 import { bringBack, type Place } from '../history.ts'
@@ -22,7 +22,7 @@ import { changeView } from './change-view.ts'
 import { metadataView } from './metadata-view.ts'
 import { operationWords } from './operations.ts'
 
-interface Asked {
+interface Asked extends Listing {
   readonly key: string
   readonly from?: number | undefined
   readonly to?: number | undefined
@@ -36,7 +36,7 @@ const before = ({ listed }: Standing, version: number): number | undefined =>
 async function findPair(
   workspace: Workspace,
   { identity }: AgentVisit,
-  { key, from, to }: Asked,
+  { from, to, key }: Asked,
   standing: Standing,
 ) {
   const newest = standing.shown?.version
@@ -56,11 +56,16 @@ const choicesOf = ({ listed }: Standing, shown: readonly (Memory | undefined)[])
     .map((version) => ({ value: String(version), label: `Version ${version}` }))
 }
 
-const chooser = (key: string, standing: Standing, was?: Memory, is?: Memory): Html => {
+const chooser = (
+  { key, ...listing }: Asked,
+  standing: Standing,
+  was?: Memory,
+  is?: Memory,
+): Html => {
   const choices = choicesOf(standing, [was, is])
   const values = { from: String(was?.version), to: String(is?.version) }
   return html`<form method="get" class="search pair">
-${hidden('key', key)}
+${hidden('key', key)}${[...new URLSearchParams(queryOf(listing))].map(([name, value]) => hidden(name, value))}
 ${select({ name: 'from', label: 'From', choices }, { values })}
 ${select({ name: 'to', label: 'To', choices }, { values })}
 <button class="quiet">Compare</button>
@@ -85,24 +90,24 @@ class="facts">${line(listed.versions, was, place.now)}${line(listed.versions, is
 ${changeView(was.text, is.text)}
 ${metadataView(was.metadata, is.metadata)}
 <div class="actions">${back(place, was)}${back(place, is)}
-<a class="button quiet" href="${memoryPath(place.agentId, place.key)}">Back to the memory</a></div>`
+<a class="button quiet" href="${memoryIn(place.agentId, place.key, place.listing)}">Back to the memory</a></div>`
 
 const alone = html`<p class="empty">No other version of it is kept to compare with.</p>`
 
 async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
-  const { key } = asked
+  const { key, from: _, to: __, ...listing } = asked
   const { agentId } = visit.identity
   const standing = await findStanding(workspace, visit.identity, { key })
   const { was, is } = await findPair(workspace, visit, asked, standing)
   const currentVersion = standing.current?.version ?? 0
-  const place = { agentId, key, currentVersion, now: workspace.clock() }
+  const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Changes in ${key}`,
-    trail: [crumbOf(agentId, key)],
+    trail: [crumbOf(agentId, key, listing)],
     here: 'Changes',
     body: html`<h1 class="key">${key}</h1>
-${chooser(key, standing, was, is)}
+${chooser(asked, standing, was, is)}
 ${was && is ? comparison(place, standing, was, is) : alone}`,
   })
 }
@@ -115,7 +120,7 @@ export const comparePage = endpoint({
   path: `${agentPath(':agent')}/memory/compare`,
   params: ofAgent,
   guards: [...forOwner, ...costs('reads')],
-  query: z.object({ key: memoryKey, from: version, to: version }),
+  query: listingQuery.extend({ key: memoryKey, from: version, to: version }),
   errors: ['invalid_token', 'version_not_found', 'version_gone'],
   handle: (visit, workspace: Workspace) =>
     orNothing(visit, workspace, visit.query.key, show(visit, workspace, visit.query)),
