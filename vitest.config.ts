@@ -4,25 +4,35 @@ import { keepDatabasesInMemory } from './test/files.ts'
 /** What starts a process of its own. */
 const SLOW = 'test/{process,browser,answers,strangers}/**'
 
+/** What needs PostgreSQL, or loads the frameworks that adapters are for. */
+const BESIDE = 'test/{postgres,client/adapters}/**'
+
+/** What is left out of a run. */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  quick: [SLOW, BESIDE],
+  engines: [SLOW],
+}
+
 export default defineConfig(({ mode }) => {
   // `npm run check`: quick enough for every commit. `npm run hunt`: random tests take their time.
-  const isQuick = mode === 'quick'
+  const away = leftOut[mode] ?? []
   keepDatabasesInMemory()
   // Each store starts a thread, and each thread loads the same files.
   process.env.NODE_COMPILE_CACHE ??= `${import.meta.dirname}/node_modules/.cache/compiled`
   return {
     test: {
       include: ['test/**/*.test.ts'],
-      exclude: [...defaultExclude, ...(isQuick ? [SLOW] : [])],
+      exclude: [...defaultExclude, ...away],
       reporters: ['default', './test/totals.ts'],
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
-      provide: { run: isQuick ? 'check' : mode === 'hunt' ? 'hunt' : 'test' },
+      provide: { run: away.length > 0 ? 'check' : mode === 'hunt' ? 'hunt' : 'test' },
       globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.
       isolate: false,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      // A service begins with much that lives on: from V8's own 1 MiB, a sixth of a run collects it.
+      execArgv: ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=4'],
       maxWorkers: 2,
       // Only against a hang: what a test measures, it measures itself, on however busy a machine.
       testTimeout: 120_000,

@@ -380,7 +380,7 @@ const keepWriter = (thread: Worker): void => {
   writer = thread
 }
 
-const [embedded, scaledOut] = engines
+const [embedded, ...others] = engines
 
 /** A world whose database is known, so that it can be taken away. */
 async function openOn(engine: Engine | undefined, env: Readonly<Record<string, string>> = {}) {
@@ -416,11 +416,11 @@ describe('a code that is documented', () => {
   })
 })
 
-describe('a store that is gone', () => {
+describe.each(others)('a store that is gone', (engine) => {
   let world: World
   let doors: AllDoors
   beforeAll(async () => {
-    const opened = await openOn(scaledOut)
+    const opened = await openOn(engine)
     world = opened.world
     doors = openAllDoors(world)
     await opened.database.drop()
@@ -451,12 +451,12 @@ const DISK_FULL = `
     END LOOP;
   END $$`
 
-describe('a disk that is full', () => {
+describe.each(others)('a disk that is full', (engine) => {
   let world: World
   let doors: AllDoors
   let close: () => Promise<void>
   beforeAll(async () => {
-    const { world: opened, database } = await openOn(scaledOut)
+    const { world: opened, database } = await openOn(engine)
     world = opened
     doors = openAllDoors(world)
     const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')

@@ -47,7 +47,8 @@ const postgres: Engine = {
   fresh: () => cloneDatabase(inject('postgresUrl'), inject('postgresTemplate')),
 }
 
-export const engines: readonly Engine[] = [sqlite, postgres]
+/** The quick run has no PostgreSQL. */
+export const engines: readonly Engine[] = [sqlite, ...(inject('postgresUrl') ? [postgres] : [])]
 
 /** PostgreSQL as people run it: each transaction on another of its connections. */
 const pooled = inject('poolers').map(

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import settings from '../vitest.config.ts'
 
-const STARTED_ELSEWHERE = /^(process|browser|answers|strangers)\//
+const STARTED_ELSEWHERE = /^(process|browser|answers|strangers|postgres)\//
 
-/** How a test comes by our program, a browser, or a PostgreSQL beside the one that all share. */
-const STARTS = /child_process|createPostgres|\/(program|visit|chromium|scene)\.ts'/
+/** How a test comes by our program, a browser, or a PostgreSQL: the shared one is no engine there. */
+const STARTS = /child_process|createPostgres|cloneDatabase|\/(program|visit|chromium|scene)\.ts'/
 
 const importsOf = (source: string): string[] => source.match(/^import [^']* from '[^']+'/gm) ?? []
 
@@ -24,19 +24,22 @@ test('a test that starts a process lies where the quick run leaves it out', () =
   expect(strays.map(({ file }) => file).filter((file) => !STARTED_ELSEWHERE.test(file))).toEqual([])
 })
 
-test('the quick run leaves out these folders, and nothing else', async () => {
+test('the short runs leave out these folders, and nothing else', async () => {
   const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
-  const { check, test, hunt } = (JSON.parse(packageJson) as { scripts: Record<string, string> })
-    .scripts
-  expect([test, check, hunt]).toEqual([
+  const { check, engines, test, hunt } = (
+    JSON.parse(packageJson) as { scripts: Record<string, string> }
+  ).scripts
+  expect([test, check, engines, hunt]).toEqual([
     'npm run lint && vitest run',
     'npm run lint && vitest run --mode quick',
+    'npm run lint && vitest run --mode engines',
     'npm run lint && vitest run --mode hunt',
   ])
-  const leftOut = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
-  expect(leftOut('hunt')).toEqual(leftOut('test'))
-  const quickly = new Set(leftOut('quick'))
-  expect([...quickly.difference(new Set(leftOut('test')))]).toEqual([
-    'test/{process,browser,answers,strangers}/**',
-  ])
+  const excluded = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
+  const leftOut = (mode: string) => [
+    ...new Set(excluded(mode)).difference(new Set(excluded('test'))),
+  ]
+  expect(leftOut('hunt')).toEqual([])
+  expect(leftOut('engines')).toEqual(['test/{process,browser,answers,strangers}/**'])
+  expect(leftOut('quick')).toEqual([...leftOut('engines'), 'test/{postgres,client/adapters}/**'])
 })

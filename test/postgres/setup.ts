@@ -9,7 +9,7 @@ import { createPostgres } from './server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server's own database, for a role that may create others. */
+    /** The server's own database, for a role that may create others; empty where there is none. */
     postgresUrl: string
     /** A database with the schema in it and no rows, to be cloned. */
     postgresTemplate: string
@@ -28,21 +28,33 @@ async function startServer() {
 
 /**
  * Our own, and PgBouncer beside it where that is installed. Not in front of somebody else's server:
- * so tests are run that are ended without ceremony, and would leave a process behind. The quick run
+ * so tests are run that are ended without ceremony, and would leave a process behind. A short run
  * has none: they run every contract again.
  */
 async function startPoolers(
   serverUrl: string,
   { mode }: { readonly mode?: string },
 ): Promise<readonly Pooler[]> {
-  if (mode === 'quick') return []
+  if (mode === 'engines') return []
   if (process.env.TEST_DATABASE_URL) return [await startPooler(serverUrl)]
   const real = await startPgBouncer(serverUrl)
   if (!real) console.log('PgBouncer is not installed: what is tried through it is not tried.')
   return [await startPooler(serverUrl), ...(real ? [real] : [])]
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** The quick run has none. */
+function provideNone(project: TestProject): void {
+  project.provide('postgresUrl', '')
+  project.provide('poolers', [])
+}
+
+export default async function setup(
+  project: TestProject,
+): Promise<(() => Promise<void>) | undefined> {
+  if (project.vite.config.mode === 'quick') {
+    provideNone(project)
+    return undefined
+  }
   const { url, stop } = await startServer()
   const template = await createTemplate(url)
   await (await openStore(template.url, Date.now(), unbounded)).close()

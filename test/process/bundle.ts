@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that starts it; the quick run has none. */
+    /** The file that starts it; runs that start no process have none. */
     program: string
   }
 }
@@ -17,7 +17,7 @@ function build(): void {
 }
 
 export default function setup(project: TestProject): void {
-  if (project.vite.config.mode === 'quick') return
+  if (['quick', 'engines'].includes(project.vite.config.mode)) return
   build()
   project.onTestsRerun(build)
   project.provide('program', resolve(root, 'dist/main.js'))
