@@ -1,33 +1,25 @@
 /** The machine that a result was taken on. */
-import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { arch, cpus, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { median } from './load/sample.ts'
-import { pinning } from './process.ts'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { pinned, pinning, SERVER_CORE } from './process.ts'
 
-const SYNCS = 300
+const run = promisify(execFile)
 
-/** Milliseconds that one fsync after an append of 4 KB takes: the median. */
+const SYNC = fileURLToPath(new URL('sync.ts', import.meta.url))
+
+/**
+ * Milliseconds that one fsync after an append of 4 KB takes, where servers run: a disk's interrupts
+ * may come to the other core, and on that one it takes half as long.
+ */
 export async function syncMs(directory: string): Promise<number> {
-  const fd = openSync(join(directory, 'syncs'), 'w')
-  const block = Buffer.alloc(4_096, 1)
-  const taken = Array.from({ length: SYNCS }, () => {
-    const startedAt = performance.now()
-    writeSync(fd, block)
-    fsyncSync(fd)
-    return performance.now() - startedAt
-  })
-  closeSync(fd)
-  return median(taken)
+  const script = [process.execPath, SYNC, directory]
+  const [program = '', ...args] = pinned(SERVER_CORE, script)
+  const { stdout } = await run(program, args)
+  return Number(stdout)
 }
 
 export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'agent-home-bench-'))

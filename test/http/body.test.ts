@@ -82,3 +82,34 @@ test.each(sent)(
   },
   HANG_MS,
 )
+
+test.each([
+  ['with its headers', ['{"text":1}'], 0],
+  ['in two pieces', ['{"tex', 't":1}'], 1],
+])(
+  'a body that comes %s is read whole, and the connection goes on',
+  async (_, [first = '', ...rest], listeners) => {
+    const taken: unknown[] = []
+    const began = Promise.withResolvers<void>()
+    const serve = async (incoming: Incoming): Promise<Answer> => {
+      const reading = read(incoming)
+      setImmediate(() => began.resolve())
+      taken.push(`${Buffer.from(await reading)}`, incoming.body.listenerCount('data'))
+      return { status: 204, headers: {}, body: null }
+    }
+    const server = await listen(siteOf(serve), '127.0.0.1', 0)
+    const socket = connect(server.port, '127.0.0.1').setNoDelay()
+    await once(socket, 'connect')
+    const head = 'POST / HTTP/1.1\r\nHost: home.test\r\nContent-Length: 10\r\n\r\n'
+    socket.write(`${head}${first}`)
+    await began.promise
+    for (const piece of rest) socket.write(piece)
+    expect(`${await once(socket, 'data')}`).toContain('204')
+    socket.write(`${head}{"text":1}`)
+    expect(`${await once(socket, 'data')}`).toContain('204')
+    expect(taken).toEqual(['{"text":1}', listeners, '{"text":1}', 0])
+    socket.destroy()
+    await server.drain()
+  },
+  HANG_MS,
+)
