@@ -19,6 +19,7 @@ import { growth, growthPlan } from './growth.ts'
 import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
 import { type Generator, startGenerator } from './load/handle.ts'
+import { median } from './load/sample.ts'
 import { describeMachine, onDisk, syncMs } from './machine.ts'
 import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
@@ -111,10 +112,18 @@ async function startAll({ competing }: Plan, generator: Generator, directory: st
   return standing
 }
 
+interface Measurements {
+  readonly measured: readonly Measured[]
+  /** Milliseconds of one fsync: the disk's turn comes with the contestants'. */
+  readonly sync: number
+}
+
 /** Everyone's turn at one cell comes before anyone's turn at the next. */
-async function compete(plan: Plan, standing: readonly Standing[]): Promise<Measured[]> {
+async function compete(plan: Plan, standing: readonly Standing[]): Promise<Measurements> {
   const measured: Measured[] = []
+  const syncs: number[] = []
   for (let round = 1; round <= plan.rounds; round++) {
+    syncs.push(await onDisk(syncMs))
     for (const operation of plan.operations) {
       for (const connections of plan.connectionsFor(operation)) {
         say(`round ${round} of ${plan.rounds}: ${operation}, ${connections} connections`)
@@ -129,16 +138,16 @@ async function compete(plan: Plan, standing: readonly Standing[]): Promise<Measu
       }
     }
   }
-  return measured
+  return { measured: medians(measured), sync: median(syncs) }
 }
 
-async function measureAll(plan: Plan): Promise<Measured[]> {
+async function measureAll(plan: Plan): Promise<Measurements> {
   const generator = startGenerator()
   try {
     return await onDisk(async (directory) => {
       const standing = await startAll(plan, generator, directory)
       try {
-        return medians(await compete(plan, standing))
+        return await compete(plan, standing)
       } finally {
         for (const { running } of standing) await running.stop()
       }
@@ -170,15 +179,12 @@ async function others(quick: boolean): Promise<Finding[]> {
 pinSelf()
 const plan = planOf(process.argv.slice(2))
 const machine = await describeMachine()
-const measured = await measureAll(plan)
+const { measured, sync } = await measureAll(plan)
 if (plan.whole) show(tables(measured))
 const durable = contestants.filter((each) => each.durable).map(({ name }) => name)
 const beside = sideBySide(measured, durable)
 const findings = plan.whole ? await others(plan.quick) : []
-const goals = [
-  ...tableGoals(measured, await onDisk(syncMs)),
-  ...findings.flatMap((finding) => finding.goals),
-]
+const goals = [...tableGoals(measured, sync), ...findings.flatMap((finding) => finding.goals)]
 publish({
   name: plan.quick ? 'quick' : 'full',
   title: 'Ours beside the others',

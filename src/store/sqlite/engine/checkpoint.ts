@@ -6,7 +6,7 @@ import { openScour, type Scour } from './scour/scour.ts'
 /** 8 MB: rare enough to cost little, small enough that the writes behind it wait a few ms. */
 const LOG_PAGES = 2_000
 
-/** To look costs a single write a tenth of what it took; rows of 20 KB make 6 MB of log unseen. */
+/** A look keeps a lone write waiting for some 20 µs. The largest rows, of 64 KB, make 16 MB unseen. */
 const ROWS_UNSEEN = 256
 
 /** `done`; or asked for again: at once where there is `more`, later where somebody is in the way. */
