@@ -58,6 +58,7 @@ describe('the way of one who has never seen it', () => {
   test('six clicks on six pages: found by a word, who changed it, the version before, paused', async () => {
     const visitor = await arrive()
     const { page, faults, stored } = visitor
+    await page.waitForLoadState()
     const counted = { clicks: 0, pages: 1 }
     page.on('load', () => counted.pages++)
     const click: Act = async (...what) => {
