@@ -9,6 +9,8 @@ const TEXTS = ['Keep the seeds dry.', 'Keep the seeds cool.', 'Throw the seeds a
 /** As they were when somebody looked for it. */
 const MEMORIES = 1_000
 
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+
 type Act = (role: 'link' | 'button', name: string | RegExp) => Promise<void>
 
 /** As tabs lead, and Enter chooses. */
@@ -56,6 +58,7 @@ describe('the way of one who has never seen it', () => {
   test('six clicks on six pages: found by a word, who changed it, the version before, paused', async () => {
     const visitor = await arrive()
     const { page, faults, stored } = visitor
+    await page.waitForLoadState()
     const counted = { clicks: 0, pages: 1 }
     page.on('load', () => counted.pages++)
     const click: Act = async (...what) => {
@@ -81,6 +84,7 @@ describe('the way of one who has never seen it', () => {
   test.each([
     ['by keyboard alone', {}, byKeyboard],
     ['without JavaScript', { javaScriptEnabled: false }, byPointer],
+    ['on a phone', PHONE, byPointer],
   ])('%s: found, compared, restored, paused', async (_, options, ways) => {
     const visitor = await arrive(options)
     const { page, faults, stored } = visitor
@@ -93,6 +97,7 @@ describe('the way of one who has never seen it', () => {
     await page.keyboard.press('Enter')
     await page.getByText('1 found in 2 memories').first().waitFor()
     await act('link', /^plan/)
+    await act('link', 'History')
     await act('link', 'Changes made by version 3')
     await page.locator('del').getByText('Keep', { exact: true }).waitFor()
     await act('button', 'Bring back version 2')

@@ -80,6 +80,7 @@ describe('a memory’s page', () => {
       `${agent}/memory/edit?key=${key}`,
       `${agent}/memory/download?key=${key}&version=1`,
       `${agent}/memory/rename?key=${key}`,
+      '#versions',
       `${agent}/memory?key=${key}&version=1`,
       `${agent}/memory/erase?key=${key}`,
     ])

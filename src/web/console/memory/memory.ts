@@ -59,6 +59,7 @@ const actions = (place: Place, shown: Memory): Html => {
 ${takeButtons(place, shown)}
 ${oneButton(agentId, shown, listing, pinButton(shown))}
 <a class="button quiet" href="${memoryIn(agentId, key, listing, '/rename')}">Rename</a>
+<a class="button quiet" href="#versions">History</a>
 ${oneButton(agentId, shown, listing, deleteButton)}</div>`
 }
 
