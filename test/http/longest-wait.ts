@@ -23,6 +23,14 @@ export function threadMs(): number {
   return (user + system) / 1e3
 }
 
+/** What one piece of work takes of this thread's time, in milliseconds, as `least` finds it. */
+export const leastWork = (bound: number, work: () => void): Promise<number> =>
+  least(bound, () => {
+    const began = threadMs()
+    work()
+    return threadMs() - began
+  })
+
 /**
  * The longest time, in milliseconds, that one turn of the event loop took while the work was done.
  * It is this thread's own time: what others had of the processor meanwhile does not count.
