@@ -41,3 +41,7 @@ export const readMemory = (url: string, token: string, key: string): Promise<Mem
 /** All of it and its history, for good. */
 export const eraseMemory = (url: string, operatorToken: string, key: string): Promise<unknown> =>
   send(`${url}${memoryPath}/erase`, bearer(operatorToken), { key, versions: 'all' })
+
+/** With all that it ever wrote, for good. */
+export const eraseAgent = (url: string, { agent_id, operator_token }: Tokens): Promise<unknown> =>
+  send(`${url}/api/agents/me/erase`, bearer(operator_token), { agent_id })

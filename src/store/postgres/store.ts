@@ -38,6 +38,8 @@ import { importVerb } from './transfer/import.ts'
 const CONNECTIONS = 10
 /** A snapshot holds its connection as long as its reader reads: it must not take a hot one. */
 const EXPORT_CONNECTIONS = 4
+/** Imports and erasures go in slices, for which none may wait behind exports. */
+const SLICE_CONNECTIONS = 4
 /** The open half waits among itself, never in front of the home. */
 const GATEWAY_CONNECTIONS = 4
 
@@ -56,6 +58,7 @@ export async function openPostgres(
   })
   const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
+  const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   let commits = 0
   const committed = () => {
@@ -63,14 +66,14 @@ export async function openPostgres(
   }
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
-  const importMemories = importVerb(exports, committed, options.home)
+  const importMemories = importVerb(slices, committed, options.home)
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   const known = rememberIdentities(() => performance.now())
-  const eraseAgent = eraseAgentVerb(exports, committed)
+  const eraseAgent = eraseAgentVerb(slices, committed)
   // What cannot be finished now is by whoever starts next.
-  await eraseLeft(exports, committed).catch(() => {})
-  await sweepAhead(exports, committed).catch(() => {})
+  await eraseLeft(slices, committed).catch(() => {})
+  await sweepAhead(slices, committed).catch(() => {})
   return {
     location,
     warnings,
@@ -97,7 +100,7 @@ export async function openPostgres(
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await agents.totals()), commits, freeBytes: undefined }),
     async close() {
-      await Promise.all([hot, exports, gateway].map((pool) => pool.close()))
+      await Promise.all([hot, exports, slices, gateway].map((pool) => pool.close()))
     },
   }
 }
