@@ -27,12 +27,15 @@ const FIELD = 'passkey'
 const NONE_HERE =
   'This browser has no passkeys, or runs no scripts: add one with a browser that does.'
 
+const CANCEL = html`<a class="button quiet" href="${ACCOUNT}">Cancel</a>`
+const CANCEL_ALONE = html`<p class="actions">${CANCEL}</p>`
+
 /** One question after the other: who is there, and then the browser’s own. */
 function step(asked: Html | undefined, offered: Offered): Html {
-  if (asked) return html`${asked}<button>Go on</button>`
-  if ('why' in offered) return html`<p>${offered.why}</p>`
+  if (asked) return html`${asked}<p class="actions"><button>Go on</button>${CANCEL}</p>`
+  if ('why' in offered) return html`<p>${offered.why}</p>${CANCEL_ALONE}`
   return html`${ceremony({ does: 'create', asks: ASKS.add, field: FIELD, label: 'Add a passkey' })}
-${withoutThem(NONE_HERE)}`
+${withoutThem(NONE_HERE)}${CANCEL_ALONE}`
 }
 
 async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
@@ -49,8 +52,7 @@ async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<A
     body: html`<div class="narrow"><h1>Add a passkey</h1>
 <p class="lead">It stays on your device, or with whoever keeps your passkeys. It opens this account without the password.</p>
 ${refusalNote(typed)}
-<form method="post" action="${PASSKEYS}" class="stack">${step(asked, offeredAt(call, workspace))}</form>
-<p class="actions"><a class="button quiet" href="${ACCOUNT}">Cancel</a></p></div>`,
+<form method="post" action="${PASSKEYS}" class="stack">${step(asked, offeredAt(call, workspace))}</form></div>`,
   })
 }
 
