@@ -1,8 +1,9 @@
 /** The operator's ceremony in a real at.browser, from birth to rotation. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('the console in a browser', () => {
   const at = together()
@@ -13,7 +14,7 @@ describe('the console in a browser', () => {
   /** An agent with an account, and a browser that is signed in to it. */
   const signedIn = async (options?: Parameters<typeof visit>[2]) => {
     const email = freshEmail()
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     const visitor = await visit(at.browser, at.house.base, options)
     await signIn(visitor.page, email)
     return { ...visitor, born, email, agent: `/console/agents/${born.agentId}` }
@@ -101,7 +102,7 @@ describe('the console in a browser', () => {
 
   test('signing in, a wrong password, and signing out', async () => {
     const email = freshEmail()
-    await at.house.birth({ email, password: PASSWORD })
+    await createAccount(at.house, email)
     const visitor = await visit(at.browser, at.house.base)
     const { page, context } = visitor
     await page.goto('/console/account')
@@ -351,7 +352,7 @@ describe('the console in a browser', () => {
 
   test('another account’s agent is as absent as one that never was', async () => {
     const visitor = await signedIn()
-    const stranger = await at.house.birth({ email: freshEmail(), password: PASSWORD })
+    const stranger = await createAccount(at.house, freshEmail())
     for (const id of [stranger.agentId, 'nobody']) {
       await visitor.page.goto(`/console/agents/${id}/memories`)
       await visitor.page.getByText('Your account has no such agent.').waitFor()

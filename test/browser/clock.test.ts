@@ -1,8 +1,9 @@
 /** One who has never seen it: by what stands on each page to where they want to be, and how soon. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
 import { inGroups, memoryPath, write } from '../harness.ts'
-import { PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { signIn, together, type Visitor, visit } from './visit.ts'
 
 const TEXTS = ['Keep the seeds dry.', 'Keep the seeds cool.', 'Throw the seeds away.']
 
@@ -39,7 +40,7 @@ describe('the way of one who has never seen it', () => {
 
   const arrive = async (options = {}) => {
     const email = `newcomer${++newcomers}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     for (const [version, text] of TEXTS.entries()) {
       await write(at.house, born.token, 'plan', text, version)
     }

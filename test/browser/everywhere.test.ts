@@ -1,8 +1,9 @@
 /** Every page at twice its size, with what is written from right to left, and what would be markup. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 const HOSTILE = `</title></pre></textarea><img src=x onerror="window.broken=1">`
 const HEBREW = 'שלום עולם, זה זיכרון של סוכן.'
@@ -40,7 +41,7 @@ describe('every page', () => {
   let token: string
   beforeAll(async () => {
     const email = 'everywhere@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD, name: NAME, purpose: HEBREW })
+    const born = await createAccount(at.house, email, { name: NAME, purpose: HEBREW })
     token = born.token
     agent = `/console/agents/${born.agentId}`
     const metadata = { שם: 'ערך', [HOSTILE]: HOSTILE, pinned: true }

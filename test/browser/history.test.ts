@@ -1,8 +1,9 @@
 /** What a memory was and what two made of it at once, as a person sees to it. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, visit } from './visit.ts'
 
 const BASE = '# Plan\n\nKeep the seeds dry.\nSow in May.\nWater every day.\n'
 
@@ -14,7 +15,7 @@ describe('the history of a memory', () => {
   /** An agent of somebody's, whose memory has two versions. */
   async function open(options = {}) {
     const email = `history${++people}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     await write(at.house, born.token, 'plan', BASE)
     await write(at.house, born.token, 'plan', BASE.replace('May', 'June'), 1)
     const visitor = await visit(at.browser, at.house.base, options)

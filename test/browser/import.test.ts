@@ -1,7 +1,8 @@
 /** An export comes back by a person's hands: chosen, looked at, imported. */
 import { expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
 import { write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 const at = together()
 
@@ -9,7 +10,7 @@ let accounts = 0
 
 async function signedIn(options?: Parameters<typeof visit>[2]) {
   const email = `import${++accounts}@example.org`
-  const born = await at.house.birth({ email, password: PASSWORD })
+  const born = await createAccount(at.house, email)
   const visitor = await visit(at.browser, at.house.base, options)
   await signIn(visitor.page, email)
   return { ...visitor, born, agent: `/console/agents/${born.agentId}` }

@@ -1,7 +1,8 @@
 /** What comes between a person and what they write: the agent, the session, the network. */
 import { describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, PASSWORD, signIn, together, visit } from './visit.ts'
+import { barriers, signIn, together, visit } from './visit.ts'
 
 const MINE = 'Step 3, and what I typed.'
 
@@ -20,7 +21,7 @@ describe('an edit that is interrupted', () => {
   /** Somebody in mid-edit of their agent's memory. */
   const editing = async () => {
     const email = `writer${++writers}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     await write(at.house, born.token, 'plan', 'Step 3.')
     const visitor = await visit(at.browser, at.house.base)
     const { page } = visitor

@@ -1,7 +1,8 @@
 /** Parting: an agent that is left, and an account that is deleted, as a person does it. */
 import { describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('parting', () => {
   const at = together()
@@ -10,7 +11,7 @@ describe('parting', () => {
 
   const open = async (options = {}) => {
     const email = `parting${++people}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     await write(at.house, born.token, 'plan', 'one')
     const visitor = await visit(at.browser, at.house.base, options)
     await signIn(visitor.page, email)

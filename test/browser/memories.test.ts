@@ -1,8 +1,9 @@
 /** What a person does with an agent's memories, in a real browser. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
 import { inGroups, memoryPath, write } from '../harness.ts'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('memories in a browser', () => {
   const at = together()
@@ -11,7 +12,7 @@ describe('memories in a browser', () => {
 
   const signedIn = async (options?: Parameters<typeof visit>[2]) => {
     const email = `reader${++accounts}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     const visitor = await visit(at.browser, at.house.base, options)
     await signIn(visitor.page, email)
     return { ...visitor, born, email, agent: `/console/agents/${born.agentId}` }

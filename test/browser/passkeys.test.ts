@@ -1,7 +1,16 @@
 /** Passkeys in a real browser, whose authenticator is Chromium's own virtual one. */
 import type { CDPSession, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { barriers, overflows, PASSWORD, signIn, together, type Visitor, visit } from './visit.ts'
+import { createAccount } from '../accounts.ts'
+import {
+  barriers,
+  overflows,
+  signIn,
+  signInByForm,
+  together,
+  type Visitor,
+  visit,
+} from './visit.ts'
 
 const MINUTE_MS = 60_000
 
@@ -38,7 +47,7 @@ describe('passkeys', () => {
 
   async function signedIn() {
     const email = `passkey${++accounts}@example.org`
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     const visitor = await device()
     await signIn(visitor.page, email)
     return { ...visitor, born, agent: `/console/agents/${born.agentId}` }
@@ -149,11 +158,11 @@ describe('passkeys', () => {
 
   test('without JavaScript the pages show the password’s way alone', async () => {
     const email = `passkey${++accounts}@example.org`
-    await at.house.birth({ email, password: PASSWORD })
+    await createAccount(at.house, email)
     const { page, faults } = await visit(at.browser, base(), { javaScriptEnabled: false })
     await page.goto('/console/sign-in')
     expect(await passkeyButton(page).count()).toBe(0)
-    await signIn(page, email)
+    await signInByForm(page, email)
     await page.goto('/console/account/passkeys')
     await page.getByText('This browser has no passkeys').waitFor()
     expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
@@ -162,7 +171,7 @@ describe('passkeys', () => {
 
   test('by an IP address the pages say why there are none', async () => {
     const email = `passkey${++accounts}@example.org`
-    await at.house.birth({ email, password: PASSWORD })
+    await createAccount(at.house, email)
     const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
     await page.goto('/console/account')

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { listen } from '../../src/http/server.ts'
+import { PASSWORD } from '../accounts.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -55,13 +56,20 @@ export function together(env: Readonly<Record<string, string>> = {}): {
   }
 }
 
-export const PASSWORD = 'correct horse battery'
-
-export async function signIn(page: Page, email: string): Promise<void> {
+/** As a person does. */
+export async function signInByForm(page: Page, email: string): Promise<void> {
   await page.goto('/console')
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: 'Agents' }).waitFor()
+}
+
+/** For what is about anything but the form: the browser has the cookie, and is at the agents. */
+export async function signIn(page: Page, email: string): Promise<void> {
+  const form = { email, password: PASSWORD }
+  await page.request.post('/console/sign-in', { form, maxRedirects: 0 })
+  await page.goto('/console')
   await page.getByRole('heading', { name: 'Agents' }).waitFor()
 }
 

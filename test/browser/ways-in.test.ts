@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
-import { barriers, overflows, PASSWORD, signIn, together, visit } from './visit.ts'
+import { barriers, overflows, signIn, signInByForm, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
   const at = together()
@@ -119,7 +120,7 @@ describe('other ways into the console', () => {
 
   test('without JavaScript: delete, bring back, an earlier version, erase', async () => {
     const email = 'keeping@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
     await write(at.house, born.token, 'plan', 'the first text')
     await write(at.house, born.token, 'plan', 'the second text', 1)
@@ -154,7 +155,7 @@ describe('other ways into the console', () => {
 
   test('every page fits every width, and can be read in light and in dark', async () => {
     const email = 'fits@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD, name: 'W'.repeat(80) })
+    const born = await createAccount(at.house, email, { name: 'W'.repeat(80) })
     const longKey = 'k'.repeat(100)
     await write(at.house, born.token, longKey, 'long'.repeat(1000))
     const { page, faults } = await visit(at.browser, at.house.base)
@@ -195,7 +196,7 @@ describe('other ways into the console', () => {
 
   test('on paper: no navigation, black on white, and links say where they lead', async () => {
     const email = 'paper@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     await write(at.house, born.token, 'plan', 'See **this**: [a page](https://example.org/p).')
     const { page } = await visit(at.browser, at.house.base, { colorScheme: 'dark' })
     await signIn(page, email)
@@ -214,7 +215,7 @@ describe('other ways into the console', () => {
 
   test('on a phone, what is pressed is as large as a finger', async () => {
     const email = 'finger@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     await write(at.house, born.token, 'plan', '# Plan')
     await write(at.house, born.token, 'plan', '# Plan\n\nMore.', 1)
     const viewport = { width: 360, height: 740 }
@@ -238,7 +239,7 @@ describe('other ways into the console', () => {
 
   test('“Sign out”, a button, stands on the line of the links beside it', async () => {
     const email = 'line@example.org'
-    await at.house.birth({ email, password: PASSWORD })
+    await createAccount(at.house, email)
     const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
     const lines = await page.locator('.top nav :is(a, button)').evaluateAll((all) =>
@@ -261,7 +262,7 @@ describe('other ways into the console', () => {
 
   test('a form on another site’s page pauses nobody', async () => {
     const email = 'forged@example.org'
-    const born = await at.house.birth({ email, password: PASSWORD })
+    const born = await createAccount(at.house, email)
     const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
     const evil = createServer((_, response) => {
@@ -287,11 +288,11 @@ describe('other ways into the console', () => {
   // There browsers send no Sec-Fetch-Site: the form's Origin alone says that it is ours.
   test('over plain HTTP from another machine', async () => {
     const email = 'neighbour@example.org'
-    await at.house.birth({ email, password: PASSWORD })
+    await createAccount(at.house, email)
     const browser = await launchChromium(['--host-resolver-rules=MAP 198.51.100.7 127.0.0.1'])
     const base = at.house.base.replace('127.0.0.1', '198.51.100.7')
     const { page } = await visit(browser, base)
-    await signIn(page, email)
+    await signInByForm(page, email)
     await browser.close()
   })
 })

@@ -1,14 +1,20 @@
 /** The commands for agents, as people and scripts run them. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, pinnedNode, root, serve } from './program.ts'
 import { expectSteps, namedIn } from './shell.ts'
 
-afterEach(cleanUp)
+/** One service for all but the guide, which speaks of its data: each test has agents of its own. */
+let url: string
+beforeAll(async () => {
+  const env = { BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
+  url = (await serve({ directory: freshDirectory(), env })).url
+})
+afterAll(cleanUp)
 
 const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
 
@@ -16,12 +22,12 @@ const program = `exec ${pinnedNode} ${inject('program')} "$@"`
 
 test('docs/cli.md: each block prints what it says', async () => {
   const directory = freshDirectory()
-  const { url } = await serve({ directory })
+  const own = await serve({ directory })
   const { PATH } = process.env
   const env = {
     PATH: [namedIn(directory, { 'agent-home': program }), PATH].join(delimiter),
     XDG_CONFIG_HOME: directory,
-    AGENT_HOME_URL: url,
+    AGENT_HOME_URL: own.url,
     DISK_RESERVE: '0',
   }
   await expectSteps({ directory, env }, stepsOf(guide))
@@ -42,9 +48,8 @@ interface Home {
   readonly directory: string
 }
 
-async function open(env: Readonly<Record<string, string>> = {}): Promise<Home> {
+async function open(): Promise<Home> {
   const directory = freshDirectory()
-  const { url } = await serve({ directory, env })
   const born = await birth(url)
   const options: Launch = {
     directory,
@@ -146,7 +151,7 @@ test('an export is whole or not there, and replaces nothing unasked', async () =
 })
 
 test('a birth without consent is refused, with what to do', async () => {
-  const { directory } = await open()
+  const directory = freshDirectory()
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await launch({ directory, args: ['birth', ...flags] }).ended
   expect(refused).toMatchObject({ code: 2, stdout: '' })
@@ -159,14 +164,13 @@ describe('a profile', () => {
 
   async function withProfile() {
     const directory = freshDirectory()
-    const { url } = await serve({ directory })
     const run = (...args: string[]) => launch({ directory, env: env(directory), args }).ended
     expect((await run('birth', ...flags, '--url', url, '--save', 'atlas')).code).toBe(0)
-    return { run, url, file: join(directory, 'agent-home', 'profiles.json') }
+    return { run, file: join(directory, 'agent-home', 'profiles.json') }
   }
 
   test('is named, or is the default; one that is there is not written over', async () => {
-    const { run, url } = await withProfile()
+    const { run } = await withProfile()
     expect((await run('write', 'plan', 'one', '--profile', 'atlas')).code).toBe(0)
     expect((await run('write', 'plan', 'one')).code).toBe(2)
     expect((await run('write', 'plan', 'one', '--profile', 'other')).code).toBe(4)

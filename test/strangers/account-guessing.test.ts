@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,
   birthBody,
@@ -10,7 +11,6 @@ import {
 } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 
-const PASSWORD = 'correct horse battery'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe.each(engines)('guessing an account’s password on $name', (engine) => {
@@ -21,10 +21,10 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
   })
   afterAll(() => service.close())
 
-  /** An account that was made at an address of its own. */
+  /** An account that was made at no address of these tests. */
   const account = async (): Promise<string> => {
     const email = `keeper${++accounts}@example.org`
-    await service.birth({ email, password: PASSWORD })
+    await createAccount(service, email)
     return email
   }
 
