@@ -80,8 +80,17 @@ async function bear(url: URL): Promise<Born> {
   return (await response.json()) as Born
 }
 
-export const bearAll = (url: URL, count: number): Promise<Born[]> =>
-  Promise.all(Array.from({ length: count }, () => bear(url)))
+/** Fewer than the service lets wait. */
+const BORN_AT_ONCE = 256
+
+export async function bearAll(url: URL, count: number): Promise<Born[]> {
+  const born: Born[] = []
+  while (born.length < count) {
+    const group = Math.min(BORN_AT_ONCE, count - born.length)
+    born.push(...(await Promise.all(Array.from({ length: group }, () => bear(url)))))
+  }
+  return born
+}
 
 /**
  * A home that holds this many memories of 1 KB, all at version 1: key n belongs to agent n modulo
