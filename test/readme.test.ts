@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { loadConfig, settings } from '../src/config.ts'
@@ -25,6 +25,15 @@ describe('the README', () => {
       expect(comparable(config[name as keyof typeof config])).toEqual(real)
       expect([real].flat().join()).toBeTruthy()
     }
+  })
+
+  test('its figures are those of the result that it names', () => {
+    const figures = section('How fast')
+    const [, path = ''] = /\]\((bench\/results\/[^)]+)\)/.exec(figures) ?? []
+    const measured = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8').split('\n')
+    const table = figures.split('\n').filter((line) => line.startsWith('| '))
+    expect(table.length).toBeGreaterThan(3)
+    expect(measured).toEqual(expect.arrayContaining(table))
   })
 
   test('its links lead to files that exist', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, signIn, together, visit } from './visit.ts'
+import { barriers, draftsGone, signIn, together, visit } from './visit.ts'
 
 const MINE = 'Step 3, and what I typed.'
 
@@ -44,7 +44,7 @@ describe('an edit that is interrupted', () => {
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Saved as version 2.').waitFor()
       expect(await stored()).toMatchObject({ text: MINE })
-      expect(await page.evaluate('localStorage.length')).toBe(0)
+      await draftsGone(page)
     }
     return { ...visitor, born, email, agent, text, stored, signInAgain, bringBackAndSave }
   }
@@ -97,7 +97,7 @@ describe('an edit that is interrupted', () => {
     await page.getByRole('button', { name: 'Create it again' }).click()
     await page.getByText('Saved as version 3.').waitFor()
     expect(await stored()).toMatchObject({ text: MINE, version: 3 })
-    expect(await page.evaluate('localStorage.length')).toBe(0)
+    await draftsGone(page)
     expect(faults).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
 import { inGroups, memoryPath, write } from '../harness.ts'
-import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, draftsGone, overflows, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('memories in a browser', () => {
   const at = together()
@@ -107,7 +107,7 @@ describe('memories in a browser', () => {
     await page.getByLabel('Text', { exact: true }).fill('two')
     await page.getByLabel('Text', { exact: true }).press('Control+Enter')
     await page.getByText('Saved as version 2.').waitFor()
-    expect(await page.evaluate('localStorage.length')).toBe(0)
+    await draftsGone(page)
     await inGoodOrder(reader)
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Save' }).click()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { listen } from '../../src/http/server.ts'
 import { PASSWORD } from '../accounts.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
@@ -129,3 +129,7 @@ export async function barriers(page: Page): Promise<string[]> {
 /** True when something is wider than the window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+/** The page's script forgets what was typed once it has seen that it was written. */
+export const draftsGone = (page: Page): Promise<void> =>
+  expect.poll(() => page.evaluate('localStorage.length')).toBe(0)
