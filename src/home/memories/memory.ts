@@ -61,6 +61,17 @@ export async function findVersion(
   throw faultProblem(found)
 }
 
+/** As it is, or as it was at a version. Throws what `findMemory` and `findVersion` do. */
+export const findAt = (
+  home: Home,
+  identity: Identity,
+  key: string,
+  version: number | undefined,
+): Promise<Memory> =>
+  version === undefined
+    ? findMemory(home, identity, key)
+    : findVersion(home, identity, key, version)
+
 export const readMemory = endpoint({
   operationId: 'readMemory',
   method: 'GET',
@@ -87,12 +98,7 @@ export const readMemory = endpoint({
   },
   errors: [...READING, 'memory_not_found', 'version_not_found', 'version_gone'],
   handle: async ({ call, identity, query: { key, version } }, home: Home) =>
-    show(
-      call,
-      version === undefined
-        ? await findMemory(home, identity, key)
-        : await findVersion(home, identity, key, version),
-    ),
+    show(call, await findAt(home, identity, key, version)),
 })
 
 export const memoryWrite = z

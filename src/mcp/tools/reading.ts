@@ -4,7 +4,7 @@ import { fields } from '../../fields.ts'
 import { contextOf, DEFAULT_BYTES } from '../../home/context/context.ts'
 import { contextSchema } from '../../home/context/schema.ts'
 import { memoryJson } from '../../home/memories/answers.ts'
-import { findMemory, findVersion } from '../../home/memories/memory.ts'
+import { findAt } from '../../home/memories/memory.ts'
 import { findVersions, versionSchema, versionView } from '../../home/memories/versions.ts'
 import { memoryKey, memoryResult } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
@@ -83,10 +83,7 @@ export const readMemory: Tool<typeof readInput> = {
   input: readInput,
   output: memoryResult,
   async run({ key, version }, { home, identity }) {
-    const memory =
-      version === undefined
-        ? await findMemory(home, identity, key)
-        : await findVersion(home, identity, key, version)
+    const memory = await findAt(home, identity, key, version)
     return { text: wholeText(memory), json: `{"memory":${memoryJson(memory)}}` }
   },
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { EXPORT_FORMAT } from '../../../home/export.ts'
 import { memoryJson } from '../../../home/memories/answers.ts'
-import { findMemory, findVersion } from '../../../home/memories/memory.ts'
+import { findAt } from '../../../home/memories/memory.ts'
 import { profileView } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -33,10 +33,7 @@ export const memoryDownload = endpoint({
   query: z.object({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
   errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
   async handle({ call, identity, query: { key, version } }, workspace: Workspace) {
-    const { text } =
-      version === undefined
-        ? await findMemory(workspace, identity, key)
-        : await findVersion(workspace, identity, key, version)
+    const { text } = await findAt(workspace, identity, key, version)
     attach(call, `${key}.txt`)
     return answer(call, 200, text, 'text/plain; charset=utf-8')
   },
