@@ -5,6 +5,7 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { dateTime, named, symbolSchema } from '../pipeline/schemas.ts'
 import type { RoomSummary } from '../store/port/gateway.ts'
 import { shownSymbols } from '../symbols.ts'
+import { iso } from '../time.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders } from './guards.ts'
 import { endpoints, endpointsSchema } from './information.ts'
@@ -75,7 +76,7 @@ export const discover = endpoint({
       symbols: shownSymbols,
       documents,
       visitors: recent.entries.map(showVisitor),
-      timestamp: new Date(clock()).toISOString(),
+      timestamp: iso(clock()),
     })
   },
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { dateTime } from '../pipeline/schemas.ts'
+import { iso } from '../time.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders } from './guards.ts'
 import { tag } from './schemas.ts'
@@ -70,7 +71,7 @@ export const inform = (call: Call, { clock, guide }: Gateway): Answer =>
     endpoints,
     home,
     invitation: guide,
-    timestamp: new Date(clock()).toISOString(),
+    timestamp: iso(clock()),
   })
 
 export const information = endpoint({

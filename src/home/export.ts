@@ -5,6 +5,7 @@ import { type Answer, answer, type Call, type TextStream } from '../http/call.ts
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Identity } from '../store/port/home.ts'
 import type { ExportAnswer } from '../store/port/transfer.ts'
+import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memories/answers.ts'
@@ -93,7 +94,7 @@ export async function attachExport(
   identity: Identity,
   history = false,
 ): Promise<Answer> {
-  const exportedAt = new Date(home.clock()).toISOString()
+  const exportedAt = iso(home.clock())
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
   const text = await takeExport(
     home,

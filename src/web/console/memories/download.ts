@@ -13,6 +13,7 @@ import { again } from '../../../pipeline/guards/form.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Change } from '../../../store/port/keeping/memories.ts'
+import { iso } from '../../../time.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { findAgent } from '../agent-page.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
@@ -66,7 +67,7 @@ export const severalDownload = endpoint({
     await spendMore(visit, workspace, chosen.length - 1)
     const { profile } = await findAgent(workspace, identity)
     const memories = await readTogether(workspace, identity, chosen)
-    const exportedAt = new Date(workspace.clock()).toISOString()
+    const exportedAt = iso(workspace.clock())
     const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt }
     const counted = JSON.stringify({ ...head, memoryCount: memories.length }).slice(0, -1)
     attach(call, `${memories.length}-memories-${exportedAt.slice(0, 10)}.json`)
