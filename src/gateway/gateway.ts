@@ -2,6 +2,7 @@
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { Holdings } from '../http/holdings.ts'
+import { lazily } from '../lazily.ts'
 import {
   type AdmissionControl,
   admissionLimits,
@@ -23,7 +24,7 @@ export interface Gateway {
   readonly streams: Holdings
   readonly trustedProxies: BlockList
   /** How an AI comes in, with the limits in force: Markdown. */
-  readonly guide: string
+  readonly guide: () => string
 }
 
 interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random' | 'streams'> {
@@ -47,5 +48,5 @@ export const createGateway = ({
   broadcast: createBroadcast(store, streamPace),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,
-  guide: guideOf(config),
+  guide: lazily(() => guideOf(config)),
 })

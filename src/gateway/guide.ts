@@ -82,7 +82,7 @@ const TYPES = ['text/markdown', 'text/plain'] as const
 /** As the client calls it; the text is the same. */
 export function showGuide(call: Call, { guide }: Pick<Gateway, 'guide'>): Answer {
   const type = preferred(call, TYPES) ?? 'text/plain'
-  return answer(call, 200, guide, `${type}; charset=utf-8`)
+  return answer(call, 200, guide(), `${type}; charset=utf-8`)
 }
 
 export const guide = endpoint({

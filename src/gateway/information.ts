@@ -70,7 +70,7 @@ export const inform = (call: Call, { clock, guide }: Gateway): Answer =>
     message: 'You are welcome here. Nobody is asked who they are.',
     endpoints,
     home,
-    invitation: guide,
+    invitation: guide(),
     timestamp: iso(clock()),
   })
 

@@ -1,6 +1,7 @@
 /** GET /mova-snu.yaml: the language of dream, as a file that it can be learnt from. */
 import { z } from 'zod'
 import { answerTagged, tagged } from '../http/etag.ts'
+import { lazily } from '../lazily.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { symbols } from '../symbols.ts'
 import { combinations, grammar, groups, uses } from './grammar.ts'
@@ -37,7 +38,7 @@ async function render() {
 }
 
 /** Written when it is first asked for: a start does not wait for it. */
-let file: ReturnType<typeof render> | undefined
+const file = lazily(render)
 
 export const language = endpoint({
   operationId: 'readLanguage',
@@ -59,7 +60,6 @@ export const language = endpoint({
     },
   },
   async handle({ call }) {
-    file ??= render()
-    return answerTagged(call, await file, 'application/yaml')
+    return answerTagged(call, await file(), 'application/yaml')
   },
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
 import { memoryExample, tag } from '../home/schemas.ts'
+import { lazily } from '../lazily.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { bearer } from '../pipeline/guards/bearer.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
@@ -13,13 +14,8 @@ const answerSchema = z
   .looseObject({ jsonrpc: z.literal('2.0') })
   .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 response of the protocol.' })
 
-let exchanging: Promise<typeof import('./exchange.ts')> | undefined
-
-/** Many megabytes that only those load who are asked for it; asking again costs a look at files. */
-function loaded() {
-  exchanging ??= import('./exchange.ts')
-  return exchanging
-}
+/** Many megabytes that only those load who are asked for it; to import again costs a look at files. */
+const loaded = lazily(() => import('./exchange.ts'))
 
 export const serveMcp = endpoint({
   operationId: 'serveMcp',

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { type Tagged, tagged } from '../http/etag.ts'
+import { lazily } from '../lazily.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Store } from '../store/port/store.ts'
@@ -53,7 +54,6 @@ export function createOperations({ config, store, describe, ...own }: Parts): Op
   const { clock } = own
   const { PUBLIC_URL: publicUrl, SECURITY_CONTACT } = config
   let accepting = true
-  let openapi: Tagged | undefined
   return {
     ...own,
     accepting: () => accepting,
@@ -64,9 +64,6 @@ export function createOperations({ config, store, describe, ...own }: Parts): Op
     metricsFrom: config.METRICS_FROM,
     securityContact: SECURITY_CONTACT ?? securityMailbox(publicUrl),
     publicUrl,
-    openapi() {
-      openapi ??= tagged(describe(publicUrl ?? '/'))
-      return openapi
-    },
+    openapi: lazily(() => tagged(describe(publicUrl ?? '/'))),
   }
 }

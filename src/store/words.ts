@@ -3,6 +3,7 @@
  * is stored, what is sought, and every engine. Split otherwise, a word that is sought would be a
  * phrase to the engine, which then reads every place where its parts stand.
  */
+import { lazily } from '../lazily.ts'
 import { FOLDS, JOINERS, SEPARATORS } from './letters.ts'
 
 /** Of no use to whoever seeks, beyond this: hashes and keys. An index leaves longer words out. */
@@ -48,13 +49,8 @@ function makeFolding() {
   return { folded, left }
 }
 
-let made: ReturnType<typeof makeFolding> | undefined
-
-/** Made when it is needed: the writer's thread loads this file, and most of its writes fold nothing. */
-const folding = () => {
-  made ??= makeFolding()
-  return made
-}
+/** The writer's thread loads this file, and most of its writes fold nothing. */
+const folding = lazily(makeFolding)
 
 const JOINING = new RegExp(`[${JOINER}]`, 'gu')
 const FOLDABLE = /[^a-z0-9]/gu

@@ -28,7 +28,7 @@ beforeAll(async () => {
     broadcast: createBroadcast(store, { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 }),
     streams: createHoldings(0),
     trustedProxies: new BlockList(),
-    guide: '',
+    guide: () => '',
   }
 })
 afterAll(async () => {

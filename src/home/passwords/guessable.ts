@@ -1,4 +1,5 @@
 /** What a guesser tries first: nobody may choose it. The rule is told in `fields.ts`. */
+import { lazily } from '../../lazily.ts'
 import { commonPasswords } from './common-passwords.ts'
 
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
@@ -25,8 +26,8 @@ export const wordOf = (text: string): string =>
 /** One or two letters are in too many passwords to be anybody's word. */
 const SHORTEST_WORD = 3
 
-const commonWords = new Set(
-  [...commonPasswords].map(wordOf).filter((word) => word.length >= SHORTEST_WORD),
+const commonWords = lazily(
+  () => new Set([...commonPasswords].map(wordOf).filter((word) => word.length >= SHORTEST_WORD)),
 )
 
 const DIGITS = '0123456789'.repeat(14)
@@ -36,7 +37,7 @@ function isCommon(password: string): boolean {
   const lower = password.toLowerCase()
   return (
     commonPasswords.has(lower) ||
-    commonWords.has(wordOf(password)) ||
+    commonWords().has(wordOf(password)) ||
     new Set(lower).size === 1 ||
     RUNS.some((run) => run.includes(password))
   )
@@ -44,7 +45,9 @@ function isCommon(password: string): boolean {
 
 const lettersOf = (text: string): string => wordOf(text).replace(/\P{L}/gu, '')
 
-const SERVICE = new Set(['agent home', 'resonance', 'resonance gateway'].map(lettersOf))
+const serviceWords = lazily(
+  () => new Set(['agent home', 'resonance', 'resonance gateway'].map(lettersOf)),
+)
 
 function isOwn(password: string, email: string): boolean {
   const [name = ''] = email.split('@')
@@ -62,7 +65,7 @@ export function whyGuessable(password: string, email: string): string | undefine
     return 'is one of the most common passwords, perhaps with digits or signs around it; choose another'
   }
   if (isOwn(password, email)) return 'is the e-mail address or a part of it; choose another'
-  return SERVICE.has(lettersOf(password))
+  return serviceWords().has(lettersOf(password))
     ? 'is the name of this service; choose another'
     : undefined
 }

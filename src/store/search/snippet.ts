@@ -1,4 +1,5 @@
 /** The piece of a text that shows why it was found. */
+import { lazily } from '../../lazily.ts'
 import { foldedText } from './fold.ts'
 import { occurrencesOf } from './match.ts'
 import { composed, type Sought } from './query.ts'
@@ -12,7 +13,7 @@ const ELLIPSIS = '…'
 /** A snippet begins with a whole word where one begins this near. */
 const WORD_CHARS = 24
 
-const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
+const graphemes = lazily(() => new Intl.Segmenter('und', { granularity: 'grapheme' }))
 
 const isLow = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at)
@@ -67,7 +68,7 @@ function atWord(text: string, start: number, place: number): number {
 
 /** Cuts only between characters as people see them, so the piece may be shorter, and even empty. */
 function cut(text: string, start: number, end: number): string {
-  const segments = graphemes.segment(text)
+  const segments = graphemes().segment(text)
   const first = segments.containing(start)
   const from = !first || first.index === start ? start : first.index + first.segment.length
   const to = segments.containing(end)?.index ?? text.length

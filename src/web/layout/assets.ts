@@ -5,6 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer } from '../../http/call.ts'
+import { lazily } from '../../lazily.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { serviceIcon } from './glyphs.ts'
 
@@ -83,13 +84,8 @@ function load(): Edition {
   return { id: hash('sha256', JSON.stringify([...files]), 'hex').slice(0, 12), files }
 }
 
-let loaded: Edition | undefined
-
 /** Read when the first page is asked for. */
-function edition(): Edition {
-  loaded ??= load()
-  return loaded
-}
+const edition = lazily(load)
 
 const addressOf = (file: string): string => `/assets/${edition().id}/${file}`
 

@@ -20,6 +20,7 @@ const UNREADABLE = {
 
 const NOTHING_CHANGED = { detail: 'Nothing was changed.', always: true, wait: true } as const
 
+/** Numbers are written when they are shown: see `layout/words.ts`. */
 const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   invalid_query: {
     title: 'This address is not valid',
@@ -92,11 +93,15 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
     detail: 'Its tokens were replaced since. You find it among your agents.',
   },
   text_too_large: {
-    detail: `Nothing was saved. A text holds at most ${number(fields.text.maxBytes)} bytes: shorten it, or split it into several memories.`,
+    get detail() {
+      return `Nothing was saved. A text holds at most ${number(fields.text.maxBytes)} bytes: shorten it, or split it into several memories.`
+    },
     always: true,
   },
   metadata_too_large: {
-    detail: `Nothing was saved. Metadata holds at most ${number(fields.metadata.maxBytes)} bytes.`,
+    get detail() {
+      return `Nothing was saved. Metadata holds at most ${number(fields.metadata.maxBytes)} bytes.`
+    },
     always: true,
   },
   rate_limited: { title: 'Too much at once', ...NOTHING_CHANGED },

@@ -1,11 +1,12 @@
-/** Numbers, sizes and times as people read them. */
+/** Numbers, sizes and times as people read them: what formats them loads megabytes of languages. */
 import { html } from 'hono/html'
+import { lazily } from '../../lazily.ts'
 import { iso } from '../../time.ts'
 import type { Html } from './page.ts'
 
-const numbers = new Intl.NumberFormat('en')
+const numbers = lazily(() => new Intl.NumberFormat('en'))
 
-export const number = (value: number): string => numbers.format(value)
+export const number = (value: number): string => numbers().format(value)
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`
@@ -13,7 +14,7 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 export const size = (bytes: number): string =>
   bytes < 1024 ? plural(bytes, 'byte') : `${number(Math.round(bytes / 102.4) / 10)} KiB`
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const relative = lazily(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
 
 const steps = [
   ['year', 31_536_000],
@@ -26,16 +27,15 @@ const steps = [
 /** How long ago, or how soon, where no markup can stand. */
 export const relation = (seconds: number): string => {
   const step = steps.find(([, length]) => Math.abs(seconds) >= length)
-  return step ? relative.format(Math.round(seconds / step[1]), step[0]) : 'just now'
+  return step ? relative().format(Math.round(seconds / step[1]), step[0]) : 'just now'
 }
 
-const exact = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'long',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-})
+const exact = lazily(
+  () =>
+    new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }),
+)
 
-export const moment = (at: number): string => `${exact.format(at)} UTC`
+export const moment = (at: number): string => `${exact().format(at)} UTC`
 
 /** How long ago, or how soon; the exact time is in the title. */
 export function when(at: number, now: number): Html {

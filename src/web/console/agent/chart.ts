@@ -1,5 +1,6 @@
 /** What was asked for in a home on each of the last days: four pictures, and a table of the same. */
 import { html, raw } from 'hono/html'
+import { lazily } from '../../../lazily.ts'
 import type { DayOfActivity, Today } from '../../../store/port/activity.ts'
 import type { Html } from '../../layout/page.ts'
 import { number, plural } from '../../layout/words.ts'
@@ -12,9 +13,11 @@ const STEP = WIDTH / DAYS
 
 const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
 
-const short = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const short = lazily(
+  () => new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+)
 
-const shortOf = (day: number): string => short.format(day * 86_400_000)
+const shortOf = (day: number): string => short().format(day * 86_400_000)
 
 /** Every day of the window, those without anything too. */
 export function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] {

@@ -10,7 +10,7 @@ import { listingIn, memoryIn } from '../memories/listing.ts'
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 
-const textHint = `At most ${number(fields.text.maxBytes)} bytes.`
+const textHint = () => `At most ${number(fields.text.maxBytes)} bytes.`
 
 const metadataHint = 'One JSON object; empty where there is nothing to say.'
 
@@ -19,7 +19,7 @@ const draftOf = (agentId: string, key: string): Html => html`data-draft="${agent
 
 /** The two texts of a memory. */
 const texts = (typed: Typed): Html => html`
-${textarea({ name: 'text', label: 'Text', hint: textHint, rows: 14 }, typed)}
+${textarea({ name: 'text', label: 'Text', hint: textHint(), rows: 14 }, typed)}
 <p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
 ${textarea({ name: 'metadata', label: 'Metadata', hint: metadataHint, rows: 4, required: false }, typed)}`
 

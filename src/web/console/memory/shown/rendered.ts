@@ -13,17 +13,18 @@ interface Meant {
 }
 
 /** Undefined where it is shown as it stands. */
-function meant(text: string): Meant | undefined {
+async function meant(text: string): Promise<Meant | undefined> {
   const json = prettyJson(text)
   if (json !== undefined) return { shown: sourceOf(json), laidOut: json }
-  const markdown = looksLikeMarkdown(text) ? markdownHtml(text) : undefined
+  const markdown = looksLikeMarkdown(text) ? await markdownHtml(text) : undefined
   if (markdown === undefined) return undefined
   // The renderer has escaped all that it did not write itself.
   const shown = html`<div class="text rendered" dir="auto">${raw(markdown)}</div>`
   return { shown, laidOut: text }
 }
 
-export const rendered = (text: string): Html => meant(text)?.shown ?? sourceOf(text)
+export const rendered = async (text: string): Promise<Awaited<Html>> =>
+  (await meant(text))?.shown ?? sourceOf(text)
 
 /** Longer, a text would put everything that stands below it out of sight. */
 const MOST_CHARS = 2_500
@@ -45,8 +46,8 @@ const view = (name: string, path: string, current: boolean): Html =>
   html`<li><a href="${path}"${current ? html` aria-current="true"` : nothing}>${name}</a></li>`
 
 /** With a switch where there is something to switch. `path` has a query already. */
-export function textView(text: string, as: As, path: string): Html {
-  const found = meant(text)
+export async function textView(text: string, as: As, path: string): Promise<Awaited<Html>> {
+  const found = await meant(text)
   if (found === undefined) return unfolding(sourceOf(text), text)
   const { shown, laidOut } = found
   return html`<nav class="views" aria-label="How the text is shown"><ul>
