@@ -72,9 +72,14 @@ function collect(body: Readable, capBytes: number, code: ErrorCode): Promise<Uin
   })
 }
 
-/** All of a body that came with its headers, as most do: to hear of it piece by piece costs more. */
+/**
+ * All of a body that is there by now, as most are: to hear of it piece by piece costs more. Without
+ * its size, `read` gives the first of its pieces.
+ */
 const arrived = (body: Readable, declared: number): Uint8Array | undefined =>
-  declared > 0 && body.readableLength === declared && !body.destroyed ? body.read() : undefined
+  declared > 0 && body.readableLength === declared && !body.destroyed
+    ? body.read(declared)
+    : undefined
 
 /** Throws `body_incomplete`, and the code where it is too large. */
 export async function readBytes(

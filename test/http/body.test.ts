@@ -84,16 +84,19 @@ test.each(sent)(
 )
 
 test.each([
-  ['with its headers', ['{"text":1}'], 0],
-  ['in two pieces', ['{"tex', 't":1}'], 1],
+  ['with its headers', ['{"text":1}'], 0, 0],
+  ['in two pieces', ['{"tex', 't":1}'], 0, 1],
+  // As while a store is asked who is there.
+  ['in two pieces before it is read', ['{"tex', 't":1}'], 10, 0],
 ])(
   'a body that comes %s is read whole, and the connection goes on',
-  async (_, [first = '', ...rest], listeners) => {
+  async (_, [first = '', ...rest], awaited, listeners) => {
     const taken: unknown[] = []
     const began = Promise.withResolvers<void>()
     const serve = async (incoming: Incoming): Promise<Answer> => {
-      const reading = read(incoming)
       setImmediate(() => began.resolve())
+      while (incoming.body.readableLength < awaited) await new Promise(setImmediate)
+      const reading = read(incoming)
       taken.push(`${Buffer.from(await reading)}`, incoming.body.listenerCount('data'))
       return { status: 204, headers: {}, body: null }
     }
