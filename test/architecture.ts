@@ -194,6 +194,11 @@ const rules: readonly Rule[] = [
     allowedIn: ['store/', 'config.ts', 'cli/host/host-commands.ts'],
     sentence: 'nobody outside store/ names an engine',
   },
+  {
+    pattern: /LIMIT \?/,
+    allowedIn: [],
+    sentence: 'SQLite compiles a statement anew whenever a bare LIMIT ? is bound: LIMIT +? it is',
+  },
 ]
 
 /** The part of the tree that a file belongs to. */

@@ -33,7 +33,7 @@ function prepareActivity(db: DatabaseSync) {
     `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
        NULL AS text
      FROM memories m JOIN log v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT ?`,
+     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT +?`,
   )
   const total = prepare<{ bytes: number }>(
     db,
@@ -58,7 +58,7 @@ export function prepareActivityReads(db: DatabaseSync, refuse: Refuse) {
        (SELECT seen_at FROM daily_calls s WHERE s.agent_id = a.id ORDER BY s.day DESC LIMIT 1)
          AS seen_at
      FROM (
-       SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+       SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = ?1 AND id > ?2 ORDER BY id LIMIT +?3
      ) AS a
      LEFT JOIN daily_calls c ON c.agent_id = a.id AND c.day = ?4
      ORDER BY a.id`,

@@ -15,7 +15,7 @@ export function prepareCompost(db: DatabaseSync, bounds: FeedBounds) {
     `DELETE FROM entries WHERE n IN (
        SELECT n FROM (
          SELECT n, row_number() OVER oldest AS nth, sum(bytes) OVER oldest - bytes AS older_bytes
-         FROM (SELECT n, bytes FROM entries WHERE feed = ? ORDER BY n LIMIT ?)
+         FROM (SELECT n, bytes FROM entries WHERE feed = ? ORDER BY n LIMIT +?)
          WINDOW oldest AS (ORDER BY n)
        ) WHERE nth <= ? OR older_bytes < ?
      )`,

@@ -128,11 +128,11 @@ interface Place {
 function prepareScan(db: DatabaseSync) {
   const ofFeed = prepare<Place>(
     db,
-    'SELECT n FROM entries WHERE feed = ? AND n <= ? ORDER BY n DESC LIMIT ?',
+    'SELECT n FROM entries WHERE feed = ? AND n <= ? ORDER BY n DESC LIMIT +?',
   )
   const ofLabel = prepare<Place>(
     db,
-    'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n <= ? ORDER BY n DESC LIMIT ?',
+    'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n <= ? ORDER BY n DESC LIMIT +?',
   )
   const bears = prepare<Place>(
     db,
@@ -170,7 +170,7 @@ function preparePage(db: DatabaseSync) {
 function prepareAfter(db: DatabaseSync) {
   const after = prepare<EntryRow>(
     db,
-    `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT ?`,
+    `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT +?`,
   )
   return (id: string, limit: number, maxBytes: number): Entry[] => {
     const found: Entry[] = []
@@ -193,7 +193,7 @@ export function prepareGatewayReads(db: DatabaseSync) {
   const kindred = prepare<EntryRow>(
     db,
     `SELECT ${COLUMNS} FROM entries WHERE n IN (
-       SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT ?
+       SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT +?
      ) ORDER BY n DESC`,
   )
   const rooms = prepare<{ room: string; entries: number; feeds: string }>(
@@ -203,7 +203,7 @@ export function prepareGatewayReads(db: DatabaseSync) {
   )
   const inRoom = prepare<EntryRow>(
     db,
-    `SELECT ${COLUMNS} FROM entries WHERE room = ? ORDER BY n DESC LIMIT ?`,
+    `SELECT ${COLUMNS} FROM entries WHERE room = ? ORDER BY n DESC LIMIT +?`,
   )
   const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
   return {

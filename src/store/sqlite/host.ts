@@ -36,7 +36,7 @@ export function prepareHostReads(db: DatabaseSync) {
     db,
     `SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
        substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at AS createdAt
-     FROM entries WHERE id < ?1 AND (?2 IS NULL OR feed = ?2) ORDER BY id DESC LIMIT ?3`,
+     FROM entries WHERE id < ?1 AND (?2 IS NULL OR feed = ?2) ORDER BY id DESC LIMIT +?3`,
   )
   return {
     listEntries: ({ feed, before = END_OF_IDS, limit }: EntriesWanted): EntrySummary[] =>

@@ -21,6 +21,10 @@ export interface Statement<Row> {
   run(...values: SQLInputValue[]): StatementResultingChanges
 }
 
+/**
+ * Compiled once. SQLite looks at the value of a bare parameter of LIMIT to plan by it, and compiles
+ * the statement anew whenever it is bound, which takes longer than most statements: so LIMIT +? it is.
+ */
 export const prepare = <Row = never>(db: DatabaseSync, sql: string): Statement<Row> =>
   db.prepare(sql) as unknown as Statement<Row>
 

@@ -37,13 +37,13 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
   const filed = prepare<EventRow>(
     db,
     `SELECT ${COLUMNS} FROM log_index i JOIN log l ON l.n = i.n
-     WHERE i.agent_id = ? AND i.id > ? AND l.event IS NOT NULL ORDER BY i.id LIMIT ?`,
+     WHERE i.agent_id = ? AND i.id > ? AND l.event IS NOT NULL ORDER BY i.id LIMIT +?`,
   )
   const tail = prepare<EventRow>(
     db,
     `WITH RECURSIVE ${TAIL}
      SELECT ${COLUMNS} FROM tail t JOIN log l ON l.n = t.n
-     WHERE t.id > ?2 AND l.event IS NOT NULL ORDER BY l.id LIMIT ?3`,
+     WHERE t.id > ?2 AND l.event IS NOT NULL ORDER BY l.id LIMIT +?3`,
   )
 
   function after(agentId: string, newest: number | null, id: number, limit: number): EventRow[] {

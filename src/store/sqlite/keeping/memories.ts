@@ -55,7 +55,7 @@ const byKey = (whole: boolean, way: Way): string => `
   SELECT ${columns(whole)} FROM memories m JOIN log v ON v.n = m.n
   WHERE m.agent_id = ? AND m.key ${way === 'on' ? '>' : '<'} ? AND m.key >= ? AND m.key < ?
     AND m.deleted = 0 AND m.pinned >= ?
-  ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT ?`
+  ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT +?`
 
 function byChange(whole: boolean, way: Way): string {
   const order = way === 'on' ? 'DESC' : 'ASC'
@@ -64,7 +64,7 @@ function byChange(whole: boolean, way: Way): string {
     SELECT * FROM memories
     WHERE agent_id = ? AND change ${way === 'on' ? '<' : '>'} ? AND key >= ? AND key < ?
       AND deleted = 0 AND pinned >= ?
-    ORDER BY change ${order} LIMIT ?
+    ORDER BY change ${order} LIMIT +?
   ) m JOIN log v ON v.n = m.n ORDER BY m.change ${order}`
 }
 

@@ -47,7 +47,7 @@ function prepareWalk(db: DatabaseSync) {
        SELECT l.n, l.id, l.event, l.size, l.previous FROM walk w JOIN log l ON l.n = w.previous
        WHERE l.operation IS NOT NULL
      )
-     SELECT n, id, event, size FROM walk LIMIT ?2`,
+     SELECT n, id, event, size FROM walk LIMIT +?2`,
   )
   return (newest: number | null, most: number): readonly AgedRow[] =>
     walk
@@ -71,7 +71,7 @@ function prepareForget(db: DatabaseSync, most: number) {
   const oldest = prepare<ForgottenRow>(
     db,
     `SELECT key, version, n FROM memories WHERE agent_id = ? AND deleted = 1
-     ORDER BY change LIMIT ?`,
+     ORDER BY change LIMIT +?`,
   )
   const forget = prepare(db, 'DELETE FROM memories WHERE agent_id = ? AND key = ?')
   return (agentId: string, home: Home): Home => {
@@ -105,7 +105,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     `SELECT l.n, l.id AS event_id, l.event, l.size FROM log_index i JOIN log l ON l.n = i.n
      LEFT JOIN memories m ON m.agent_id = i.agent_id AND m.key = l.key AND m.n = l.n
      WHERE i.agent_id = ? AND i.id >= ? AND l.operation IS NOT NULL AND m.n IS NULL
-     ORDER BY i.id, i.n LIMIT ?`,
+     ORDER BY i.id, i.n LIMIT +?`,
   )
 
   /** The oldest that may give way. Those that are not in the index are younger than all in it. */
