@@ -17,6 +17,7 @@ const V8 = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']
 
 const unlimited = {
   MEMORIES_PER_AGENT: '0',
+  BYTES_PER_AGENT: '0',
   READS_PER_MINUTE: '0',
   WRITES_PER_MINUTE: '0',
   EXPORTS_PER_MINUTE: '0',
