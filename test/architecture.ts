@@ -121,6 +121,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/passkey-rows': ['store/port'],
   'store/session-rows': ['store/port'],
   'store/letters': [],
+  'store/surplus': [],
   'store/words': ['store/letters'],
   'store/search': ['store/change', 'store/port', 'store/words'],
   'store/sqlite': [
@@ -140,6 +141,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/rows',
     'store/search',
     'store/session-rows',
+    'store/surplus',
     'store/words',
   ],
   'store/postgres': [
@@ -158,6 +160,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/rows',
     'store/search',
     'store/session-rows',
+    'store/surplus',
     'store/words',
   ],
 }
