@@ -125,6 +125,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/passkey-rows': ['store/port'],
   'store/session-rows': ['store/port'],
   'store/letters': [],
+  'store/surplus': [],
   'store/words': ['lazily', 'store/letters'],
   'store/search': ['lazily', 'store/change', 'store/port', 'store/words'],
   'store/sqlite': [
@@ -144,6 +145,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/rows',
     'store/search',
     'store/session-rows',
+    'store/surplus',
     'store/words',
   ],
   'store/postgres': [
@@ -162,6 +164,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/rows',
     'store/search',
     'store/session-rows',
+    'store/surplus',
     'store/words',
   ],
 }

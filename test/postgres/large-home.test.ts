@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import { statement } from '../../src/store/postgres/engine/connections.ts'
+import { surplusOf } from '../../src/store/surplus.ts'
 import { NOON, newQuery } from '../store/fixture.ts'
 import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
 import { type Opened, openBeside } from './opened.ts'
@@ -115,7 +116,7 @@ test.each([
 })
 
 test('what gives way to a write is all that is read', async () => {
-  const writes = 16
+  const writes = surplusOf(VERSIONS)
   const read = await readBy(async () => {
     for (let made = 0; made < writes; made++) {
       const expectedVersion = VERSIONS + made

@@ -404,6 +404,22 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await isGone('large', 1)).toBe(true)
   })
 
+  test('versions over the count give way together, once there are half as many again', async () => {
+    await using small = await openFixture(engine, { versions: 20 })
+    const { agent, operator } = await small.agent()
+    /** Whatever is left of them is erased. */
+    const leftOf = async (key: string, writes: number) => {
+      for (let n = 0; n < writes; n++) {
+        await small.store().writeMemory(agent, newWrite({ key, expectedVersion: n }), NOON)
+      }
+      const erased = await small.store().eraseMemory(operator, key, 'history', NOON)
+      return erased.outcome === 'erased' ? erased.versions.length + 1 : erased
+    }
+    expect([await leftOf('a', 29), await leftOf('b', 30), await leftOf('c', 40)]).toEqual([
+      29, 20, 20,
+    ])
+  })
+
   test('a revoked token and a paused agent change nothing', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent)

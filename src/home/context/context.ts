@@ -14,17 +14,18 @@ import { summaryJson } from '../memories/summary.ts'
 import { profileView } from '../profile.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
-import { nextToRead, type Room, roomOf } from './room.ts'
+import { LEAST_SUMMARY, nextToRead, type Room, roomOf } from './room.ts'
 import { contextExample, contextSchema, NEXT } from './schema.ts'
 
 export const DEFAULT_BYTES = 8_000
 const { minBytes, maxBytes } = fields.context
 
-/** Summaries that are looked at. Of the newest, page by page, more than the largest answer holds. */
+/** Summaries that are looked at. */
 const PINNED = { order: 'key', pinned: true, limit: 1_000 } as const
-const NEWEST = { order: 'changed', limit: 100 } as const
-const MOST_PAGES = 4
 const LOOK_BYTES = 1_048_576
+
+/** Of the newest: where there is room yet when as many were seen as could have filled it. */
+const MORE_OF_NEWEST = 100
 
 type Found = ProfileAnswer & { outcome: 'profile' }
 
@@ -119,9 +120,6 @@ async function fillPinned(
   return placed
 }
 
-/** Less than any summary takes. */
-const LEAST_SUMMARY = 150
-
 /** The newest but those that are there whole: each that fits when its turn comes. */
 async function fillChanges(
   home: Home,
@@ -131,14 +129,15 @@ async function fillChanges(
 ): Promise<readonly string[]> {
   const placed: string[] = []
   let after: string | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const { memories, next } = await list(home, identity, { ...NEWEST, after })
+  for (const limit of [room.left() / LEAST_SUMMARY + whole.size, MORE_OF_NEWEST]) {
+    if (room.left() < LEAST_SUMMARY) break
+    const newest = { order: 'changed', limit: Math.floor(limit), after } as const
+    const { memories, next } = await list(home, identity, newest)
     for (const summary of memories) {
-      if (room.left() < LEAST_SUMMARY) return placed
       const item = whole.has(summary.key) ? undefined : summaryJson(summary)
       if (item && room.take(item)) placed.push(item)
     }
-    if (next === undefined) return placed
+    if (next === undefined) break
     after = next
   }
   return placed
@@ -151,12 +150,14 @@ export async function contextOf(
   bytes: number,
   next: Next,
 ): Promise<string> {
-  const found = await home.store.readProfile(identity)
+  const [found, { memories: allPinned }] = await Promise.all([
+    home.store.readProfile(identity),
+    list(home, identity, PINNED),
+  ])
   if (found.outcome === 'revoked') throw refusal(found)
   const limits = await limitsLeft(home, identity, found)
   const { head, size, withoutPurpose } = frameOf(found, limits, bytes, next)
   const room = roomOf(bytes - size)
-  const { memories: allPinned } = await list(home, identity, PINNED)
   const pinned = await fillPinned(home, identity, allPinned, room)
   const changes = await fillChanges(home, identity, pinned, room)
   const leftOut = {

@@ -1,5 +1,6 @@
 /** Room in an answer of so many bytes: what is put there is whole, or is left out. */
 import type { MemorySummary } from '../../store/port/keeping/memories.ts'
+import { summaryJson } from '../memories/summary.ts'
 
 export interface Room {
   /** UTF-8 bytes. */
@@ -45,3 +46,9 @@ export function nextToRead(
     ? { batch: fitting, rest: [] }
     : { batch: fitting.slice(0, end), rest: fitting.slice(end) }
 }
+
+/** What the smallest summary takes: one with the shortest key, and with nothing in its metadata. */
+export const LEAST_SUMMARY = summaryJson({
+  ...{ id: '00000000-0000-0000-0000-000000000000', key: 'k', bytes: 1, metadata: '{}' },
+  ...{ version: 1, createdAt: 0, updatedAt: 0 },
+}).length

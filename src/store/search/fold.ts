@@ -44,10 +44,10 @@ const ofComposed = remembered(foldOf)
 /** Of any text: what composing might change is odd. */
 const ofAny = remembered((unit) => (isComposed(unit) ? foldOf(unit) : ODD))
 
-function learn({ known, ask }: Folds, unit: number): number {
-  const fold = ask(unit)
-  known[unit] = fold
-  return fold
+/** Asks of a unit that was not met before. */
+function isOdd({ known, ask }: Folds, unit: number): boolean {
+  if (known[unit] === UNKNOWN) known[unit] = ask(unit)
+  return known[unit] === ODD
 }
 
 /** More than a memory has; what is longer is folded as a whole. */
@@ -56,18 +56,26 @@ const MOST_UNITS = 32_768
 const units = new Uint16Array(MOST_UNITS)
 const bytes = Buffer.from(units.buffer)
 
+/**
+ * Up to the first unit that is odd or not known, whose place it answers. It calls nothing: the loop
+ * is twice as quick for that, and most of a search's folding.
+ */
+function foldKnown(from: number, to: number, known: Uint16Array): number {
+  for (let at = from; at < to; at++) {
+    const fold = known[units[at] ?? 0] ?? UNKNOWN
+    if (fold >= ODD) return at
+    units[at] = fold
+  }
+  return to
+}
+
 /** Undefined where not every unit can be folded by itself. */
 function foldUnits(text: string, folds: Folds): string | undefined {
   const { length } = text
   if (length > MOST_UNITS) return undefined
-  const { known } = folds
   bytes.write(text, 'utf16le')
-  for (let i = 0; i < length; i++) {
-    const unit = units[i] ?? 0
-    let fold = known[unit] ?? ODD
-    if (fold === UNKNOWN) fold = learn(folds, unit)
-    if (fold === ODD) return undefined
-    units[i] = fold
+  for (let at = 0; at < length; at = foldKnown(at, length, folds.known)) {
+    if (isOdd(folds, units[at] ?? 0)) return undefined
   }
   return bytes.toString('utf16le', 0, 2 * length)
 }

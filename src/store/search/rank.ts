@@ -14,12 +14,7 @@ const B = 0.75
 /** What a part of a word counts, where a whole one counts 1. */
 const PART = 0.25
 
-/** How well one word is matched: whole before in parts, and either in the key before elsewhere. */
-function gradeOf(inKey: Occurrences | undefined, inside: Occurrences | undefined): number {
-  if (inKey && inKey.whole > 0) return 3
-  if (inside && inside.whole > 0) return 2
-  return inKey ? 1 : 0
-}
+const isWhole = (found: Occurrences | undefined): boolean => found !== undefined && found.whole > 0
 
 const weightOf = (found: Occurrences | undefined): number =>
   found ? found.whole + PART * (found.count - found.whole) : 0
@@ -38,21 +33,34 @@ interface Match extends Measured {
   readonly length: number
 }
 
-function measure(words: readonly string[], key: string, inside: string): Measured {
+/** What is searched of a memory, folded. */
+interface Folded {
+  readonly key: string
+  readonly text: string
+  readonly metadata: string
+}
+
+const folded = ({ key, text = '', metadata }: Looked): Folded => ({
+  key: foldedText(key),
+  text: foldedText(text),
+  metadata: foldedText(unescaped(metadata)),
+})
+
+/** A word that is matched whole comes before one in parts, and either in the key before elsewhere. */
+function measure(words: readonly string[], { key, text, metadata }: Folded): Measured {
   const weights: number[] = []
   let grade = 0
   for (const word of words) {
     const inKey = occurrencesOf(word, key)
-    const within = occurrencesOf(word, inside)
-    grade += gradeOf(inKey, within)
-    weights.push(weightOf(inKey) + weightOf(within))
+    const inText = occurrencesOf(word, text)
+    const inMetadata = occurrencesOf(word, metadata)
+    if (isWhole(inKey)) grade += 3
+    else if (isWhole(inText) || isWhole(inMetadata)) grade += 2
+    else if (inKey) grade += 1
+    weights.push(weightOf(inKey) + weightOf(inText) + weightOf(inMetadata))
   }
   return { grade, weights }
 }
-
-/** All that is searched of a memory besides its key, folded. */
-const foldedInside = ({ text = '', metadata }: Looked): string =>
-  `${foldedText(text)}\n${foldedText(unescaped(metadata))}`
 
 /** A client may spell as escapes what others write as it is. */
 const unescaped = (metadata: string): string =>
@@ -76,51 +84,43 @@ export function createRanking({ words, written }: Sought) {
   let memories = 0
   let length = 0
 
-  /** How often there is a word is counted over all memories, those that lack another included. */
-  function hasAll(key: string, inside: string): boolean {
-    let all = true
-    for (const [i, word] of words.entries()) {
-      if (key.includes(word) || inside.includes(word)) memoriesWith[i] = (memoriesWith[i] ?? 0) + 1
-      else all = false
-    }
-    return all
-  }
-
   /** True: it matches. */
   function look(memory: Looked): boolean {
-    const key = foldedText(memory.key)
-    const inside = foldedInside(memory)
+    const inside = folded(memory)
+    const { grade, weights } = measure(words, inside)
+    const units = inside.text.length + inside.metadata.length
     memories++
-    length += inside.length
-    const all = hasAll(key, inside)
+    length += units
+    // How often there is a word is counted over all memories, those that lack another included.
+    for (const [i, weight] of weights.entries()) {
+      if (weight > 0) memoriesWith[i] = (memoriesWith[i] ?? 0) + 1
+    }
     const asWritten = holdsAsWritten(memory, written)
-    if (!all && !asWritten) return false
-    matches.push({
-      key: memory.key,
-      asWritten: asWritten ? 1 : 0,
-      length: inside.length,
-      ...measure(words, key, inside),
-    })
+    if (!asWritten && weights.includes(0)) return false
+    matches.push({ key: memory.key, asWritten: asWritten ? 1 : 0, length: units, grade, weights })
     return true
   }
 
-  function scoreOf(match: Match): number {
+  const rarityOf = (having: number): number =>
+    Math.log(1 + (memories - having + 0.5) / (having + 0.5))
+
+  function scoreOf(match: Match, rarities: readonly number[]): number {
     const relative = memories > 0 ? (match.length * memories) / length : 1
     const norm = K1 * (1 - B + B * relative)
-    return match.weights.reduce((score, weight, i) => {
-      const having = memoriesWith[i] ?? 0
-      const rarity = Math.log(1 + (memories - having + 0.5) / (having + 0.5))
-      return score + (rarity * weight * (K1 + 1)) / (weight + norm)
-    }, 0)
+    return match.weights.reduce(
+      (score, weight, i) => score + ((rarities[i] ?? 0) * weight * (K1 + 1)) / (weight + norm),
+      0,
+    )
   }
 
-  return {
-    look,
-    /** Keys, best first. */
-    ranked: (): readonly string[] =>
-      matches
-        .map((match) => ({ ...match, score: scoreOf(match) }))
-        .toSorted(better)
-        .map(({ key }) => key),
+  /** Keys, best first. */
+  function ranked(): readonly string[] {
+    const rarities = memoriesWith.map(rarityOf)
+    return matches
+      .map((match) => ({ ...match, score: scoreOf(match, rarities) }))
+      .toSorted(better)
+      .map(({ key }) => key)
   }
+
+  return { look, ranked }
 }

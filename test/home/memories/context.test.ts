@@ -188,6 +188,18 @@ describe('the context', () => {
     )
   })
 
+  test.each([
+    { large: 60, small: ['k02', 'k01', 'k00'] },
+    { large: 200, small: [] },
+  ])('behind $large that do not fit the small ones are $small', async ({ large, small }) => {
+    const kept = (note: string): Kept => ({ text: 'x', note, pinned: false })
+    const memories = [...Array(3).fill(kept('')), ...Array(large).fill(kept('x'.repeat(3_000)))]
+    const { context } = await contextOf(await homeOf({}, memories))
+    const shown = context.changes.map(({ key }) => key)
+    expect(shown.filter((key) => /^k0[012]$/.test(key))).toEqual(small)
+    expect(context.leftOut.memories).toBe(memories.length - shown.length)
+  })
+
   test.each(['1999', '65537', '8e3', '-1', '', '8000.5'])('bytes=%s is refused', async (bytes) => {
     const { token } = await service.birth()
     const answer = await service.call('GET', `${path}?bytes=${bytes}`, { token })

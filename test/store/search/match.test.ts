@@ -103,6 +103,12 @@ describe('the better match comes first', () => {
       ['z', 'planning'],
     ],
     [
+      'so is a whole word of the metadata',
+      'plan',
+      { planning: {}, z: { metadata: '{"a":"plan"}' } },
+      ['z', 'planning'],
+    ],
+    [
       'a part of a key before a part of a text',
       'plan',
       { b: { text: 'planning' }, planned: {} },

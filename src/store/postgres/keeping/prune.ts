@@ -3,11 +3,11 @@
  * it looks at anything else, and may be left out: what is over is found again by a later change.
  */
 import type { HomeBounds } from '../../port/store.ts'
+import { surplusOf } from '../../surplus.ts'
 import { type Ask, statement } from '../engine/connections.ts'
 import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 
-/** What is over a count is given up when the count has grown by as much again. */
-const VERSIONS_AT_ONCE = 16
+/** Events over their count are given up when there are as many more. */
 const EVENTS_AT_ONCE = 64
 
 /** Of a home's bytes: given up beyond what had to be, so that not every write must. */
@@ -109,7 +109,9 @@ async function pruneVersions(
   made: Grown['made'],
   most: number,
 ): Promise<number | undefined> {
-  const due = made.filter(({ version }) => version > most && version % VERSIONS_AT_ONCE === 0)
+  const over = made.filter(({ version }) => version > most)
+  // Versions are not counted: a number that a change passes over is due with a later one.
+  const due = over.filter(({ version }) => (version - most) % surplusOf(most) === 0)
   if (most === 0 || due.length === 0) return undefined
   const keys = due.map(({ key }) => key)
   return (await ask(dropSurplus, agentId, keys, most))[0]?.bytes

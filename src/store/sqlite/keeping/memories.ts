@@ -57,15 +57,18 @@ const byKey = (whole: boolean, way: Way): string => `
     AND m.deleted = 0 AND m.pinned >= ?
   ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT +?`
 
+/** What is sorted is small: of those that are listed alone the rest is read. */
 function byChange(whole: boolean, way: Way): string {
   const order = way === 'on' ? 'DESC' : 'ASC'
   return `
   SELECT ${columns(whole)} FROM (
-    SELECT * FROM memories
-    WHERE agent_id = ? AND change ${way === 'on' ? '<' : '>'} ? AND key >= ? AND key < ?
-      AND deleted = 0 AND pinned >= ?
-    ORDER BY change ${order} LIMIT +?
-  ) m JOIN log v ON v.n = m.n ORDER BY m.change ${order}`
+    SELECT key, change FROM memories
+    WHERE agent_id = ?1 AND change ${way === 'on' ? '<' : '>'} ?2 AND key >= ?3 AND key < ?4
+      AND deleted = 0 AND pinned >= ?5
+    ORDER BY change ${order} LIMIT +?6
+  ) listed
+  CROSS JOIN memories m ON m.agent_id = ?1 AND m.key = listed.key
+  JOIN log v ON v.n = m.n ORDER BY listed.change ${order}`
 }
 
 const FIRST = { key: '', changed: Number.MAX_SAFE_INTEGER } as const

@@ -4,14 +4,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../../port/store.ts'
+import { surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
 
-/** Versions over the count before they are given up together: to find them costs a walk. */
-const surplusOf = (versions: number): number => Math.max(8, Math.ceil(versions / 2))
-
-/** Given up beyond what had to be, for the same reason. */
+/** Given up beyond what had to be: to find them costs a walk. */
 const AHEAD = 64
 
 /**
