@@ -6,6 +6,10 @@ import type { BuildOptions } from 'rolldown'
 /** Modules that browsers ask for one by one. */
 const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
+/** What libraries bring along for other servers and databases than ours: each would load Node's own. */
+const FOR_OTHERS =
+  /prom-client\/lib\/(cluster|pushgateway)\.js$|rate-limiter-flexible\/lib\/RateLimiter(?!Abstract|InsuredAbstract|Memory|Res|Compatible|QueueError)\w+\.js$/
+
 const parts: BuildOptions[] = [
   {
     logLevel: 'warn',
@@ -19,6 +23,12 @@ const parts: BuildOptions[] = [
     platform: 'node',
     // Nothing of ours has it, and the driver does without.
     external: ['pg-native'],
+    plugins: [
+      {
+        name: 'for-others',
+        load: { filter: { id: FOR_OTHERS }, handler: () => 'module.exports = class {}' },
+      },
+    ],
     output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   },
   {
