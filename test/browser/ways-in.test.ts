@@ -242,6 +242,7 @@ describe('other ways into the console', () => {
     await createAccount(at.house, email)
     const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
+    await page.goto('/console')
     const lines = await page.locator('.top nav :is(a, button)').evaluateAll((all) =>
       all.map((one) => {
         const range = one.ownerDocument.createRange()
