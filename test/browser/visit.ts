@@ -109,17 +109,21 @@ export async function visit(
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Of every rule; of what is in order nothing is written down, which is most of the work. */
-const COMPLAINTS = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-  violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => location.href + ' ' + id + ': ' + html + ' ' + failureSummary),
-  ),
-)`
+/** Of what is in order nothing is written down, which is most of the work. */
+const complaints = (runOnly?: readonly string[]): string =>
+  `axe.run(${JSON.stringify({ resultTypes: ['violations'], runOnly })}).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => [location.href, id, html, failureSummary].join(' ')),
+    ),
+  )`
 
-/** What axe-core finds wrong with the page as it stands, one line for each element. */
-export async function barriers(page: Page): Promise<string[]> {
+/** The rules that look at more than what is there and how large it is. */
+export const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
+
+/** What axe-core finds wrong with the page as it stands, one line for each element; by every rule. */
+export async function barriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`${axe};undefined`)
-  return await page.evaluate<string[]>(COMPLAINTS)
+  return await page.evaluate<string[]>(complaints(rules))
 }
 
 /** True when something is wider than the window. */
