@@ -20,6 +20,8 @@ const unnumbered: Readonly<Record<string, RegExp>> = {
   '<wait>': /(?<=Try again in )\d+ (?:second|minute)s?/g,
   '<day>': /\d{4}-\d\d-\d\d/g,
   '<edition>': /(?<=\/assets\/)[0-9a-f]{12}(?=\/)/g,
+  // A build calls the browser's modules otherwise than their sources, by which they are recorded.
+  ts: /(?<=\/assets\/<edition>\/[a-z]+\.)js\b/g,
   // A plant's shape comes from its id.
   '<svg>': /<svg class="(?:plant|seedling)[\s\S]*?<\/svg>/g,
 }

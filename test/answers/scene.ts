@@ -37,6 +37,8 @@ export type Part = (visit: Visit) => Promise<void>
 
 export interface Scene {
   readonly env?: Readonly<Record<string, string>>
+  /** The built program unless told. */
+  readonly entry?: string
   /** What is played, in this order, on one process. */
   readonly parts: Readonly<Record<string, Part>>
 }
@@ -115,13 +117,12 @@ const settingsOf = (env: Scene['env'] = {}): string =>
     .join('')
 
 /** Everything that was answered, as text. */
-export async function play({ env, parts }: Scene): Promise<string> {
+export async function play({ env, entry, parts }: Scene): Promise<string> {
   const pages = createPages()
   // Where PUBLIC_URL is set, the program does not say which of the free ports it took.
   const port = env?.PUBLIC_URL ? await freePort() : 0
-  // The sources: a build names its browser's modules otherwise.
   const server = await serve({
-    ...{ directory: freshDirectory(), entry: 'src/main.ts' },
+    ...{ directory: freshDirectory(), ...(entry && { entry }) },
     env: { ...env, PORT: `${port}` },
   })
   const client = createClient(port || Number(new URL(server.url).port))

@@ -47,6 +47,7 @@ describe('the way of one who has never seen it', () => {
     await write(at.house, born.token, 'rules', 'Water every day.')
     const visitor = await visit(at.browser, at.house.base, options)
     await signIn(visitor.page, email)
+    await visitor.page.goto('/console')
     const stored = async () =>
       (await at.house.call('GET', `${memoryPath}?key=plan`, { token: born.operatorToken })).body
         .memory

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
-import { barriers, overflows, signIn, signInByForm, together, visit } from './visit.ts'
+import { barriers, OF_COLOURS, overflows, signIn, signInByForm, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
   const at = together()
@@ -148,9 +148,10 @@ describe('other ways into the console', () => {
 
   /** What a page is asked for in them makes no difference: only its style depends on them. */
   const LOOKS = [
-    { width: 320, colorScheme: 'light' },
-    { width: 360, colorScheme: 'dark' },
-    { width: 1600, colorScheme: 'dark' },
+    { width: 320, colorScheme: 'light', rules: undefined },
+    // Narrow as well: only the colours are others.
+    { width: 360, colorScheme: 'dark', rules: OF_COLOURS },
+    { width: 1600, colorScheme: 'dark', rules: undefined },
   ] as const
 
   test('every page fits every width, and can be read in light and in dark', async () => {
@@ -184,10 +185,10 @@ describe('other ways into the console', () => {
     ]
     for (const path of pages) {
       await page.goto(path)
-      for (const { width, colorScheme } of LOOKS) {
+      for (const { width, colorScheme, rules } of LOOKS) {
         await page.setViewportSize({ width, height: 800 })
         await page.emulateMedia({ colorScheme })
-        expect(await barriers(page)).toEqual([])
+        expect(await barriers(page, rules)).toEqual([])
         expect([path, width, await overflows(page)]).toEqual([path, width, false])
       }
     }
@@ -242,6 +243,7 @@ describe('other ways into the console', () => {
     await createAccount(at.house, email)
     const { page } = await visit(at.browser, at.house.base)
     await signIn(page, email)
+    await page.goto('/console')
     const lines = await page.locator('.top nav :is(a, button)').evaluateAll((all) =>
       all.map((one) => {
         const range = one.ownerDocument.createRange()

@@ -38,16 +38,32 @@ describe('a refusal', () => {
     body: problemOf(status, code),
   })
 
-  test.each([
+  /** Of one's own, for those that wait beside each other. */
+  const openOne = async (options: { readonly retries?: number } = {}) => {
+    const own = await openScripted()
+    return { own, asking: new AgentHome({ url: own.url, token: TOKEN, ...options }) }
+  }
+
+  test.concurrent.each([
     [429, 'rate_limited'],
     [503, 'overloaded'],
     [503, 'stopping'],
   ])('of %s %s is asked again after Retry-After, a write too', async (status, code) => {
-    scripted.answer(busy(status, code), found)
+    const { own, asking } = await openOne()
+    own.answer(busy(status, code), found)
     const start = performance.now()
-    expect(await home.append('plan', 'A')).toEqual(memory)
+    expect(await asking.append('plan', 'A')).toEqual(memory)
     expect(performance.now() - start).toBeGreaterThan(990)
-    expect(scripted.asked).toHaveLength(2)
+    expect(own.asked).toHaveLength(2)
+    await own.close()
+  })
+
+  test.concurrent('is not waited out for ever', async () => {
+    const { own, asking } = await openOne({ retries: 1 })
+    own.answer(busy(503, 'overloaded'))
+    expect(await caught(asking.read('plan'))).toMatchObject({ code: 'overloaded', status: 503 })
+    expect(own.asked).toHaveLength(2)
+    await own.close()
   })
 
   test('that asks for more than maxWait, or says no time, is told at once', async () => {
@@ -59,13 +75,6 @@ describe('a refusal', () => {
     const request = { name: 'one', access: 'read' } as const
     expect(await caught(home.createKey(request))).toMatchObject({ code: 'key_quota_reached' })
     expect(scripted.asked).toHaveLength(1)
-  })
-
-  test('is not waited out for ever', async () => {
-    const impatient = new AgentHome({ url: scripted.url, token: TOKEN, retries: 1 })
-    scripted.answer(busy(503, 'overloaded'))
-    expect(await caught(impatient.read('plan'))).toMatchObject({ code: 'overloaded', status: 503 })
-    expect(scripted.asked).toHaveLength(2)
   })
 
   test('of a proxy that does not know whether it arrived counts as a lost answer', async () => {

@@ -20,7 +20,7 @@ const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
 
 const program = `exec ${pinnedNode} ${inject('program')} "$@"`
 
-test('docs/cli.md: each block prints what it says', async () => {
+test.concurrent('docs/cli.md: each block prints what it says', async () => {
   const directory = freshDirectory()
   const own = await serve({ directory })
   const { PATH } = process.env
@@ -36,7 +36,7 @@ test('docs/cli.md: each block prints what it says', async () => {
   expect(readFileSync(join(directory, 'refused.txt'), 'utf8')).toContain('(agent_paused')
 })
 
-test('docs/cli.md speaks of every command', () => {
+test.concurrent('docs/cli.md speaks of every command', () => {
   for (const { name } of commands)
     expect(guide).toMatch(new RegExp(`agent-home ${name}|\\\`${name}`))
 })
@@ -63,7 +63,7 @@ async function open(): Promise<Home> {
   return { born, start, run: (...args) => start(...args).ended, directory }
 }
 
-describe('codes', () => {
+describe.concurrent('codes', () => {
   test('tell a script what happened, and the JSON says it too', async () => {
     const { run } = await open()
     const code = async (...args: string[]) => (await run(...args)).code
@@ -100,7 +100,7 @@ describe('codes', () => {
   })
 })
 
-test('texts go in and out byte for byte, by argument, by file and by pipe', async () => {
+test.concurrent('texts go in and out byte for byte, by argument, by file and by pipe', async () => {
   const { run, directory } = await open()
   const text = '\n  “слово” \u001b[2J🌱\r\nlast line\r\n\ufeff'
   writeFileSync(join(directory, 'text'), text)
@@ -118,7 +118,7 @@ test('texts go in and out byte for byte, by argument, by file and by pipe', asyn
   })
 })
 
-test('watch says what happens as it happens, and ends as a signal ends it', async () => {
+test.concurrent('watch says what happens as it happens, and ends as a signal ends it', async () => {
   const { run, start } = await open()
   const watch = start('watch', '--after', '0', '--json')
   await run('write', 'plan', 'one')
@@ -127,7 +127,7 @@ test('watch says what happens as it happens, and ends as a signal ends it', asyn
   expect(await watch.kill('SIGINT')).toMatchObject({ signal: 'SIGINT' })
 })
 
-test('a reader that is gone ends a command without a word', async () => {
+test.concurrent('a reader that is gone ends a command without a word', async () => {
   const { run, start } = await open()
   await run('write', 'plan', 'one')
   const watch = start('watch', '--after', '0')
@@ -137,7 +137,7 @@ test('a reader that is gone ends a command without a word', async () => {
   expect(await watch.ended).toMatchObject({ code: 141 })
 })
 
-test('an export is whole or not there, and replaces nothing unasked', async () => {
+test.concurrent('an export is whole or not there, and replaces nothing unasked', async () => {
   const { run, directory } = await open()
   await run('write', 'plan', 'one')
   const { stdout } = await run('export')
@@ -150,7 +150,7 @@ test('an export is whole or not there, and replaces nothing unasked', async () =
   expect(readdirSync(directory).filter((name) => name.includes('.part'))).toEqual([])
 })
 
-test('a birth without consent is refused, with what to do', async () => {
+test.concurrent('a birth without consent is refused, with what to do', async () => {
   const directory = freshDirectory()
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await launch({ directory, args: ['birth', ...flags] }).ended
@@ -158,7 +158,7 @@ test('a birth without consent is refused, with what to do', async () => {
   expect(refused.output).toContain('Ask your operator first')
 })
 
-describe('a profile', () => {
+describe.concurrent('a profile', () => {
   const env = (config: string) => ({ XDG_CONFIG_HOME: config })
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
   type Ask,
@@ -138,8 +138,8 @@ test('a server that is killed during a write leaves its outcome unknown', async 
   expectBroken(error)
 })
 
-test('a server that no longer answers is given up', async () => {
-  const few = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test', STATEMENT_MS)
+test.concurrent('a server that no longer answers is given up', async ({ onTestFinished }) => {
+  const few = openConnections(hostsOf(server.url('postgres')), 2, 'agent-home test', STATEMENT_MS)
   const stopped: number[] = []
   const stop = async (ask: Ask) => {
     const [backend] = await ask(pid)
@@ -151,13 +151,15 @@ test('a server that no longer answers is given up', async () => {
     await few.close()
   })
   await stop(few.read)
-  const written = await faultOf(few.write(pid))
-  const undone = await faultOf(
-    few.transact(async (ask) => {
-      await stop(ask)
-      await ask(pid)
-    }),
-  )
+  const [written, undone] = await Promise.all([
+    faultOf(few.write(pid)),
+    faultOf(
+      few.transact(async (ask) => {
+        await stop(ask)
+        await ask(pid)
+      }),
+    ),
+  ])
   const [fresh] = await few.read(pid)
   expect(written).toBeInstanceOf(OutcomeUnknown)
   expect(undone).toMatchObject({ name: 'StoreUnavailable' })
@@ -165,6 +167,33 @@ test('a server that no longer answers is given up', async () => {
     expect(cause).toMatchObject({ message: 'Query read timeout' })
   }
   expect(new Set([...stopped, fresh?.pid]).size).toBe(3)
+})
+
+test.concurrent('a server that is not there is unavailable', async () => {
+  const none = openConnections(
+    hostsOf(`postgres://u:p@127.0.0.1:${await freePort()}/x`),
+    1,
+    'agent-home test',
+  )
+  const refused = await faultOf(none.write(pid))
+  expect(refused).toMatchObject({ name: 'StoreUnavailable', cause: { code: 'ECONNREFUSED' } })
+  if (refused.cause instanceof Error) expectBroken(refused.cause)
+  await none.close()
+})
+
+test.concurrent('a server that does not greet is unavailable', async () => {
+  const mute = createServer().listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  const { port } = mute.address() as AddressInfo
+  const silent = openConnections(
+    hostsOf(`postgres://u:p@127.0.0.1:${port}/x`),
+    1,
+    'agent-home test',
+  )
+  const timedOut = await faultOf(silent.write(pid))
+  expect(timedOut.name).toBe('StoreUnavailable')
+  await silent.close()
+  mute.close()
 })
 
 test('an error of ours on a connection that broke meanwhile leaves no doubt', async () => {
@@ -205,25 +234,6 @@ test('a way that is cut, and an answer that makes no sense', async () => {
   expectBroken(reset)
   const nonsense = Buffer.from([0x21, 0, 0, 0, 4])
   expectBroken(await faultOnTheWay((client) => client.write(nonsense)))
-})
-
-test('a server that is not there, or does not greet, is unavailable', async () => {
-  const none = openConnections(
-    hostsOf(`postgres://u:p@127.0.0.1:${await freePort()}/x`),
-    1,
-    'agent-home test',
-  )
-  const refused = await faultOf(none.write(pid))
-  expect(refused).toMatchObject({ name: 'StoreUnavailable', cause: { code: 'ECONNREFUSED' } })
-  if (refused.cause instanceof Error) expectBroken(refused.cause)
-  await none.close()
-
-  const silent = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test')
-  process.kill(Number(server.pid()), 'SIGSTOP')
-  const timedOut = await faultOf(silent.write(pid))
-  process.kill(Number(server.pid()), 'SIGCONT')
-  expect(timedOut.name).toBe('StoreUnavailable')
-  await silent.close()
 })
 
 test('every message that is known was given by the installed driver', () => {

@@ -10,15 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, serve } from './program.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
 const databaseAt = (directory: string): string => join(directory, 'data', 'home.db')
 
-test.each([
+test.concurrent.each([
   ['a symlink beside it', (directory: string) => join(directory, 'data', 'other.db')],
   ['a symlink elsewhere', () => join(freshDirectory(), 'other.db')],
 ])('a second process that opens the database by %s is refused', async (_, nameIn) => {
@@ -34,7 +34,7 @@ test.each([
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
 })
 
-test('a second process that comes through a linked directory is refused', async () => {
+test.concurrent('a second process that comes through a linked directory is refused', async () => {
   const directory = freshDirectory()
   await serve({ directory })
   const link = join(freshDirectory(), 'linked')
@@ -45,7 +45,7 @@ test('a second process that comes through a linked directory is refused', async 
   expect(output).toContain('data/home.db is in use by process')
 })
 
-test('a symlink to a file that is not there yet leads to the same database as the file', async () => {
+test.concurrent('a symlink to a file that is not there yet leads to the same database as the file', async () => {
   const directory = freshDirectory()
   mkdirSync(join(directory, 'data'))
   const link = join(directory, 'link.db')
@@ -59,7 +59,7 @@ test('a symlink to a file that is not there yet leads to the same database as th
   expect((await readMemory(byName.url, token, 'plan')).memory.text).toBe('Step 1')
 })
 
-test('a database with two names is refused until one of them is gone', async () => {
+test.concurrent('a database with two names is refused until one of them is gone', async () => {
   const directory = freshDirectory()
   await (await serve({ directory })).kill('SIGTERM')
   const other = join(directory, 'other.db')
@@ -97,7 +97,7 @@ const ALL_PRIVATE = {
   'home.db.owner': '600',
 }
 
-test('the files are the owner’s alone, in a directory that was there and open too', async () => {
+test.concurrent('the files are the owner’s alone, in a directory that was there and open too', async () => {
   const directory = freshDirectory()
   const data = join(directory, 'data')
   mkdirSync(data)
@@ -109,7 +109,7 @@ test('the files are the owner’s alone, in a directory that was there and open 
   expect((await server.kill('SIGTERM')).output).not.toContain('"level":40')
 })
 
-test('files of the database that were open to others are closed at the start', async () => {
+test.concurrent('files of the database that were open to others are closed at the start', async () => {
   const directory = freshDirectory()
   const data = join(directory, 'data')
   const first = await serve({ directory, under })
@@ -123,7 +123,7 @@ test('files of the database that were open to others are closed at the start', a
   expect(modesIn(data)).toEqual({ ...ALL_PRIVATE, 'notes.txt': '644' })
 })
 
-test('a directory in which others may write is warned of', async () => {
+test.concurrent('a directory in which others may write is warned of', async () => {
   const directory = freshDirectory()
   const data = join(directory, 'data')
   mkdirSync(data)

@@ -3,6 +3,7 @@
  * the nodes heal without a restart.
  */
 import { afterEach, expect, test } from 'vitest'
+import { times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
@@ -12,6 +13,8 @@ import { cleanUp } from './program.ts'
 
 const BACK_WITHIN_MS = 10_000
 const KEYS = ['a', 'b', 'c', 'd']
+/** Before each kill. */
+const CHANGES = times(200)
 
 let server: PostgresServer | undefined
 afterEach(async () => {
@@ -28,7 +31,7 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   const stops = nodes.map((_, node) => load.start(node, 8))
   for (let cycle = 0; cycle < 3; cycle++) {
     const before = load.saved()
-    await load.until(() => load.saved() > before + 200)
+    await load.until(() => load.saved() > before + CHANGES)
     await server.kill()
     const atKill = load.saved()
     await server.start()

@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
-afterEach(async () => {
+afterAll(async () => {
   await cleanUp()
   await dropDatabases()
 })
@@ -31,13 +31,13 @@ async function stopped(): Promise<Launch & { path: string }> {
   return { directory, path: join(directory, 'data', 'home.db') }
 }
 
-test('before the first start nothing is wrong, and it says what will be', async () => {
+test.concurrent('before the first start nothing is wrong, and it says what will be', async () => {
   const { code, of } = await examine({ directory: freshDirectory() })
   expect(code).toBe(0)
   expect(of.database).toMatchObject({ state: 'odd', advice: 'The first start makes it.' })
 })
 
-test('of a service that runs, all is good', async () => {
+test.concurrent('of a service that runs, all is good', async () => {
   const directory = freshDirectory()
   const { url } = await serve({ directory })
   const env = { PORT: portOf(url), PUBLIC_URL: url }
@@ -53,7 +53,7 @@ test('of a service that runs, all is good', async () => {
   expect(shown.stdout).toMatch(/^ok {5}Node\.js +v\d+.*\n(ok .*\n)+Nothing is wrong\.\n$/)
 })
 
-test('a server is asked for what it is set to', async () => {
+test.concurrent('a server is asked for what it is set to', async () => {
   const { url: DATABASE_URL } = await freshDatabase()
   const { code, of } = await examine({ directory: freshDirectory(), env: { DATABASE_URL } })
   // The servers of tests do not sync: they are told so.
@@ -64,7 +64,7 @@ test('a server is asked for what it is set to', async () => {
   expect(JSON.stringify(of)).not.toContain(new URL(DATABASE_URL).password || 'nothing')
 })
 
-test('a server that does not answer is named without its password', async () => {
+test.concurrent('a server that does not answer is named without its password', async () => {
   const DATABASE_URL = 'postgres://me:s3cret@127.0.0.1:1/home'
   const { code, of } = await examine({ directory: freshDirectory(), env: { DATABASE_URL } })
   expect(code).toBe(1)
@@ -75,14 +75,14 @@ test('a server that does not answer is named without its password', async () => 
   expect(JSON.stringify(of)).not.toContain('s3cret')
 })
 
-test('what is not set as it must be is all there is to say', async () => {
+test.concurrent('what is not set as it must be is all there is to say', async () => {
   const { code, of } = await examine({ directory: freshDirectory(), env: { PORT: 'x' } })
   expect(code).toBe(1)
   expect(of.configuration).toMatchObject({ state: 'wrong', says: expect.stringContaining('PORT') })
   expect(of.database).toBeUndefined()
 })
 
-test('files that others may read, and a disk that is nearly full', async () => {
+test.concurrent('files that others may read, and a disk that is nearly full', async () => {
   const { path, ...options } = await stopped()
   chmodSync(path, 0o644)
   const env = { DISK_RESERVE: '999999999999999' }
@@ -95,7 +95,7 @@ test('files that others may read, and a disk that is nearly full', async () => {
   expect(of.disk).toMatchObject({ state: 'wrong', advice: expect.stringContaining('Make room') })
 })
 
-test('a clock that stands behind the data, and a newer schema', async () => {
+test.concurrent('a clock that stands behind the data, and a newer schema', async () => {
   const { path, ...options } = await stopped()
   const db = new DatabaseSync(path)
   db.exec(`INSERT OR REPLACE INTO heartbeat VALUES (1, ${Date.now() + 3_600_000});
@@ -110,7 +110,7 @@ test('a clock that stands behind the data, and a newer schema', async () => {
   expect(of.schema).toMatchObject({ state: 'wrong', says: expect.stringContaining('it is 1000') })
 })
 
-test('what is no database is said, and not opened', async () => {
+test.concurrent('what is no database is said, and not opened', async () => {
   const directory = freshDirectory()
   mkdirSync(join(directory, 'data', 'home.db'), { recursive: true })
   const { code, of } = await examine({ directory })
@@ -118,7 +118,7 @@ test('what is no database is said, and not opened', async () => {
   expect(of.database?.state).toBe('wrong')
 })
 
-test('an address at which something else answers, and a public one that is not encrypted', async () => {
+test.concurrent('an address at which something else answers, and a public one that is not encrypted', async () => {
   const other = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { memoryPath } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth, readMemory } from './calls.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
 const LIMIT_MS = 10_000
 
@@ -39,7 +39,7 @@ async function beginWrite({ url }: Server, token: string) {
   return { socket, hears }
 }
 
-test('SIGTERM lets a request finish, says that it is stopping, and exits with 0', async () => {
+test.concurrent('SIGTERM lets a request finish, says that it is stopping, and exits with 0', async () => {
   const directory = freshDirectory()
   const server = await serve({ directory })
   const { token } = await birth(server.url)
@@ -62,7 +62,7 @@ test('SIGTERM lets a request finish, says that it is stopping, and exits with 0'
   expect((await readMemory(again.url, token, 'last')).memory.text).toBe('word')
 })
 
-test('an idle kept-alive connection does not hold up the stop', async () => {
+test.concurrent('an idle kept-alive connection does not hold up the stop', async () => {
   const server = await serve({ directory: freshDirectory() })
   await (await fetch(`${server.url}/healthz`)).text()
   const startedAt = performance.now()
@@ -78,7 +78,7 @@ async function writeUntilLost({ write }: Recorder, key: string, wrote: () => voi
   }
 }
 
-test('under load it stops at once, and every acknowledged write is kept', async () => {
+test.concurrent('under load it stops at once, and every acknowledged write is kept', async () => {
   const directory = freshDirectory()
   const env = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
   let server = await serve({ directory, env })
@@ -98,14 +98,14 @@ test('under load it stops at once, and every acknowledged write is kept', async 
   expect(faultsOf(record.history)).toEqual([])
 })
 
-test('it stops although the reader of its log is gone', async () => {
+test.concurrent('it stops although the reader of its log is gone', async () => {
   const server = await serve({ directory: freshDirectory() })
   server.stopListening()
   expect((await fetch(`${server.url}/nowhere`)).status).toBe(404)
   expect((await server.kill('SIGTERM')).code).toBe(0)
 })
 
-test('a request that never ends is cut off at the limit, and the exit is clean', async () => {
+test.concurrent('a request that never ends is cut off at the limit, and the exit is clean', async () => {
   const server = await serve({ directory: freshDirectory() })
   const { token } = await birth(server.url)
   const { socket } = await beginWrite(server, token)

@@ -2,19 +2,20 @@
  * kill -9 in the midst of erasures, while others write: what was erased by an answer is in no row
  * from then on, and with the embedded store in no file; what was not answered is erased as a whole
  * or not at all, and in no file once the process has started again where it is. `KILL_CYCLES` sets
- * how often (5).
+ * how often.
  */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { times } from '../effort.ts'
 import { bytesIn, found, newMark } from '../store/erasing.ts'
 import { birth, eraseMemory, type Tokens, writeMemory } from './calls.ts'
 import { type Keeping, keepings } from './databases.ts'
 import { dropDatabases } from './nodes.ts'
 import { cleanUp, type Server, serve } from './program.ts'
 
-const CYCLES = Number(process.env.KILL_CYCLES ?? 5)
+const CYCLES = Number(process.env.KILL_CYCLES ?? times(10))
 const KEYS = Array.from({ length: 24 }, (_, n) => `key.${n}`)
 const VERSIONS = 3
 

@@ -4,6 +4,7 @@
  * how often (5); each time the new primary gets a standby of its own.
  */
 import { afterEach, expect, test } from 'vitest'
+import { times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 import { birth } from './calls.ts'
@@ -14,6 +15,8 @@ import { cleanUp } from './program.ts'
 const CYCLES = Number(process.env.FAIL_OVER_CYCLES ?? 5)
 const BACK_WITHIN_MS = 10_000
 const KEYS = ['a', 'b', 'c', 'd']
+/** Before each kill. */
+const CHANGES = times(200)
 
 const servers: PostgresServer[] = []
 afterEach(async () => {
@@ -41,7 +44,7 @@ test(
     const outages: number[] = []
     for (let cycle = 0; cycle < CYCLES; cycle++) {
       const before = load.saved()
-      await load.until(() => load.saved() > before + 200)
+      await load.until(() => load.saved() > before + CHANGES)
       await primary.kill()
       const [killedAt, atKill] = [performance.now(), load.saved()]
       await standby.query('SELECT pg_promote()')

@@ -2,11 +2,11 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
 const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
 
@@ -22,7 +22,7 @@ async function lived(): Promise<{ options: Launch; directory: string; token: str
   return { options: { directory }, directory, token }
 }
 
-describe('backup', () => {
+describe.concurrent('backup', () => {
   test('while nobody serves: its owner’s alone, verified, and nothing is left beside', async () => {
     const { options, directory, token } = await lived()
     const { code, output } = await run(options, 'backup', 'backup.db')
@@ -98,7 +98,7 @@ describe('backup', () => {
     ])
   })
 
-  test('a signal leaves nothing half done', async () => {
+  test('a signal leaves nothing half done', async ({ expect }) => {
     const { options, directory } = await lived()
     const db = new DatabaseSync(databaseOf(directory))
     // Long enough to be met on its way.
@@ -125,7 +125,7 @@ describe('backup', () => {
   })
 })
 
-describe('verify', () => {
+describe.concurrent('verify', () => {
   test('says what is there, and how much was checked', async () => {
     const { options } = await lived()
     const { code, stdout } = await run(options, 'verify', 'data/home.db')

@@ -1,10 +1,10 @@
 /** `agent-home gateway`: whoever owns the host removes what a stranger left. */
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { dropDatabases } from './nodes.ts'
 import { onFile, places } from './places.ts'
 import { cleanUp, type Launch, launch, serve } from './program.ts'
 
-afterEach(async () => {
+afterAll(async () => {
   await cleanUp()
   await dropDatabases()
 })
@@ -18,35 +18,40 @@ const leave = (url: string, path: string, text: string) =>
     body: JSON.stringify({ text, identity: 'Eve' }),
   })
 
-test.each(places)('on $name, while it serves and while it does not', async ({ place }) => {
-  const options = await place()
-  const server = await serve(options)
-  const rude = 'rude\u001b[2Jwords\nand more'
-  for (const text of ['first', rude]) await leave(server.url, '/api/seeds', text)
-  await leave(server.url, '/api/garden', 'a trace')
-  const { code, stdout } = await run(options, 'gateway', 'list', '--feed', 'seeds')
-  expect({ code, stdout }).toMatchObject({ code: 0 })
-  expect(stdout).toMatch(/^ID +FEED +LEFT AT \(UTC\) +BY +TEXT\n/)
-  expect(stdout).toMatch(/Eve +rude \[2Jwords and more\n.*Eve +first\n$/)
+test.concurrent.each(places)(
+  'on $name, while it serves and while it does not',
+  async ({ place }) => {
+    const options = await place()
+    const server = await serve(options)
+    const rude = 'rude\u001b[2Jwords\nand more'
+    for (const text of ['first', rude]) await leave(server.url, '/api/seeds', text)
+    await leave(server.url, '/api/garden', 'a trace')
+    const { code, stdout } = await run(options, 'gateway', 'list', '--feed', 'seeds')
+    expect({ code, stdout }).toMatchObject({ code: 0 })
+    expect(stdout).toMatch(/^ID +FEED +LEFT AT \(UTC\) +BY +TEXT\n/)
+    expect(stdout).toMatch(/Eve +rude \[2Jwords and more\n.*Eve +first\n$/)
 
-  const listed = await run(options, 'gateway', 'list', '--json')
-  const { entries } = JSON.parse(listed.stdout) as { entries: { id: string; text: string }[] }
-  expect(entries.map(({ text }) => text)).toEqual(['a trace', rude, 'first'])
-  const removed = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
-  expect(removed).toMatchObject({ code: 0, stdout: `Removed ${entries[1]?.id}.\n` })
-  const { seeds } = (await (await fetch(`${server.url}/api/seeds`)).json()) as { seeds: unknown[] }
-  expect(seeds).toMatchObject([{ text: 'first' }])
+    const listed = await run(options, 'gateway', 'list', '--json')
+    const { entries } = JSON.parse(listed.stdout) as { entries: { id: string; text: string }[] }
+    expect(entries.map(({ text }) => text)).toEqual(['a trace', rude, 'first'])
+    const removed = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
+    expect(removed).toMatchObject({ code: 0, stdout: `Removed ${entries[1]?.id}.\n` })
+    const { seeds } = (await (await fetch(`${server.url}/api/seeds`)).json()) as {
+      seeds: unknown[]
+    }
+    expect(seeds).toMatchObject([{ text: 'first' }])
 
-  await server.kill('SIGTERM')
-  const again = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
-  expect(again).toMatchObject({ code: 4, stdout: '' })
-  expect(again.output).toMatch(/^No entry .* in .*\.\n$/)
-  expect((await run(options, 'gateway', 'remove', entries[2]?.id ?? '')).code).toBe(0)
-  const left = await run(options, 'gateway', 'list', '--limit', '5', '--json')
-  expect(JSON.parse(left.stdout).entries).toMatchObject([{ text: 'a trace' }])
-})
+    await server.kill('SIGTERM')
+    const again = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
+    expect(again).toMatchObject({ code: 4, stdout: '' })
+    expect(again.output).toMatch(/^No entry .* in .*\.\n$/)
+    expect((await run(options, 'gateway', 'remove', entries[2]?.id ?? '')).code).toBe(0)
+    const left = await run(options, 'gateway', 'list', '--limit', '5', '--json')
+    expect(JSON.parse(left.stdout).entries).toMatchObject([{ text: 'a trace' }])
+  },
+)
 
-test.each([
+test.concurrent.each([
   ['list', '--limit', '0'],
   ['list', '--limit', 'many'],
   ['remove', 'the rude one'],

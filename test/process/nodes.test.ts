@@ -1,5 +1,6 @@
 /** Two nodes on one PostgreSQL are one service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { times } from '../effort.ts'
 import { freshKey } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
@@ -59,7 +60,7 @@ test('reads and changes over both nodes are linearizable', async () => {
   const { token } = await birth(nodes[0].url)
   const load = loadOn(nodes, token, ['a', 'b', 'c', 'd'])
   const stops = nodes.map((_, node) => load.start(node, 8))
-  await load.until(() => load.history().length > 2_000)
+  await load.until(() => load.history().length > times(2_000))
   await Promise.all(stops.map((stop) => stop()))
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(nodes[0].url, token, load.history())).toEqual([])
@@ -76,7 +77,7 @@ describe('a credential', () => {
     const { token: first, operator_token: operator } = await birth(a.url)
     await writeMemory(a.url, first, { key: 'k', text: 'x', expectedVersion: 0 })
     let token = first
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < times(50); round++) {
       const [here, there] = round % 2 === 0 ? [a, b] : [b, a]
       await warm(there, token)
       const headers = bearer(operator)
@@ -101,7 +102,7 @@ describe('a credential', () => {
       const body = JSON.stringify({ status })
       await fetch(`${a.url}/api/agents/me`, { method: 'PATCH', headers, body })
     }
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < times(20); round++) {
       await warm(b, token)
       await set('paused')
       expect(await statusOf(b, `${memory}?key=k`, token)).toBe(403)
@@ -112,7 +113,7 @@ describe('a credential', () => {
 
   test('that writes without pause on one node writes nothing after its rotation was answered', async () => {
     const [a, b] = nodes
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < times(10); round++) {
       const { token, operator_token: operator }: Tokens = await birth(a.url)
       let rotated = false
       const writers = Array.from({ length: 16 }, async (_, i) => {
@@ -215,12 +216,12 @@ test('kill -9 of a node in mid-load loses nothing that was answered', async () =
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const load = loadOn(killed, token, keys)
   const [stopFirst, stopSecond] = [load.start(0, 8), load.start(1, 8)]
-  await load.until(() => load.saved() > 300)
+  await load.until(() => load.saved() > times(300))
   const ending = killed[1].kill('SIGKILL')
   await stopSecond()
   await ending
   const before = load.saved()
-  await load.until(() => load.saved() > before + 100)
+  await load.until(() => load.saved() > before + times(100))
   await stopFirst()
   await readEach(load, keys)
   expect(faultsOf(load.history())).toEqual([])

@@ -11,7 +11,7 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { lockDatabase } from '../../src/store/sqlite/engine/lock.ts'
 import { birthBody, freshKey } from '../harness.ts'
 import { birth, type Tokens, writeMemory } from './calls.ts'
@@ -19,7 +19,7 @@ import { dropDatabases } from './nodes.ts'
 import { onFile, onServer, places } from './places.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
-afterEach(async () => {
+afterAll(async () => {
   await cleanUp()
   await dropDatabases()
 })
@@ -53,7 +53,7 @@ async function lastEvent(url: string, token: string): Promise<unknown> {
   return events.at(-1)
 }
 
-describe.each(places)('on $name', ({ place }) => {
+describe.concurrent.each(places)('on $name', ({ place }) => {
   test('while the service runs, the old token is void at once and the new one stands', async () => {
     const options = await place()
     const server = await serve(options)
@@ -101,7 +101,7 @@ describe.each(places)('on $name', ({ place }) => {
   })
 })
 
-test('every node of several knows at once', async () => {
+test.concurrent('every node of several knows at once', async () => {
   const options = await onServer()
   const nodes = [await serve(options), await serve({ ...options, directory: freshDirectory() })]
   const [{ url } = { url: '' }] = nodes
@@ -113,7 +113,7 @@ test('every node of several knows at once', async () => {
   expect(await statuses(token)).toEqual([200, 200])
 })
 
-test('what a killed service left behind is in nobody’s way', async () => {
+test.concurrent('what a killed service left behind is in nobody’s way', async () => {
   const options = await onFile()
   const control = join(options.directory, 'data', 'home.db.control')
   const first = await serve(options)
@@ -131,7 +131,7 @@ test('what a killed service left behind is in nobody’s way', async () => {
   expect(existsSync(control)).toBe(false)
 })
 
-test('it says who holds the database and does not answer', async () => {
+test.concurrent('it says who holds the database and does not answer', async () => {
   const options = await onFile()
   const server = await serve(options)
   const born = await birth(server.url)
@@ -145,7 +145,7 @@ test('it says who holds the database and does not answer', async () => {
   expect(held.output).toContain('does not answer. If that is the service, stop it')
 })
 
-test('an answer that is lost is told so, and no token is shown', async () => {
+test.concurrent('an answer that is lost is told so, and no token is shown', async () => {
   const options = await onFile()
   await (await serve(options)).kill('SIGTERM')
   const deaf = createServer((socket) => socket.once('data', () => socket.destroy()))
@@ -158,7 +158,7 @@ test('an answer that is lost is told so, and no token is shown', async () => {
   )
 })
 
-test('a service of another version says that it does not know the question', async () => {
+test.concurrent('a service of another version says that it does not know the question', async () => {
   const options = await onFile()
   await (await serve(options)).kill('SIGTERM')
   const refused = JSON.stringify({ refused: 'Another version.' })
@@ -180,7 +180,7 @@ function foreignFile(): string {
   return path
 }
 
-test('the data of another user is not opened', async () => {
+test.concurrent('the data of another user is not opened', async () => {
   const path = foreignFile()
   const beside = readdirSync(join(path, '..'))
   const options = { directory: freshDirectory(), env: { DATABASE_URL: `sqlite:${path}` } }
@@ -192,7 +192,7 @@ test('the data of another user is not opened', async () => {
   expect(readdirSync(join(path, '..'))).toEqual(beside)
 })
 
-test('where no database is, none is made', async () => {
+test.concurrent('where no database is, none is made', async () => {
   const options = await onFile()
   const { code, output } = await operatorKey(options, NOBODY)
   const path = join(options.directory, 'data', 'home.db')
@@ -201,7 +201,7 @@ test('where no database is, none is made', async () => {
   expect(readdirSync(options.directory)).toEqual([])
 })
 
-test('a database of a newer program is refused and left as it is', async () => {
+test.concurrent('a database of a newer program is refused and left as it is', async () => {
   const options = await onFile()
   const server = await serve(options)
   const born = await birth(server.url)
@@ -214,7 +214,7 @@ test('a database of a newer program is refused and left as it is', async () => {
   expect(output).toMatch(/has schema 1000, and this program knows \d+\. Run the newer program/)
 })
 
-test('it says how it is used, and repeats nothing that may be a secret', async () => {
+test.concurrent('it says how it is used, and repeats nothing that may be a secret', async () => {
   const options = await onFile()
   const secret = 'aho_0123456789'
   for (const args of [[], [NOBODY, NOBODY], [secret], ['']]) {
@@ -229,7 +229,7 @@ test('it says how it is used, and repeats nothing that may be a secret', async (
   expect(readdirSync(options.directory)).toEqual([])
 })
 
-test('a command that is not known starts nothing', async () => {
+test.concurrent('a command that is not known starts nothing', async () => {
   const options = await onFile()
   const { code, output } = await launch({ ...options, args: ['operator-keys'] }).ended
   expect(code).toBe(2)

@@ -12,11 +12,11 @@ import {
 import { delimiter, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { birth, eraseMemory, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
 const guide = readFileSync(join(root, 'docs/replication.md'), 'utf8')
 const [, yaml = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(guide) ?? []
@@ -114,7 +114,7 @@ async function replicated(directory: string, versions: number): Promise<void> {
 
 const BEFORE = 400
 
-test('of a service that is lost under writes, all up to the replica’s position comes back, in order', async () => {
+test.concurrent('of a service that is lost under writes, all up to the replica’s position comes back, in order', async () => {
   const directory = freshPlace()
   const server = await serve({ directory, env })
   const { token } = await birth(server.url)
@@ -145,7 +145,7 @@ test('of a service that is lost under writes, all up to the replica’s position
   expect(await writeFrom({ url: again.url, token }, last + 1, (n) => n < last + 20)).toBe(last + 19)
 })
 
-test('when the service is stopped first and Litestream second, nothing is missing', async () => {
+test.concurrent('when the service is stopped first and Litestream second, nothing is missing', async () => {
   const directory = freshPlace()
   const server = await serve({ directory, env })
   const { token } = await birth(server.url)
@@ -168,7 +168,7 @@ const filesWith = (directory: string, text: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => readFileSync(file).includes(text))
 
-test('an erasure is refused while Litestream runs, and leaves nothing once it does not', async () => {
+test.concurrent('an erasure is refused while Litestream runs, and leaves nothing once it does not', async () => {
   const directory = freshPlace()
   const data = join(directory, 'data')
   const server = await serve({ directory, env })
@@ -197,7 +197,7 @@ test('an erasure is refused while Litestream runs, and leaves nothing once it do
   expect(filesWith(restored, SECRET)).toEqual([])
 })
 
-test('what Litestream keeps beside the database, and the replica, are the owner’s alone', async () => {
+test.concurrent('what Litestream keeps beside the database, and the replica, are the owner’s alone', async () => {
   const directory = freshPlace()
   const server = await serve({ directory, env })
   await birth(server.url)

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, realpathSync, statSync, writeFileSync } from '
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, serve } from './program.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
-test('it starts on a fresh directory, says where it is and what to do next', async () => {
+test.concurrent('it starts on a fresh directory, says where it is and what to do next', async () => {
   const directory = freshDirectory()
   const server = await serve({ directory })
   const [line] = await server.says(/{.*"msg":"listening".*}/)
@@ -19,7 +19,7 @@ test('it starts on a fresh directory, says where it is and what to do next', asy
   expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)
 })
 
-test('it starts again on the data it left, and the tokens and memories are there', async () => {
+test.concurrent('it starts again on the data it left, and the tokens and memories are there', async () => {
   const directory = freshDirectory()
   const first = await serve({ directory })
   const born = await birth(first.url)
@@ -31,7 +31,7 @@ test('it starts again on the data it left, and the tokens and memories are there
   expect(found.memory).toMatchObject({ text: 'Step 1', version: 1 })
 })
 
-test('after a clean stop all data is in the one database file', async () => {
+test.concurrent('after a clean stop all data is in the one database file', async () => {
   const directory = freshDirectory()
   const server = await serve({ directory })
   await birth(server.url)
@@ -39,7 +39,7 @@ test('after a clean stop all data is in the one database file', async () => {
   expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
 })
 
-test('a Node.js that is too old is told so, before anything else is asked of it', async () => {
+test.concurrent('a Node.js that is too old is told so, before anything else is asked of it', async () => {
   const older =
     "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.1.0'})"
   const command = [pinnedNode, '--import', older, join(root, 'src/main.ts')]
@@ -50,7 +50,7 @@ test('a Node.js that is too old is told so, before anything else is asked of it'
   })
 })
 
-test('a wrong setting stops the start, and each is named with what it must be', async () => {
+test.concurrent('a wrong setting stops the start, and each is named with what it must be', async () => {
   const directory = freshDirectory()
   const env = {
     ...{ PORT: '70000', DATABASE_URL: 'mysql://x', TRUSTED_PROXIES: 'next-door' },
@@ -67,7 +67,7 @@ test('a wrong setting stops the start, and each is named with what it must be', 
   expect(existsSync(join(directory, 'data'))).toBe(false)
 })
 
-test.each([
+test.concurrent.each([
   [{ HOST: '192.0.2.1' }, 'HOST is not an address of this machine'],
   [
     { DATABASE_URL: 'sqlite:.' },
@@ -87,7 +87,7 @@ test.each([
   expect(output.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('a port in use is explained', async () => {
+test.concurrent('a port in use is explained', async () => {
   const holder = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => holder.once('listening', resolve))
   const { port } = holder.address() as { port: number }
@@ -98,7 +98,7 @@ test('a port in use is explained', async () => {
   expect(output).toBe(`Port ${port} is in use. Set PORT to another, or to 0 for any free one.\n`)
 })
 
-test('a second process on the same file is refused, and told which process holds it', async () => {
+test.concurrent('a second process on the same file is refused, and told which process holds it', async () => {
   const directory = freshDirectory()
   const first = await serve({ directory })
   const { code, output } = await launch({ directory }).ended
@@ -108,7 +108,7 @@ test('a second process on the same file is refused, and told which process holds
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
 })
 
-test('the file is free again however its process ended', async () => {
+test.concurrent('the file is free again however its process ended', async () => {
   const directory = freshDirectory()
   const first = await serve({ directory })
   await first.kill('SIGKILL')
@@ -116,7 +116,7 @@ test('the file is free again however its process ended', async () => {
   expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
 })
 
-test('a database of a newer program is refused and left as it is', async () => {
+test.concurrent('a database of a newer program is refused and left as it is', async () => {
   const directory = freshDirectory()
   await (await serve({ directory })).kill('SIGTERM')
   const path = join(directory, 'data', 'home.db')

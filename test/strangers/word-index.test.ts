@@ -45,8 +45,11 @@ const sizeOfIndex = statement<{ bytes: number }>(
    WHERE i.indrelid = 'entries'::REGCLASS AND a.amname = 'gin'`,
 )
 
-test('after six times as many posts as are kept it is within 40 MiB, for 358,400 words', async () => {
-  for (let round = 0; round < 6; round++) {
+/** An index of the words themselves would be at 61 MiB after these, and is at 26. */
+const ROUNDS = 4
+
+test('after four times as many posts as are kept it is within 40 MiB, for 358,400 words', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
     await connections.write(statement('', 'DELETE FROM entries'))
     await connections.alone('VACUUM entries')
     await connections.write(leave, `${round} `)
