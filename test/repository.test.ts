@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { tooOld } from '../src/runtime.ts'
+import { groups } from './mutants/groups.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -132,4 +133,9 @@ describe('the changelog', () => {
     const kept = globSync('test/fixtures/*/sqlite.db', { cwd: root })
     expect(kept.map((path) => path.split('/')[2]).toSorted()).toEqual(released.toSorted())
   })
+})
+
+test('what is mutated, and the tests that hold it, are where the groups say', () => {
+  const named = Object.values(groups).flatMap(({ mutate, tests }) => [...mutate, ...tests])
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })

@@ -168,7 +168,10 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],
   },
   editing: {
-    mutate: [...src('web/console/memory', 'edit memories'), ...src('web/rooms', 'entries')],
+    mutate: [
+      ...src('web/console', 'memory/edit memories/memories'),
+      ...src('web/rooms', 'entries'),
+    ],
     tests: [...test('web', 'memory memories rooms conflict'), ...test('rights', 'guards')],
   },
   escaping: {
