@@ -8,7 +8,7 @@ const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts
 
 /** What libraries bring along for other servers and databases than ours: each would load Node's own. */
 const FOR_OTHERS =
-  /prom-client\/lib\/(cluster|pushgateway)\.js$|rate-limiter-flexible\/lib\/RateLimiter(?!Abstract|InsuredAbstract|Memory|Res|Compatible|QueueError)\w+\.js$/
+  /prom-client\/lib\/(cluster|pushgateway)\.js$|rate-limiter-flexible\/lib\/RateLimiter(?!Abstract\.|Memory\.|Res\.)\w+\.js$/
 
 const parts: BuildOptions[] = [
   {

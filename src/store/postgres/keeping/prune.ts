@@ -109,9 +109,9 @@ async function pruneVersions(
   made: Grown['made'],
   most: number,
 ): Promise<number | undefined> {
-  const over = made.filter(({ version }) => version > most)
   // Versions are not counted: a number that a change passes over is due with a later one.
-  const due = over.filter(({ version }) => (version - most) % surplusOf(most) === 0)
+  const isDue = (over: number): boolean => over > 0 && over % surplusOf(most) === 0
+  const due = made.filter(({ version }) => isDue(version - most))
   if (most === 0 || due.length === 0) return undefined
   const keys = due.map(({ key }) => key)
   return (await ask(dropSurplus, agentId, keys, most))[0]?.bytes
