@@ -51,7 +51,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   json: [],
   lazily: [],
   http: ['errors', 'json'],
-  pipeline: ['errors', 'json', 'http', 'store/port', 'uuid'],
+  pipeline: ['errors', 'json', 'lazily', 'http', 'store/port', 'uuid'],
   operations: ['config', 'errors', 'lazily', 'http', 'pipeline', 'store/port'],
   home: [
     'config',

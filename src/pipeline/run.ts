@@ -4,6 +4,7 @@ import { Problem, problem } from '../errors.ts'
 import { readJsonBytes } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { decodeJson, parseStrictJson } from '../http/json.ts'
+import { lazily } from '../lazily.ts'
 import type { JsonBody } from './endpoint.ts'
 import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
@@ -60,16 +61,10 @@ const stepsOf = ({ params, guards, query, body }: Runnable): readonly Step[] => 
   ...(body ? [bodyStep(body)] : []),
 ]
 
-function once<T>(ask: () => T): () => T {
-  let asked: { readonly answer: T } | undefined
-  return () => {
-    asked ??= { answer: ask() }
-    return asked.answer
-  }
-}
-
 const begin = (call: Call, { body }: Runnable): Running =>
-  body ? { call, receive: once(() => readJsonBytes(call, body.maxBytes, body.statuses)) } : { call }
+  body
+    ? { call, receive: lazily(() => readJsonBytes(call, body.maxBytes, body.statuses)) }
+    : { call }
 
 /** Answers with what a guard left for refusals, if one did. */
 function endWell(request: Running, error: unknown): Promise<Answer> {
