@@ -12,6 +12,7 @@ import { openWriter, transact } from '../../../src/store/sqlite/engine/connectio
 import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
+import { prepareSweep } from '../../../src/store/sqlite/keeping/sweep.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
@@ -22,7 +23,7 @@ import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
 import { type Turn, turns } from './brought.ts'
 import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
-import { checkHeads, checkHome, tablesOf } from './tables.ts'
+import { checkHeads, checkHome, checkVersions, tablesOf } from './tables.ts'
 
 /** A longer hunt is a larger number here. */
 const HOMES = times(160)
@@ -77,6 +78,17 @@ function live(verbs: Writes['verbs'], home: PlainHome, identity: Identity, each:
   return changes.length > 0
 }
 
+const endOfLog = (): number => Number(db.prepare('SELECT max(n) AS n FROM log').get()?.n ?? 0)
+
+/** The log from a row on, once to its end. */
+function sweepFrom(n: number, { versions }: HomeBounds): void {
+  const { look } = prepareSweep(db, versions, n)
+  if (versions > 0)
+    transact(db, () => {
+      while (look());
+    })
+}
+
 test('ledger, texts and chains of versions agree under any bounds, after whatever was done', () => {
   const tables = tablesOf(db)
   let changed = 0
@@ -85,9 +97,12 @@ test('ledger, texts and chains of versions agree under any bounds, after whateve
     const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
     const identity = newHome(verbs)
     const home = plainHome({ ...limits, bytes: 0 })
+    const from = endOfLog()
     for (const each of history) {
       if (live(verbs, home, identity, each)) changed++
+      if (each.now % 2 === 0) sweepFrom(from, limits)
       checkHome(tables(identity.agentId), limits)
+      if (limits.bytes === 0) checkVersions(tables(identity.agentId), home, limits)
       checkHeads(tables(identity.agentId), home)
     }
   })
@@ -171,7 +186,9 @@ test('they agree whatever was imported, and whatever it met', async () => {
   const property = fc.asyncProperty(bounds, turns, async (limits, history) => {
     const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
     const identity = newHome(verbs)
+    const from = endOfLog()
     for (const each of history) {
+      sweepFrom(from, limits)
       imported += await bring(verbs, identity, each)
       checkHome(tables(identity.agentId), limits)
     }

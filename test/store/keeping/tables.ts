@@ -153,6 +153,19 @@ export function checkHome(rowsOf: RowsOf, limits: HomeBounds): void {
   if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
 }
 
+/** Of each memory the newest are there, as many as are kept or more, with none left out. */
+export function checkVersions(rowsOf: RowsOf, { lies }: PlainHome, { versions }: HomeBounds): void {
+  const rows = new Map(rowsOf<Row>('log').map((row) => [row.n, row]))
+  for (const stand of rowsOf<Stand>('memories')) {
+    const is = chainOf(stand, rows).map(({ version }) => version)
+    const made = [...(lies.get(stand.key)?.versions.keys() ?? [])].toSorted((a, b) => b - a)
+    expect(is).toEqual(made.slice(0, is.length))
+    expect(is.length).toBeGreaterThanOrEqual(
+      versions === 0 ? made.length : Math.min(versions, made.length),
+    )
+  }
+}
+
 /** What lies under each key is what the plain home has there. */
 export function checkHeads(rowsOf: RowsOf, { lies }: PlainHome): void {
   const is = rowsOf<Stand>('memories').map(({ key, ...stand }) => {

@@ -61,6 +61,7 @@ const damages: readonly (readonly [string, string])[] = [
   ['is pinned and does not say so', `UPDATE memories SET pinned = 0 WHERE key = 'pinned'`],
   ['a key is none', `UPDATE memories SET key = 'no key' WHERE key = 'pinned'`],
   ['a version below 1', `UPDATE memories SET version = 0 WHERE key = 'erased'`],
+  ['follow on each other', `UPDATE memories SET run = version WHERE key = 'erased'`],
   ['sizes differ', `UPDATE log SET text = 'longer' WHERE text = 'two'`],
   ['none that could be written', `UPDATE log SET metadata = '[]' WHERE text = 'two'`],
   ['none that could be written', `UPDATE log SET metadata = '{' WHERE text = 'two'`],

@@ -18,6 +18,7 @@ import { type Home, prepareCountWrites, prepareHomes, prepareReplacing } from '.
 import { type Entry, prepareAppend } from './log.ts'
 import { bytesOf, preparePrune } from './prune.ts'
 import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
+import { prepareSweep } from './sweep.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
 /** One home for the length of a call: what was read of it is read once, until it is changed. */
@@ -49,23 +50,25 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
 }
 
 type Prune = ReturnType<typeof preparePrune>
+type Sweep = ReturnType<typeof prepareSweep>
 
 /** What lies under a key from here on, and the versions behind it that give way. */
-function prepareSettle(db: DatabaseSync, prune: Prune) {
+function prepareSettle(db: DatabaseSync, prune: Prune, sweep: Sweep) {
   const saveStand = prepareSaveStand(db)
   return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
     const { count, freed } = prune.memory(desk.agentId, desk.home, stand)
     saveStand(desk.agentId, key, { ...stand, count }, isNew)
+    sweep.made(count)
     desk.stands.delete(key)
     desk.home = { ...desk.home, history: desk.home.history - freed }
   }
 }
 
-function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
+function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   const { standAt, storedFor } = prepareDesk(db, bounds)
   const append = prepareAppend(db, bounds.events)
   const prune = preparePrune(db, bounds)
-  const save = prepareSettle(db, prune)
+  const save = prepareSettle(db, prune, sweep)
   const replacing = prepareReplacing(db)
 
   /** Answers where the row lies. */
@@ -86,10 +89,11 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const change = desk.home.lastEvent
     const count = (before?.count ?? 0) + 1
     const pinned = isPinned(memory.metadata)
+    const run = left || !before ? 0 : before.run + 1
     const times = { version, createdAt, updatedAt, change }
-    save(desk, key, { ...times, id, size, pinned, deleted: false, count, n }, isNew)
+    save(desk, key, { ...times, id, size, pinned, deleted: false, count, run, n }, isNew)
     if (!left || !before) return
-    const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, change }
+    const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, run: 0, change }
     save(desk, left.key, remains, false)
   }
 
@@ -97,11 +101,11 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds) {
     const before = standAt(desk, key)
     if (!before) return
     const { version, deletedAt: at } = deleted
-    const { id, createdAt, n: previous } = before
+    const { id, createdAt, n: previous, count, run } = before
     const made = { operation: 'delete' as const, previous, id, createdAt, content: null }
     const n = log(desk, before, { event: 'delete', key, version, at, made })
     const change = desk.home.lastEvent
-    const stand = { ...afterDelete(before, deleted), n, change, count: before.count + 1 }
+    const stand = { ...afterDelete(before, deleted), n, change, count: count + 1, run: run + 1 }
     save(desk, key, stand, false)
   }
 
@@ -129,7 +133,8 @@ export type WriteResult =
 
 export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, bounds: HomeBounds) {
   const homes = prepareHomes(db)
-  const { storedFor, carryOut } = prepareApply(db, bounds)
+  const sweep = prepareSweep(db, bounds.versions)
+  const { storedFor, carryOut } = prepareApply(db, bounds, sweep)
   const countWrites = prepareCountWrites(db)
 
   function changeMemories(
@@ -139,6 +144,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
   ): ChangesAnswer {
     const refused = refuse(identity)
     if (refused) return refused
+    sweep.goOn()
     const { agentId } = identity
     const home = homes.read(agentId)
     const author = JSON.stringify(authorOf(identity))

@@ -26,8 +26,8 @@ function prepareRemoval(db: DatabaseSync) {
 
 const standAfter = (stand: Stand, { left, gone }: Gone): Stand =>
   left
-    ? { ...afterDelete(stand, left), n: null, count: 0, kept: false }
-    : { ...stand, count: stand.count - gone.length }
+    ? { ...afterDelete(stand, left), n: null, count: 0, run: 0, kept: false }
+    : { ...stand, count: stand.count - gone.length, run: 0 }
 
 /** `events`: how many are kept. */
 export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, events: number) {

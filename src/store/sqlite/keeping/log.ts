@@ -135,7 +135,11 @@ export function prepareDrop(db: DatabaseSync) {
   )
   const unfile = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
   const remove = prepare(db, 'DELETE FROM log WHERE n = ?')
-  return (agentId: string, { firstEvent }: Home, { n, event, event_id: id }: Kept): void => {
+  return (
+    agentId: string,
+    { firstEvent }: Pick<Home, 'firstEvent'>,
+    { n, event, event_id: id }: Kept,
+  ): void => {
     const needed = event !== null && id >= firstEvent
     // The tail is held together by all of its rows.
     if (!needed && unfile.run(agentId, id, n).changes > 0) remove.run(n)

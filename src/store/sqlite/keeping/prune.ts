@@ -36,7 +36,7 @@ interface Behind {
 type WalkTuple = [n: number, eventId: number, event: AgedRow['event'], size: number]
 
 /** So many versions of a memory from the newest on, or all of them (0): one statement, for there are many. */
-function prepareWalk(db: DatabaseSync) {
+export function prepareWalk(db: DatabaseSync) {
   const walk = prepareTuples<WalkTuple>(
     db,
     `WITH RECURSIVE walk (n, id, event, size, previous) AS (

@@ -12,6 +12,8 @@ export interface Stand extends Head {
   readonly change: number
   /** Versions behind it that are there. */
   readonly count: number
+  /** Versions before it that were made one after the other under this key, none of them erased. */
+  readonly run: number
 }
 
 /** As it is saved: what is behind it says whether anything is kept. */
@@ -36,21 +38,22 @@ type StandTuple = [
   pinned: number,
   change: number,
   kept: number,
+  run: number,
   n: number | null,
 ]
 
 export function prepareStand(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
-    `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, n
+    `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string): Stand | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, n] = row
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n] = row
     const flags = { deleted: deleted === 1, pinned: pinned === 1, kept: count > 0 }
-    return { id, version, createdAt, updatedAt, size, change, count, n, ...flags }
+    return { id, version, createdAt, updatedAt, size, change, count, run, n, ...flags }
   }
 }
 
@@ -58,21 +61,23 @@ export function prepareSaveStand(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO memories
-       (id, version, created_at, updated_at, deleted, size, pinned, change, kept, n, agent_id,
-        key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n,
+        agent_id, key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = prepare(
     db,
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
-       size = ?, pinned = ?, change = ?, kept = ?, n = ? WHERE agent_id = ? AND key = ?`,
+       size = ?, pinned = ?, change = ?, kept = ?, run = ?, n = ?
+     WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string, stand: Saved, isNew: boolean): void => {
-    const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, n } = stand
+    const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n } =
+      stand
     const statement = isNew ? insert : update
     statement.run(
       ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0],
-      ...[change, count, n, agentId, key],
+      ...[change, count, run, n, agentId, key],
     )
   }
 }

@@ -49,6 +49,10 @@ export const ofMemories: readonly Promised[] = [
     fault: 'a memory has a version below 1',
     wrong: `SELECT ${memory} FROM memories m WHERE version < 1 OR kept < 0`,
   },
+  {
+    fault: 'more versions follow on each other than a memory has',
+    wrong: `SELECT ${memory} FROM memories m WHERE run NOT BETWEEN 0 AND version - 1`,
+  },
 ]
 
 export const ofVersions: readonly Promised[] = [

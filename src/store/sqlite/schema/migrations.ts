@@ -10,6 +10,7 @@ import { beginHistory } from './history.ts'
 import { knowSessions } from './known-sessions.ts'
 import { addRecoveries } from './lost-passwords.ts'
 import { addNamedKeys } from './named-keys.ts'
+import { knowRuns } from './unbroken-runs.ts'
 import { writeImportsAhead } from './written-ahead.ts'
 
 const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void))[] = [
@@ -166,6 +167,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   knowSessions,
   eraseInSlices,
   addPasskeys,
+  knowRuns,
 ]
 
 /** The version of the schema that this program has. */

@@ -89,7 +89,7 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
     desk.home = home
     const deleted = newest.operation === 'delete'
     const size = deleted ? 0 : newest.size
-    const facts = { id, version, createdAt, updatedAt, size, change, count, n }
+    const facts = { id, version, createdAt, updatedAt, size, change, count, run: 0, n }
     saveStand(agentId, key, { ...facts, deleted, pinned }, before === undefined)
   }
 

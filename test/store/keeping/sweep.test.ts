@@ -1,0 +1,151 @@
+/** On the embedded engine: versions over the count give way in the order of the log. */
+import { expect, test } from 'vitest'
+import type { Identity } from '../../../src/store/port/home.ts'
+import type { Change } from '../../../src/store/port/keeping/memories.ts'
+import { transact } from '../../../src/store/sqlite/engine/connection.ts'
+import { prepareStand } from '../../../src/store/sqlite/keeping/stands.ts'
+import { prepareSweep } from '../../../src/store/sqlite/keeping/sweep.ts'
+import { prepareChain } from '../../../src/store/sqlite/keeping/versions.ts'
+import { unbounded } from '../../unbounded.ts'
+import { NOON, newWrite } from '../fixture.ts'
+import {
+  db,
+  kept as imported,
+  newHome,
+  openDatabase,
+  openWork,
+  REPLACE,
+  sourceOf,
+  type Work,
+} from '../import-work.ts'
+import { checkHome, tablesOf } from './tables.ts'
+
+openDatabase()
+
+const VERSIONS = 9
+const bounds = { ...unbounded.home, versions: VERSIONS }
+
+const openHomes = () => openWork(undefined, bounds)
+
+function change({ verbs }: Work, identity: Identity, ...changes: readonly Change[]): void {
+  const { outcome } = transact(db, () => verbs.changeMemories(identity, changes, NOON))
+  expect(outcome).toBe('changed')
+}
+
+const write = (work: Work, identity: Identity, key: string, expectedVersion: number): void =>
+  change(work, identity, { verb: 'write', ...newWrite({ key, expectedVersion }) })
+
+/** The whole log, once. */
+function sweepThrough(): void {
+  const { look } = prepareSweep(db, VERSIONS)
+  transact(db, () => {
+    while (look());
+  })
+}
+
+/** The versions of a memory that are there, newest first; everything in its home agrees. */
+function kept({ agentId }: Identity, key: string): number[] {
+  checkHome(tablesOf(db)(agentId), bounds)
+  const newest = prepareStand(db)(agentId, key)?.n ?? null
+  return [...prepareChain(db)(newest, 0)].map(({ version }) => version)
+}
+
+const down = (from: number, to: number): number[] =>
+  Array.from({ length: from - to + 1 }, (_, at) => from - at)
+
+test('of memories that change equally often none waits until it has twice as many', () => {
+  const work = openHomes()
+  const homes = [newHome(work), newHome(work)]
+  const seldom = newHome(work)
+  const keys = Array.from({ length: 20 }, (_, key) => `k${key}`)
+  const counts: number[] = []
+  for (let version = 0; version < 10 * VERSIONS; version++) {
+    for (const key of keys) for (const home of homes) write(work, home, key, version)
+    if (version % 8 === 0) write(work, seldom, 'plan', version / 8)
+    if (version % 5 === 0 && version > 3 * VERSIONS) {
+      counts.push(...homes.flatMap((home) => keys.map((key) => kept(home, key).length)))
+    }
+  }
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(VERSIONS)
+  // Alone, each would go on to 17, and then give up all nine.
+  expect(Math.max(...counts)).toBeLessThan(VERSIONS + 6)
+  expect(kept(seldom, 'plan')).toEqual(down(12, 1))
+})
+
+test('what was passed by goes with what came after it', () => {
+  const work = openHomes()
+  const home = newHome(work)
+  for (let n = 0; n < 10; n++) write(work, home, 'a', n)
+  sweepThrough()
+  expect(kept(home, 'a')).toEqual(down(10, 2))
+  for (let n = 10; n < 16; n++) write(work, home, 'a', n)
+  const { n } =
+    db.prepare('SELECT n FROM log WHERE agent_id = ? AND version = 4').get(home.agentId) ?? {}
+  const { look } = prepareSweep(db, VERSIONS, Number(n))
+  transact(db, look)
+  expect(kept(home, 'a')).toEqual(down(16, 8))
+})
+
+test('what an operator erased is not counted as kept', () => {
+  const work = openHomes()
+  const home = newHome(work)
+  for (let n = 0; n < 12; n++) write(work, home, 'a', n)
+  transact(db, () => work.verbs.eraseMemory(home, 'a', [5, 6], NOON))
+  sweepThrough()
+  expect(kept(home, 'a')).toEqual([...down(12, 7), ...down(4, 1)])
+  for (let n = 12; n < 17; n++) write(work, home, 'a', n)
+  sweepThrough()
+  expect(kept(home, 'a')).toEqual([...down(17, 7), ...down(4, 1)])
+})
+
+test('what a memory was under a name that it had goes by its count, not by whose the name is', () => {
+  const work = openHomes()
+  const home = newHome(work)
+  for (let n = 0; n < 5; n++) write(work, home, 'b', n)
+  change(work, home, { verb: 'rename', from: 'b', to: 'c', expectedVersion: 5 })
+  for (let n = 0; n < 14; n++) write(work, home, 'a', n)
+  change(work, home, { verb: 'rename', from: 'a', to: 'b', expectedVersion: 14 })
+  sweepThrough()
+  expect(kept(home, 'c')).toEqual(down(6, 1))
+  expect(kept(home, 'b')).toEqual(down(15, 1))
+  // And where another memory begins under it.
+  for (let n = 0; n < 12; n++) write(work, home, 'a', n === 0 ? 0 : 15 + n)
+  sweepThrough()
+  expect(kept(home, 'b')).toEqual(down(15, 1))
+  expect(kept(home, 'a')).toEqual(down(27, 19))
+})
+
+test('what an import has written ahead is not over the count of what came meanwhile', async () => {
+  const work = openHomes()
+  const home = newHome(work)
+  const sent = [1, 2, 3].map((version) => imported('a', version, 'sent'))
+  async function* slowly() {
+    yield [...sent, imported('b', 1, 'sent')]
+    for (let n = 0; n < 13; n++) write(work, home, 'a', n)
+    sweepThrough()
+    yield [imported('c', 1, 'sent')]
+  }
+  const source = { [Symbol.asyncIterator]: slowly }
+  const answer = await work.importMemories(home, source, REPLACE, NOON)
+  expect(answer).toMatchObject({ outcome: 'imported', imported: 3 })
+  expect(kept(home, 'a')).toEqual(down(14, 5))
+  expect(kept(home, 'b')).toEqual([1])
+})
+
+test('of what an import brought only as much goes as is over the count', async () => {
+  const work = openHomes()
+  const home = newHome(work)
+  const sent = [1, 4, 7].map((version) => imported('a', version, 'sent'))
+  await work.importMemories(
+    home,
+    sourceOf(() => sent),
+    REPLACE,
+    NOON,
+  )
+  for (let n = 7; n < 14; n++) write(work, home, 'a', n)
+  sweepThrough()
+  expect(kept(home, 'a')).toEqual([...down(14, 7), 4, 1])
+  for (let n = 14; n < 17; n++) write(work, home, 'a', n)
+  sweepThrough()
+  expect(kept(home, 'a')).toEqual(down(17, 9))
+})
