@@ -106,12 +106,12 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'changes log versions prune homes stands erase events memories',
+        'changes log versions prune sweep homes stands erase events memories',
       ),
       ...src('store/sqlite', 'transfer/import'),
     ],
     tests: [
-      ...test('store/keeping', 'ledger races'),
+      ...test('store/keeping', 'sweep ledger races'),
       ...test(
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
