@@ -121,7 +121,8 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
     insert.run(agentId, `k${n}`, seq, randomUUID(), now, textOf(n))
   }
   db.exec(`
-    INSERT INTO memories
+    INSERT INTO memories (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned,
+        change, kept, n)
       SELECT agent_id, key, memory_id, 1, created_at, at, 0, size, 0, id, 1, n
       FROM log ORDER BY agent_id, key;
     INSERT INTO log_index SELECT agent_id, id, n FROM log ORDER BY agent_id, id;
