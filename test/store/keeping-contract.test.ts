@@ -415,9 +415,10 @@ describe.each(stores)('keeping on $name', (engine) => {
       const erased = await small.store().eraseMemory(operator, key, 'history', NOON)
       return erased.outcome === 'erased' ? erased.versions.length + 1 : erased
     }
-    expect([await leftOf('a', 39), await leftOf('b', 40), await leftOf('c', 60)]).toEqual([
-      39, 20, 20,
-    ])
+    expect([await leftOf('a', 39), await leftOf('b', 40)]).toEqual([39, 20])
+    // Where others have given up some, it need not wait until then.
+    const left = await leftOf('c', 99)
+    expect(left).toSatisfy((versions: number) => versions >= 20 && versions < 40)
   })
 
   test('a revoked token and a paused agent change nothing', async () => {

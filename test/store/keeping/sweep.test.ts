@@ -37,7 +37,7 @@ const write = (work: Work, identity: Identity, key: string, expectedVersion: num
 
 /** The whole log, once. */
 function sweepThrough(): void {
-  const { look } = prepareSweep(db, VERSIONS)
+  const { look } = prepareSweep(db, VERSIONS, 0)
   transact(db, () => {
     while (look());
   })

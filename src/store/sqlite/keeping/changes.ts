@@ -56,9 +56,9 @@ type Sweep = ReturnType<typeof prepareSweep>
 function prepareSettle(db: DatabaseSync, prune: Prune, sweep: Sweep) {
   const saveStand = prepareSaveStand(db)
   return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
-    const { count, freed } = prune.memory(desk.agentId, desk.home, stand)
+    const { count, freed, oldest } = prune.memory(desk.agentId, desk.home, stand)
     saveStand(desk.agentId, key, { ...stand, count }, isNew)
-    sweep.made(count)
+    sweep.made(count, oldest)
     desk.stands.delete(key)
     desk.home = { ...desk.home, history: desk.home.history - freed }
   }

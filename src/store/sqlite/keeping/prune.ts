@@ -33,6 +33,15 @@ interface Behind {
   readonly count: number
 }
 
+interface Left {
+  /** How many are behind it. */
+  readonly count: number
+  /** Bytes. */
+  readonly freed: number
+  /** Where the oldest lay that gave way. */
+  readonly oldest?: number | undefined
+}
+
 type WalkTuple = [n: number, eventId: number, event: AgedRow['event'], size: number]
 
 /** So many versions of a memory from the newest on, or all of them (0): one statement, for there are many. */
@@ -123,16 +132,12 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     /** So many versions from the newest on. */
     chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
       free(agentId, home, walk(newest, most)),
-    /** How many are behind it then, and the bytes that were freed. */
-    memory(
-      agentId: string,
-      home: Home,
-      { n, count }: Behind,
-    ): { readonly count: number; readonly freed: number } {
+    memory(agentId: string, home: Home, { n, count }: Behind): Left {
       if (versions === 0 || count < versions + surplusOf(versions)) return { count, freed: 0 }
       const rows = walk(n, 0)
-      const freed = free(agentId, home, rows.slice(versions))
-      return { count: Math.min(rows.length, versions), freed }
+      const over = rows.slice(versions)
+      const freed = free(agentId, home, over)
+      return { count: Math.min(rows.length, versions), freed, oldest: over.at(-1)?.n }
     },
     /** Of what is over the bounds all that came since it held `was` bytes, and a share of the rest. */
     home(agentId: string, before: Home, was: number): Home {

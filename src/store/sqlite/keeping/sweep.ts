@@ -3,10 +3,10 @@
  *
  * Neighbours in the log are of different memories. Where each gives up its own, every page is written
  * once for each of its rows, which is more than half of what an update costs. So one hand goes through
- * the log from its beginning: two rows further for each version that a memory gets which is well over
- * the count. That keeps it where half of all changes meet such a memory: there nearly all that it
- * passes is over. What it passes by, of memories that change more seldom than most, goes with what it
- * meets of them later, or when the memory gives up by itself (see `preparePrune`).
+ * the log, from where the first memory gave up its own: two rows further for each version that a memory
+ * gets which is well over the count. That keeps it where half of all changes meet such a memory: there
+ * nearly all that it passes is over. What it passes by, of memories that change more seldom than most,
+ * goes with what it meets of them later, or when the memory gives up by itself (see `preparePrune`).
  *
  * Nobody sees any of this, so where the hand is need not outlive the process.
  */
@@ -66,8 +66,11 @@ function prepareGiveUp(db: DatabaseSync) {
   }
 }
 
-/** `versions`: how many are kept of a memory; 0: all. `from`: the row of the log to begin with. */
-export function prepareSweep(db: DatabaseSync, versions: number, from = 0) {
+/**
+ * `versions`: how many are kept of a memory; 0: all. `hand`: the row of the log to begin with; where
+ * it is not given, the first that is known to be worth it.
+ */
+export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) {
   const last = prepareTuples<[n: number]>(
     db,
     `SELECT n FROM log WHERE n >= ? ORDER BY n LIMIT 1 OFFSET ${AT_ONCE - 1}`,
@@ -76,21 +79,23 @@ export function prepareSweep(db: DatabaseSync, versions: number, from = 0) {
   const giveUp = prepareGiveUp(db)
   /** Nearer to the count more is passed by; further from it more memories give up by themselves. */
   const well = versions + surplusOf(versions) / 3
-  let hand = from
+  let next = hand
   let owed = 0
 
   /** Whether there is more of the log behind those rows. */
   function look(): boolean {
-    const to = last.get(hand)?.[0]
-    giveUp(over.all(hand, to ?? Number.MAX_SAFE_INTEGER, versions))
-    hand = to === undefined ? 0 : to + 1
-    return hand > 0
+    if (next === undefined) return false
+    const to = last.get(next)?.[0]
+    giveUp(over.all(next, to ?? Number.MAX_SAFE_INTEGER, versions))
+    next = to === undefined ? undefined : to + 1
+    return next !== undefined
   }
 
   return {
     look,
-    /** A memory has so many versions now. */
-    made(count: number): void {
+    /** A memory has so many versions now, and may have given up some by itself, from a row on. */
+    made(count: number, gaveUp: number | undefined): void {
+      next ??= gaveUp
       if (versions > 0 && count > well) owed += PACE
     },
     /** What is owed is done before more is written, which then takes the pages that become free. */
