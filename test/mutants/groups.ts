@@ -172,7 +172,10 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('web/console', 'memory/edit memories/memories'),
       ...src('web/rooms', 'entries'),
     ],
-    tests: [...test('web', 'memory memories rooms conflict'), ...test('rights', 'guards')],
+    tests: [
+      ...test('web', 'memory memories rooms conflict gone writing'),
+      ...test('rights', 'guards'),
+    ],
   },
   escaping: {
     mutate: [
