@@ -64,11 +64,11 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('pipeline', 'validate'),
     ],
     tests: [
-      ...test('http', 'json json-faults query target unreadable'),
+      ...test('http', 'json json-faults query target unreadable mistakes'),
       ...test('json', 'decimals members'),
       ...test('pipeline', 'validate'),
       ...test('home', 'memory exact boundaries model refusals overtaken limits'),
-      ...test('gateway', 'names'),
+      ...test('gateway', 'names language'),
       ...test('http', 'bad-bodies bad-requests'),
       ...test('home/memories', 'changes batch'),
       'test/codes.test.ts',
