@@ -9,7 +9,8 @@ export interface Target {
   readonly search: string
 }
 
-const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:\d{1,4}|[1-5]\d{4}))?$/
+/** In small letters, and with a port as addresses spell it: without zeros before it, and not 80. */
+const PLAIN_HOST = /^[a-z0-9._-]+(?::(?!0|80$)(?:\d{1,4}|[1-5]\d{4}))?$/
 
 /** A path and a query that mean what they say: nothing to decode, nothing to resolve. */
 const PLAIN = /^\/[\w!$&-,\-./:;=?@~%]*$/

@@ -35,10 +35,7 @@ export const isKept = (literal: string, value: number): boolean =>
   Number.isFinite(value) && decimalOf(literal) === decimalOf(String(value))
 
 /** Whether the number is a whole one, however it is spelt. */
-export const isWhole = ({ literal }: WrittenNumber): boolean => {
-  const decimal = decimalOf(literal)
-  return decimal === '0' || !decimal.includes('e-')
-}
+export const isWhole = ({ literal }: WrittenNumber): boolean => !decimalOf(literal).includes('e-')
 
 /** Up to 15 digits come back as they were sent; whatever has an exponent is worth a second look. */
 export const mayChange = (literal: string): boolean =>

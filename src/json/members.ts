@@ -29,7 +29,7 @@ export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
     const code = source.charCodeAt(i)
     if (code === QUOTE) {
       const end = closingQuote(source, i + 1)
-      if (depth === 1 && from === 0) name = nameOf(source.slice(i, end + 1))
+      if (from === 0) name = nameOf(source.slice(i, end + 1))
       i = end
     } else if (depth === 1 && code === COLON) from = i + 1
     else if (depth === 1 && from > 0 && (code === COMMA || code === CLOSES_OBJECT)) {
@@ -60,12 +60,11 @@ export function compact(source: string): string {
       from = i + 1
     }
   }
-  return from === 0 ? source : kept + source.slice(from)
+  return kept + source.slice(from)
 }
 
 /** Each string spelt as `JSON.stringify` spells it: escapes that UTF-8 can do without are gone. */
 export function withoutEscapes(source: string): string {
-  if (!source.includes('\\')) return source
   let spelt = ''
   let at = 0
   for (let open = source.indexOf('"'); open >= 0; open = source.indexOf('"', at)) {
@@ -86,10 +85,10 @@ export function elementsOf(source: string): readonly string[] {
     if (code === QUOTE) i = closingQuote(source, i + 1)
     else if (opens(code) && depth++ === 0) from = i + 1
     else if (depth === 1 && (code === COMMA || closes(code))) {
-      if (code === COMMA || source.slice(from, i).trim() !== '')
-        elements.push(source.slice(from, i))
+      const element = source.slice(from, i)
+      // An empty array has nothing but space before it closes.
+      if (element.trim() !== '') elements.push(element)
       from = i + 1
-      if (closes(code)) depth--
     } else if (closes(code)) depth--
   }
   return elements

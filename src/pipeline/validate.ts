@@ -1,6 +1,6 @@
 /** Zod's issues -> JSON pointers (RFC 6901), for bodies and queries. */
 import type { z } from 'zod'
-import { catalogue, type Fault, type ProblemExtras, problem } from '../errors.ts'
+import { catalogue, type Fault, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
@@ -25,9 +25,8 @@ const LONGEST_NAME = 40
 
 /** A name that was sent and means the one that was not, where unknown names are let be. */
 function sentInstead(missing: PropertyKey | undefined, beside: unknown, known: readonly string[]) {
-  if (typeof beside !== 'object' || beside === null) return undefined
-  return Object.keys(beside)
-    .filter((name) => name.length <= LONGEST_NAME && !known.includes(name))
+  return Object.keys(beside ?? {})
+    .filter((name) => name.length <= LONGEST_NAME && name !== missing)
     .find((name) => meantBy(name, known) === missing)
 }
 
@@ -42,7 +41,7 @@ function missing({ path, message }: z.core.$ZodIssue, { schema, value }: Validat
 function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Fault> {
   const { path, message } = issue
   if (issue.code !== 'unrecognized_keys') {
-    const isMissing = path.length > 0 && valueAt(validated.value, path) === undefined
+    const isMissing = valueAt(validated.value, path) === undefined
     const said = isMissing ? missing(issue, validated) : message
     return yield { pointer: pointerOf(path), message: said }
   }
@@ -59,12 +58,17 @@ function* faultsOfAll(issues: readonly z.core.$ZodIssue[], validated: Validated)
 const countOf = (issue: z.core.$ZodIssue): number =>
   issue.code === 'unrecognized_keys' ? issue.keys.length : 1
 
+interface Faults {
+  readonly errors: readonly Fault[]
+  readonly detail?: string
+}
+
 /** The first faults, and a sentence where there are more. */
 function faults(
   { issues }: z.ZodError,
   validated: Validated,
   code: 'invalid_body' | 'invalid_query',
-): ProblemExtras {
+): Faults {
   const errors = firstFaults(faultsOfAll(issues, validated), MOST_FAULTS)
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
   if (count === errors.length) return { errors }
@@ -90,7 +94,7 @@ export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.out
   const value = queryOf(call.search)
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const { errors = [], ...said } = faults(parsed.error, { schema, value }, 'invalid_query')
+  const { errors, ...said } = faults(parsed.error, { schema, value }, 'invalid_query')
   const named = errors.map(({ pointer: at, message }) => ({ pointer: `?${at.slice(1)}`, message }))
   throw problem('invalid_query', { errors: named, ...said })
 }

@@ -1,5 +1,6 @@
 /** Every field one below, at and one above its limit, in characters and in bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { excessOf } from '../../src/home/memories/content.ts'
 import {
   type Answer,
   birthBody,
@@ -9,6 +10,7 @@ import {
   openService,
   type TestService,
 } from '../harness.ts'
+import { leastWork } from '../http/longest-wait.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
 
@@ -176,6 +178,15 @@ describe('boundaries', () => {
     const saved = await service.call('POST', memoryPath, { token, body: body(spaced) })
     expect(saved.status).toBe(200)
     expect(saved.body.memory).toMatchObject({ metadata: metadataOf('a', 4_096) })
+  })
+
+  test('metadata that are too large however they are spelt are not read for that', async () => {
+    const metadata = `{"a":["\\n"${',""'.repeat(2_500_000)}]}`
+    const refuse = () => {
+      expect(excessOf({ metadata })).toBe('metadata')
+    }
+    // To read them takes 200 ms, and a batch has room for an eighth of this.
+    expect(await leastWork(25, refuse)).toBeLessThan(25)
   })
 
   test('the largest body that is all escapes is read, and 128 KiB is the end', async () => {

@@ -22,7 +22,9 @@ test.each([
   ['{"":1,"":2}', ['/']],
   ['[1,{"__proto__":1}]', ['/1/__proto__']],
   ['{"a":[0,"x",{"b":"\\u0000"}]}', ['/a/2/b']],
+  ['{"b\\u0000":1}', ['']],
   ['{"a":{"b\\u0000":1}}', ['/a']],
+  ['{"a":{"b":[{"c\\u0000":1}]}}', ['/a/b/0']],
   ['{"a":"\\ud800","b":["\\udc00"]}', ['/a', '/b/0']],
   ['"\\ud800"', ['']],
   [`{"a":${'['.repeat(32)}${']'.repeat(32)}}`, [`/a${'/0'.repeat(31)}`]],
@@ -38,6 +40,22 @@ test('a body of nothing but faults is told the first of them', () => {
   expect(pointersOf(`{${'"a":1,'.repeat(1_000)}"b":1}`)).toHaveLength(20)
 })
 
+test('pointers are told as long as they are 4,096 characters together', () => {
+  const twice = (length: number) => {
+    const key = JSON.stringify('k'.repeat(length - 1))
+    return pointersOf(`{"a":1,"a":2,${key}:1,${key}:2}`).map((pointer) => pointer.length)
+  }
+  expect([twice(4_094), twice(4_095)]).toEqual([[2, 4_094], [2]])
+})
+
+test('bytes that no text has are told from a body that was cut short', () => {
+  for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0xed, 0xa0, 0x80]]) {
+    expect(refusalOf(Uint8Array.from(bytes)).message).toBe(
+      'The body is not valid UTF-8. Encode it as UTF-8 and send it again.',
+    )
+  }
+})
+
 test('the sentence says where the first of them is, as long as that is short', () => {
   expect(refusalOf('{"a":1,"a":2}').message).toBe(
     'What is at "/a" is the same key twice: send each key once.',
@@ -50,8 +68,11 @@ test('the sentence says where the first of them is, as long as that is short', (
 })
 
 test('what is too deep is told so, also beside a number that is kept in writing', () => {
-  const deep = `[1e400,${'['.repeat(60_000)}${']'.repeat(60_000)}]`
-  expect(refusalOf(deep).message).toContain('is deeper than 32 levels')
+  const lists = `[1e400,${'['.repeat(60_000)}${']'.repeat(60_000)}]`
+  const objects = `${'{"a":'.repeat(4_096)}1e400${'}'.repeat(4_096)}`
+  for (const deep of [lists, objects]) {
+    expect(refusalOf(deep).message).toContain('is deeper than 32 levels')
+  }
 })
 
 test('a fault at the end of a long way is told once, and not in the sentence', () => {

@@ -92,8 +92,22 @@ describe('a name in the place of ours', () => {
     expect(await errorsOf('POST', '/api/garden', { content: 'a trace' })).toEqual([
       missing('/text', 'a string', 'content'),
     ])
+    expect(await errorsOf('POST', '/api/garden', { colour: 'red', message: 'a trace' })).toEqual([
+      missing('/text', 'a string', 'message'),
+    ])
     expect(await errorsOf('POST', '/api/resonance', { name: 'Atlas' })).toEqual([
       missing('/ai_identity', 'a string', 'name'),
+    ])
+  })
+
+  test.each([
+    [40, true],
+    [41, false],
+    [60_000, false],
+  ])('of %i characters is repeated: %s', async (length, isRepeated) => {
+    const name = 'content'.padEnd(length, '_')
+    expect(await errorsOf('POST', '/api/garden', { [name]: 'a trace' })).toEqual([
+      missing('/text', 'a string', isRepeated ? name : ''),
     ])
   })
 

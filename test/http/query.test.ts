@@ -41,6 +41,13 @@ test.each([
   expect(queryOf(written)).toEqual(query)
 })
 
+test.each(['\0', 'a=\0', '\ud800', 'a=\udc00b', '%00=a'])(
+  '%j is no text, and is refused',
+  (written) => {
+    expect(() => queryOf(written)).toThrow(expect.objectContaining({ code: 'invalid_query' }))
+  },
+)
+
 test.each(['a=1&a=1', 'a=1&%61=2', 'a&a', 'toString=1&toString=2'])(
   '"%s" says something twice, and is refused',
   (written) => {

@@ -18,7 +18,12 @@ describe('what a request asks for', () => {
   })
 
   test('the host is spelt as addresses spell it, and an address in the line names its own', () => {
-    expect(targetOf('Home.Test:80', '/a')?.host).toBe('home.test')
+    for (const host of ['Home.Test', 'home.test:80', 'home.test:0080', 'home.test:']) {
+      expect(targetOf(host, '/a')?.host).toBe('home.test')
+    }
+    for (const host of ['home.test:8080', 'home.test:08080', 'home.test:808', 'home.test:59999']) {
+      expect(targetOf(host, '/a')?.host).toBe(host.replace(':0', ':'))
+    }
     expect(targetOf('home.test', 'http://other.test/a?b')).toEqual({
       host: 'other.test',
       path: '/a',

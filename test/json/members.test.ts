@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compact, elementsOf, membersOf, withoutEscapes } from '../../src/json/members.ts'
+import { compact, elementsOf, membersOf, placesOf, withoutEscapes } from '../../src/json/members.ts'
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const key = fc.string({ unit: fc.constantFrom('a', '"', '\\', ':', ',', '{', '}', '[', ' ', 'ї') })
@@ -52,6 +52,14 @@ test.each([
 ])('of %s the member %s is %s', (source, name, text) => {
   const found = membersOf(source).get(name)
   expect(found && compact(found)).toBe(text)
+})
+
+test('members are those of the object that is asked for, and not of what stands around it', () => {
+  const source = '{"a":{"b":{"c":1},"d":[{"e":2}]},"f":{},"g":3}'
+  const found = (at: string) => [...placesOf(source, source.indexOf(at) + at.length).keys()]
+  expect([found(''), found('"a":'), found('"b":'), found('"f":')]).toEqual([
+    ...[['a', 'f', 'g'], ['b', 'd'], ['c'], []],
+  ])
 })
 
 test('a string loses the escapes that UTF-8 can do without, and no more', () => {

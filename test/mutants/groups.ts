@@ -64,11 +64,11 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('pipeline', 'validate'),
     ],
     tests: [
-      ...test('http', 'json json-faults query target unreadable'),
+      ...test('http', 'json json-faults query target unreadable mistakes'),
       ...test('json', 'decimals members'),
       ...test('pipeline', 'validate'),
       ...test('home', 'memory exact boundaries model refusals overtaken limits'),
-      ...test('gateway', 'names'),
+      ...test('gateway', 'names language'),
       ...test('http', 'bad-bodies bad-requests'),
       ...test('home/memories', 'changes batch'),
       'test/codes.test.ts',
@@ -172,7 +172,10 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('web/console', 'memory/edit memories/memories'),
       ...src('web/rooms', 'entries'),
     ],
-    tests: [...test('web', 'memory memories rooms conflict'), ...test('rights', 'guards')],
+    tests: [
+      ...test('web', 'memory memories rooms conflict gone writing'),
+      ...test('rights', 'guards'),
+    ],
   },
   escaping: {
     mutate: [

@@ -28,6 +28,23 @@ test.each([
   expect(faultsOf(value)).toMatchObject({ code: 'invalid_body', extras: { errors: [{ pointer }] } })
 })
 
+describe('what is missing', () => {
+  test.each([
+    ['is said to be', 'must be a string', {}, 'is missing: it must be a string'],
+    [
+      'is not its own other name',
+      'must be a string',
+      { a: undefined },
+      'is missing: it must be a string',
+    ],
+    ['is said to be, whatever the rule says', 'is no string', {}, 'is missing'],
+  ])('%s', (_, rule, value, message) => {
+    const refuse = () => validateBody(z.strictObject({ a: z.string(rule) }), value)
+    const errors = [{ pointer: '/a', message }]
+    expect(refuse).toThrow(expect.objectContaining({ extras: { errors } }))
+  })
+})
+
 describe('where there are many faults', () => {
   const manyKeys = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 1]))

@@ -48,5 +48,9 @@ export const insideOf = (page: string, name: string): string[] =>
 /** What a page is about, without the list beside it. */
 export const articleIn = (page: string): string => insideOf(page, 'article').join()
 
+/** The browser's modules that a page loads. */
+export const scriptsIn = (page: string): string[] =>
+  all(page, /<script [^>]*src="[^"]*\/(\w+)\.\w+"/g).map(([name]) => name)
+
 export const linksIn = (page: string): string[] =>
   all(page, /<a\s(?:[^>]*\s)?href="([^"]*)"/g).map(([href]) => read(href))

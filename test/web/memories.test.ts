@@ -1,7 +1,7 @@
 /** The list of an agent's memories: looked through, sorted, filtered, and page by page both ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embedded, inGroups, memoryPath, openService, type TestService, write } from '../harness.ts'
-import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { escaped, fieldsIn, insideOf, linksIn, scriptsIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 let service: TestService
@@ -130,6 +130,16 @@ test('an agent that keeps nothing is said to keep nothing, and leads to the firs
   expect(linksIn(text)).toContain(`${newcomer.agent}/memory/new`)
 })
 
+test('the list is one of the agent’s pages, is followed, and offers to undo only a delete', async () => {
+  for (const query of ['', '?deleted=no~thing']) {
+    const text = await page(query)
+    expect(text).toContain(`<a href="${operator.agent}/memories" aria-current="true">Memories`)
+    expect(text).toContain('<body class="wide" data-follows=')
+    expect(scriptsIn(text)).toEqual(['find', 'submit', 'follow'])
+    expect(text).not.toContain('class="note')
+  }
+})
+
 test('the list leads back to the agent and to all agents', async () => {
   const main = insideOf(await page('?prefix=few.'), 'main').join()
   expect(linksIn(main).slice(0, 2)).toEqual(['/console', operator.agent])
@@ -201,7 +211,8 @@ describe('several at once', () => {
     [{ 'memory.a b': '1', do: 'pin' }],
   ])('nothing, or nothing that can be done, is refused: %j', async (fields) => {
     const { status, text } = await send(await some(), fields)
-    expect([status, text.includes('Select at least one memory first.')]).toEqual([400, true])
+    expect(status).toBe(400)
+    expect(text).toContain('class="note bad" role="status"><p>Select at least one memory first.')
   })
 
   test('each counts as a write, and none is made where all are not left', async () => {

@@ -19,12 +19,18 @@ export const metadata = z.record(z.string(), z.unknown(), 'must be an object').m
 
 export const expectedVersion = integer(fields.expectedVersion)
 
-/** A client may spell as escapes what UTF-8 says in fewer bytes. */
+/** Bytes of an escape such as `\u0061`, in the place of which UTF-8 has one at least. */
+const ESCAPE_BYTES = 6
+
+/**
+ * A client may spell as escapes what UTF-8 says in fewer bytes. What is too large even if it were
+ * all escapes is not looked at: a batch has room for so much that it would keep others waiting.
+ */
 function tooLarge(metadata: string): boolean {
   const { maxBytes } = fields.metadata
-  return (
-    Buffer.byteLength(metadata) > maxBytes && Buffer.byteLength(withoutEscapes(metadata)) > maxBytes
-  )
+  const bytes = Buffer.byteLength(metadata)
+  if (bytes <= maxBytes) return false
+  return bytes > maxBytes * ESCAPE_BYTES || Buffer.byteLength(withoutEscapes(metadata)) > maxBytes
 }
 
 interface Content {
