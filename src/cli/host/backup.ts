@@ -43,10 +43,11 @@ async function withTemporary<T>(
   work: (temporary: string) => Promise<T>,
 ): Promise<T> {
   const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
-  closeSync(openSync(temporary, 'wx', 0o600))
   const undo = () => rmSync(temporary, { force: true })
+  // First, or a signal between the two would leave the file.
   const forget = whenStopped(undo)
   try {
+    closeSync(openSync(temporary, 'wx', 0o600))
     return await work(temporary)
   } finally {
     forget()
