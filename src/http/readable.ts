@@ -49,9 +49,12 @@ export function requireReadableQuery(search: string): void {
 
 const PLAIN_HEADER = /^[\t -~]*$/
 
-/** Headers arrive as bytes, a character for each, and Node.js lets no NUL in. */
-const isReadable = (header: string): boolean =>
-  PLAIN_HEADER.test(header) || isUtf8(Buffer.from(header, 'latin1'))
+/** Headers arrive as bytes, a character for each. */
+function faultOfHeader(value: string): string | undefined {
+  if (PLAIN_HEADER.test(value)) return undefined
+  if (value.includes('\0')) return HAS_NUL
+  return isUtf8(Buffer.from(value, 'latin1')) ? undefined : NOT_UTF_8
+}
 
 const unreadable = (what: string, fault: string) =>
   problem('malformed_request', { detail: `${what} ${fault}.` })
@@ -61,7 +64,7 @@ export function requireReadable({ path, requestHeaders }: Incoming): void {
   const fault = faultOf(path)
   if (fault) throw unreadable('The path', fault)
   for (const name in requestHeaders) {
-    if (isReadable(requestHeaders[name] ?? '')) continue
-    throw unreadable(`The header ${name}`, NOT_UTF_8)
+    const wrong = faultOfHeader(requestHeaders[name] ?? '')
+    if (wrong) throw unreadable(`The header ${name}`, wrong)
   }
 }

@@ -41,7 +41,7 @@ describe.each(engines)('the gateway is open on $name', (engine) => {
       const { status, headers } = await service.call('DELETE', path)
       expect([status, headers.get('allow')?.includes('GET')], path).toEqual([405, true])
       expect(headers.get('access-control-allow-origin'), path).toBe('*')
-      const unreadable = await service.call('GET', path, { headers: { accept: 'a\xffb' } })
+      const unreadable = await service.call('GET', path, { headers: { accept: 'a\0b' } })
       expect(unreadable.status, path).toBe(400)
       expect(unreadable.headers.get('access-control-allow-origin'), path).toBe('*')
     }
