@@ -1,12 +1,12 @@
 /** `agent-home backup`: a copy of the data, verified before it gets its name. */
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { loadConfig } from '../../config.ts'
 import { copyDatabase, verifyFile } from '../../store/at-rest.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { rename, withTemporary } from '../temporary.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkingOn, faultsText } from './verify.ts'
 
@@ -22,38 +22,11 @@ function refuseTaken(file: string, force: boolean): void {
   }
 }
 
-/** A name is kept by its directory, and lost with it. */
-function rename(from: string, to: string): void {
-  renameSync(from, to)
-  const directory = openSync(dirname(to), 'r')
-  fsyncSync(directory)
-  closeSync(directory)
-}
-
 const copyingOn =
   ({ isWatched, tell }: Terminal) =>
   (done: number, of: number): void => {
     if (isWatched) tell(done < of ? `\r  ${Math.floor((100 * done) / of)} %` : '\r\u001b[K')
   }
-
-/** Undone by whatever ends it before it is done. */
-async function withTemporary<T>(
-  file: string,
-  { whenStopped }: Terminal,
-  work: (temporary: string) => Promise<T>,
-): Promise<T> {
-  const temporary = `${file}.${randomBytes(4).toString('hex')}.part`
-  const undo = () => rmSync(temporary, { force: true })
-  // First, or a signal between the two would leave the file.
-  const forget = whenStopped(undo)
-  try {
-    closeSync(openSync(temporary, 'wx', 0o600))
-    return await work(temporary)
-  } finally {
-    forget()
-    undo()
-  }
-}
 
 async function backUp(file: string, terminal: Terminal): Promise<Report> {
   const { DATABASE_URL } = loadConfig()

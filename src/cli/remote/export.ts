@@ -1,32 +1,22 @@
 /** `agent-home export`: everything that is kept, as one file that is yours. */
-import { randomBytes } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { counted } from '../progress.ts'
+import { rename, withTemporary } from '../temporary.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
 
-/** Named once it is whole and on the disk. */
-async function keep(file: string, pieces: Bytes, { whenStopped }: Terminal): Promise<void> {
-  const beside = `${file}.${randomBytes(4).toString('hex')}.part`
-  const handle = await open(beside, 'wx', 0o600)
-  const forget = whenStopped(() => rmSync(beside, { force: true }))
-  try {
-    await handle.writeFile(pieces)
-    await handle.sync()
-    await rename(beside, file)
-  } finally {
-    forget()
-    await handle.close()
-    await rm(beside, { force: true })
-  }
-}
+const keep = (file: string, pieces: Bytes, terminal: Terminal): Promise<void> =>
+  withTemporary(file, terminal, async (temporary) => {
+    await writeFile(temporary, pieces, { flush: true })
+    rename(temporary, file)
+  })
 
 async function print(pieces: Bytes, { say }: Terminal): Promise<void> {
   const decoder = new TextDecoder()
