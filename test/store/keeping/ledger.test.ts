@@ -12,7 +12,6 @@ import { openWriter, transact } from '../../../src/store/sqlite/engine/connectio
 import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
-import { prepareSweep } from '../../../src/store/sqlite/keeping/sweep.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
@@ -23,7 +22,7 @@ import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
 import { type Turn, turns } from './brought.ts'
 import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
-import { checkHeads, checkHome, checkVersions, tablesOf } from './tables.ts'
+import { checkHeads, checkHome, checkVersions, sweepFrom, tablesOf } from './tables.ts'
 
 /** A longer hunt is a larger number here. */
 const HOMES = times(160)
@@ -80,15 +79,6 @@ function live(verbs: Writes['verbs'], home: PlainHome, identity: Identity, each:
 
 const endOfLog = (): number => Number(db.prepare('SELECT max(n) AS n FROM log').get()?.n ?? 0)
 
-/** The log from a row on, once to its end. */
-function sweepFrom(n: number, { versions }: HomeBounds): void {
-  const { look } = prepareSweep(db, versions, n)
-  if (versions > 0)
-    transact(db, () => {
-      while (look());
-    })
-}
-
 test('ledger, texts and chains of versions agree under any bounds, after whatever was done', () => {
   const tables = tablesOf(db)
   let changed = 0
@@ -100,7 +90,7 @@ test('ledger, texts and chains of versions agree under any bounds, after whateve
     const from = endOfLog()
     for (const each of history) {
       if (live(verbs, home, identity, each)) changed++
-      if (each.now % 2 === 0) sweepFrom(from, limits)
+      if (each.now % 2 === 0) sweepFrom(db, from, limits.versions)
       checkHome(tables(identity.agentId), limits)
       if (limits.bytes === 0) checkVersions(tables(identity.agentId), home, limits)
       checkHeads(tables(identity.agentId), home)
@@ -188,7 +178,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
     const identity = newHome(verbs)
     const from = endOfLog()
     for (const each of history) {
-      sweepFrom(from, limits)
+      sweepFrom(db, from, limits.versions)
       imported += await bring(verbs, identity, each)
       checkHome(tables(identity.agentId), limits)
     }

@@ -18,7 +18,7 @@ import {
   sourceOf,
   type Work,
 } from '../import-work.ts'
-import { checkHome, tablesOf } from './tables.ts'
+import { checkHome, sweepFrom, tablesOf } from './tables.ts'
 
 openDatabase()
 
@@ -35,13 +35,7 @@ function change({ verbs }: Work, identity: Identity, ...changes: readonly Change
 const write = (work: Work, identity: Identity, key: string, expectedVersion: number): void =>
   change(work, identity, { verb: 'write', ...newWrite({ key, expectedVersion }) })
 
-/** The whole log, once. */
-function sweepThrough(): void {
-  const { look } = prepareSweep(db, VERSIONS, 0)
-  transact(db, () => {
-    while (look());
-  })
-}
+const sweepThrough = (): void => sweepFrom(db, 0, VERSIONS)
 
 /** The versions of a memory that are there, newest first; everything in its home agrees. */
 function kept({ agentId }: Identity, key: string): number[] {

@@ -2,6 +2,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
+import { transact } from '../../../src/store/sqlite/engine/connection.ts'
+import { prepareSweep } from '../../../src/store/sqlite/keeping/sweep.ts'
 import { surplusOf } from '../../../src/store/surplus.ts'
 import type { PlainHome } from './plain-home.ts'
 
@@ -151,6 +153,14 @@ export function checkHome(rowsOf: RowsOf, limits: HomeBounds): void {
   const deleted = stands.length - living.length
   expect(home).toMatchObject({ memories: living.length, bytes, history, deleted })
   if (limits.bytes > 0) expect(bytes + history).toBeLessThanOrEqual(limits.bytes)
+}
+
+/** Gives up what is over in the whole log from a row on. */
+export function sweepFrom(db: DatabaseSync, n: number, versions: number): void {
+  const { look } = prepareSweep(db, versions, n)
+  transact(db, () => {
+    while (look());
+  })
 }
 
 /** Of each memory the newest are there, as many as are kept or more, with none left out. */

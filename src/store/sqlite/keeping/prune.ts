@@ -63,9 +63,9 @@ export function prepareWalk(db: DatabaseSync) {
 }
 
 /** Gives up the versions, and answers the bytes that were freed. */
-function prepareFree(db: DatabaseSync) {
+export function prepareFree(db: DatabaseSync) {
   const drop = prepareDrop(db)
-  return (agentId: string, home: Home, rows: readonly AgedRow[]): number => {
+  return (agentId: string, home: Pick<Home, 'firstEvent'>, rows: readonly AgedRow[]): number => {
     for (const row of rows) drop(agentId, home, row)
     return rows.reduce((sum, { size }) => sum + size, 0)
   }

@@ -13,8 +13,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
-import { type Kept, prepareDrop } from './log.ts'
-import { prepareWalk } from './prune.ts'
+import type { Kept } from './log.ts'
+import { prepareFree, prepareWalk } from './prune.ts'
 
 /** Rows of the log that are looked at together. */
 const AT_ONCE = 64
@@ -47,22 +47,21 @@ const OVER = `
 /** Gives up a version and those before it that were passed by. */
 function prepareGiveUp(db: DatabaseSync) {
   const walk = prepareWalk(db)
-  const drop = prepareDrop(db)
+  const free = prepareFree(db)
   const count = prepare(
     db,
     'UPDATE memories SET kept = max(kept - ?, 1) WHERE agent_id = ? AND key = ?',
   )
-  const free = prepare(db, 'UPDATE homes SET history = history - ? WHERE agent_id = ?')
+  const credit = prepare(db, 'UPDATE homes SET history = history - ? WHERE agent_id = ?')
   return (over: readonly OverTuple[]): void => {
     const freed = new Map<string, number>()
     for (const [n, event_id, event, size, agentId, key, firstEvent, previous] of over) {
       const rows = [{ n, event_id, event, size }, ...walk(previous, 0)]
-      for (const row of rows) drop(agentId, { firstEvent }, row)
+      const bytes = free(agentId, { firstEvent }, rows)
+      freed.set(agentId, (freed.get(agentId) ?? 0) + bytes)
       count.run(rows.length, agentId, key)
-      const bytes = rows.reduce((sum, row) => sum + row.size, freed.get(agentId) ?? 0)
-      freed.set(agentId, bytes)
     }
-    for (const [agentId, bytes] of freed) free.run(bytes, agentId)
+    for (const [agentId, bytes] of freed) credit.run(bytes, agentId)
   }
 }
 
@@ -79,7 +78,8 @@ export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) 
   const giveUp = prepareGiveUp(db)
   /** Nearer to the count more is passed by; further from it more memories give up by themselves. */
   const well = versions + surplusOf(versions) / 3
-  let next = hand
+  // Of a bound that is none nothing is over.
+  let next = versions > 0 ? hand : undefined
   let owed = 0
 
   /** Whether there is more of the log behind those rows. */
@@ -96,7 +96,7 @@ export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) 
     /** A memory has so many versions now, and may have given up some by itself, from a row on. */
     made(count: number, gaveUp: number | undefined): void {
       next ??= gaveUp
-      if (versions > 0 && count > well) owed += PACE
+      if (count > well) owed += PACE
     },
     /** What is owed is done before more is written, which then takes the pages that become free. */
     goOn(): void {
