@@ -43,7 +43,7 @@ export const catalogue = {
     status: 400,
     title: 'The body is not acceptable JSON',
     detail:
-      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep and 4096 keys.',
+      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep, 4096 keys and 32768 values.',
   },
   wrong_media_type: {
     status: 400,

@@ -1,7 +1,7 @@
 /** Every limit of the agent home, in the one list that preview prints and the code enforces. */
 import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
-import { MAX_DEPTH, MAX_MEMBERS } from '../http/json.ts'
+import { MAX_DEPTH, MAX_MEMBERS, MAX_VALUES } from '../http/json.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
 import {
   FAILURES,
@@ -13,7 +13,12 @@ import {
 import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 
 /** What a request's body may be, before its fields are looked at. */
-export const body = { maxBytes: 131_072, maxDepth: MAX_DEPTH, maxMembers: MAX_MEMBERS } as const
+export const body = {
+  maxBytes: 131_072,
+  maxDepth: MAX_DEPTH,
+  maxMembers: MAX_MEMBERS,
+  maxValues: MAX_VALUES,
+} as const
 
 /** What one batch may hold. */
 export const batch = { operations: 100, maxBytes: 1_048_576 } as const

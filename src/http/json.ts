@@ -6,7 +6,7 @@
 import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
 import { mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
-import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
+import { beginsNumber, closingQuote, endOfNumber, opens } from '../json/strings.ts'
 import { faultsIn } from './json-faults.ts'
 
 /** Levels of objects and arrays. */
@@ -14,6 +14,9 @@ export const MAX_DEPTH = 32
 
 /** Keys of all objects together. Metadata of 4 KiB has room for 700 of them. */
 export const MAX_MEMBERS = 4_096
+
+/** Values of all kinds together, counted by what parts them. Metadata of 4 KiB has room for 2,048. */
+export const MAX_VALUES = 32_768
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -68,13 +71,21 @@ function parse(source: string): unknown {
 interface Written {
   /** The members of all objects: the colons outside strings. */
   members: number
+  values: number
   escapedKey: boolean
   /** A number that JavaScript may change. */
   longNumber: boolean
 }
 
+/** What is bounded, so that nobody waits while it is read. Throws `malformed_json`. */
+function requireFew({ members, values }: Written): void {
+  if (members > MAX_MEMBERS) throw malformed(`The body has more than ${MAX_MEMBERS} keys.`)
+  if (values > MAX_VALUES) throw malformed(`The body has more than ${MAX_VALUES} values.`)
+}
+
+/** One look at what may not be JSON yet: what has too much of anything is not read any further. */
 function scan(source: string, escapes: boolean): Written {
-  const written: Written = { members: 0, escapedKey: false, longNumber: false }
+  const written: Written = { members: 0, values: 1, escapedKey: false, longNumber: false }
   let start = 0
   let end = 0
   for (let i = 0; i < source.length; i++) {
@@ -86,6 +97,10 @@ function scan(source: string, escapes: boolean): Written {
     } else if (code === 58) {
       written.members++
       if (escapes) written.escapedKey ||= source.slice(start, end).includes('\\')
+      requireFew(written)
+    } else if (code === 44 || opens(code)) {
+      written.values++
+      requireFew(written)
     } else if (beginsNumber(code)) {
       const past = endOfNumber(source, i)
       written.longNumber ||= mayChange(source.slice(i, past))
@@ -129,9 +144,8 @@ function unsound(source: string) {
 
 /** Throws `malformed_json`, with a pointer to each fault. */
 export function parseStrictJson(source: string): unknown {
-  const parsed = parse(source)
   const { members, escapedKey, longNumber } = scan(source, source.includes('\\'))
-  if (members > MAX_MEMBERS) throw malformed(`The body has more than ${MAX_MEMBERS} keys.`)
+  const parsed = parse(source)
   const asWritten = escapedKey || longNumber
   const value = asWritten ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
   const count: Count = { members: 0 }

@@ -30,9 +30,14 @@ export function decimalOf(literal: string): string {
   return `${sign}${digits.slice(first, end)}e${power}`
 }
 
+/** An integer that JavaScript, if it keeps it, spells with the same digits. */
+const PLAIN = /^-?[1-9]\d{0,20}$/
+
 /** Whether JavaScript, which has read the literal as this value, gives the same number back. */
-export const isKept = (literal: string, value: number): boolean =>
-  Number.isFinite(value) && decimalOf(literal) === decimalOf(String(value))
+export function isKept(literal: string, value: number): boolean {
+  if (PLAIN.test(literal)) return String(value) === literal
+  return Number.isFinite(value) && decimalOf(literal) === decimalOf(String(value))
+}
 
 /** Whether the number is a whole one, however it is spelt. */
 export const isWhole = ({ literal }: WrittenNumber): boolean => !decimalOf(literal).includes('e-')

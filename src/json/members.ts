@@ -1,5 +1,5 @@
 /** Valid JSON as text: what must come back digit for digit is cut out of it, never written anew. */
-import { closingQuote } from './strings.ts'
+import { closes, closingQuote, opens } from './strings.ts'
 
 const nameOf = (quoted: string): string =>
   quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
@@ -8,10 +8,6 @@ const QUOTE = 34
 const COMMA = 44
 const COLON = 58
 const CLOSES_OBJECT = 125
-
-/** A brace or bracket that opens, or closes, is told from the other by one bit: `{` `[`, `}` `]`. */
-const opens = (code: number): boolean => (code | 32) === 123
-const closes = (code: number): boolean => (code | 32) === CLOSES_OBJECT
 
 /** Where a value stands in its source: the character it begins with, and the one after it. */
 export interface Place {
@@ -47,6 +43,10 @@ export const membersOf = (source: string): ReadonlyMap<string, string> =>
   new Map(
     Iterator.from(placesOf(source)).map(([name, { from, to }]) => [name, source.slice(from, to)]),
   )
+
+/** The value of an object's only member, whose name has no colon, as it is written. */
+export const onlyMemberOf = (source: string): string =>
+  source.slice(source.indexOf(':') + 1, source.lastIndexOf('}'))
 
 /** Without the space around its tokens, which says nothing. */
 export function compact(source: string): string {

@@ -1,17 +1,36 @@
-/** Where the strings and numbers of valid JSON end. */
+/** What parts JSON: where its strings and numbers end, and what opens and closes. */
 
-/** Where the string that opens before `from` closes. */
+/** Escaped quotes that are jumped from one to the next; a string with more is read on by character. */
+const JUMPS = 32
+
+function isEscaped(source: string, at: number): boolean {
+  let slashes = 0
+  while (source.charCodeAt(at - 1 - slashes) === 92) slashes++
+  return slashes % 2 === 1
+}
+
+/** The same, from a place outside any escape on. */
+function closingQuoteByCharacter(source: string, from: number): number {
+  let at = from
+  while (at < source.length && source.charCodeAt(at) !== 34) {
+    at += source.charCodeAt(at) === 92 ? 2 : 1
+  }
+  return Math.min(at, source.length)
+}
+
+/** Where the string that opens before `from` closes; the end of the source where it never does. */
 export function closingQuote(source: string, from: number): number {
   let end = source.indexOf('"', from)
-  let slashes = 0
-  while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
-  while (slashes % 2 === 1) {
+  for (let jumps = 0; end >= 0 && isEscaped(source, end); jumps++) {
+    if (jumps === JUMPS) return closingQuoteByCharacter(source, end + 1)
     end = source.indexOf('"', end + 1)
-    slashes = 0
-    while (source.charCodeAt(end - 1 - slashes) === 92) slashes++
   }
-  return end
+  return end < 0 ? source.length : end
 }
+
+/** A brace or bracket that opens, or closes, is told from the other by one bit: `{` `[`, `}` `]`. */
+export const opens = (code: number): boolean => (code | 32) === 123
+export const closes = (code: number): boolean => (code | 32) === 125
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 

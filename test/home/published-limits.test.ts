@@ -40,7 +40,7 @@ const published = {
     search: { minLength: 1, maxLength: 200 },
     context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
-    body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096 },
+    body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096, maxValues: 32_768 },
   },
   memoriesPerAgent: 1_000,
   bytesPerAgent: 67_108_864,
@@ -184,7 +184,7 @@ describe('the published limits', () => {
   })
 
   test('of the body are enforced', async () => {
-    const { maxBytes, maxDepth, maxMembers } = limits.fields.body
+    const { maxBytes, maxDepth, maxMembers, maxValues } = limits.fields.body
     const text = JSON.stringify({ key: 'absent', text: 'x', expectedVersion: 1 })
     const post = (body: string) => service.call('POST', memoryPath, { token, body })
     passes(await post(text.padEnd(maxBytes)))
@@ -199,6 +199,10 @@ describe('the published limits', () => {
       Object.fromEntries(Array.from({ length: count - 4 }, (_, n) => [n.toString(36), 1]))
     expectProblem(await save({ metadata: keys(maxMembers) }), 'metadata_too_large')
     expectProblem(await save({ metadata: keys(maxMembers + 1) }), 'malformed_json')
+    // Beside the four of the body, the body, its metadata and their list.
+    const values = (count: number) => ({ m: Array.from({ length: count - 6 }, () => 0) })
+    expectProblem(await save({ metadata: values(maxValues) }), 'metadata_too_large')
+    expectProblem(await save({ metadata: values(maxValues + 1) }), 'malformed_json')
   })
 
   test('of what is kept follow what was set, and are enforced', async () => {

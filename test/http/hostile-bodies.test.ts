@@ -61,6 +61,30 @@ describe('while a hostile body is read', () => {
       expect([200, 201, 400]).toContain((await send(home.port, bytes)).status)
     })
 
+  test.each(bodies)('a batch of 1 MiB with %s keeps nobody waiting', async (_, of) => {
+    const change = '{"write":{"key":"a","text":"b","expectedVersion":0,"metadata":{"of":'
+    const body = Buffer.concat([
+      Buffer.from(`{"operations":[${change}`),
+      of(1_024 * KIB),
+      Buffer.from('}}}]}'),
+    ])
+    const sent = request(
+      'POST /api/agents/me/batch HTTP/1.1',
+      [
+        `Authorization: Bearer ${home.born.token}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ],
+      body,
+    )
+    const wait = () =>
+      longestWait(async () => {
+        expect([400, 413]).toContain((await send(home.port, sent)).status)
+      })
+    // Twice what it takes: of all bodies it is the largest.
+    expect(await least(50, wait)).toBeLessThan(50)
+  })
+
   describe.each([
     ['/api/garden', 64 * KIB, 25],
     ['/api/agents/birth', 128 * KIB, 25],

@@ -57,5 +57,7 @@ export const hostileBodies: Readonly<Record<string, (bytes: number) => string>> 
   'an exponent as long as the body': (bytes) => `[1e${filled('1234567890', bytes)}]`,
   'many keys beside a large integer': (bytes) =>
     `{"\\n":9007199254740992,${members(bytes, (n) => n.toString(36))}}`,
+  'many short strings beside an escape': (bytes) => `["\\n",${list(bytes, () => '""')}]`,
+  'many digits': (bytes) => `[${list(bytes, () => '0')}]`,
   'spaces alone': (bytes) => filled(' ', bytes),
 }

@@ -158,6 +158,8 @@ describe('strict JSON', () => {
     [`${'{"\\u0061":'.repeat(33)}1${'}'.repeat(33)}`, '32 levels'],
     [`[${keysOf(4_000)},${keysOf(97)}]`, '4096 keys'],
     [`[${keysOf(4_000)},${keysOf(95)},{"\\u0061":{"b":1}}]`, '4096 keys'],
+    [`[${'0,'.repeat(32_767)}0]`, '32768 values'],
+    ['['.repeat(32_768), '32768 values'],
   ])('says what is wrong with %j', (source, sentence) => {
     expect(() => parse(source)).toThrow(sentence)
   })

@@ -25,6 +25,32 @@ test('every number of JavaScript is kept as it writes it', () => {
 })
 
 test.each([
+  ['9007199254740992', true],
+  ['-9007199254740993', false],
+  ['123456789012345680000', true],
+  ['1000000000000000000000', true],
+  ['1000000000000000000001', false],
+  ['-0', true],
+])('whether %s is kept: %s', (literal, kept) => {
+  expect(isKept(literal, Number(literal))).toBe(kept)
+})
+
+test('an integer is kept where it is the same number of JavaScript', () => {
+  const near = fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n })
+  const exact = fc.maxSafeInteger().map(BigInt)
+  const doubled = fc
+    .tuple(fc.maxSafeInteger(), fc.nat(20))
+    .map(([n, by]) => BigInt(n) << BigInt(by))
+  fc.assert(
+    fc.property(fc.oneof(near, exact, doubled), (integer) => {
+      const literal = String(integer)
+      const kept = decimalOf(literal) === decimalOf(String(Number(literal)))
+      expect(isKept(literal, Number(literal))).toBe(kept)
+    }),
+  )
+})
+
+test.each([
   ['{"a":9007199254740993}', '{"a":9007199254740992}'],
   ['{"a":1e-400}', '{"a":0}'],
   ['{"a":1}', '{"a":"1"}'],

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compact, elementsOf, membersOf, placesOf, withoutEscapes } from '../../src/json/members.ts'
+import {
+  compact,
+  elementsOf,
+  membersOf,
+  onlyMemberOf,
+  placesOf,
+  withoutEscapes,
+} from '../../src/json/members.ts'
+import { closingQuote } from '../../src/json/strings.ts'
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const key = fc.string({ unit: fc.constantFrom('a', '"', '\\', ':', ',', '{', '}', '[', ' ', 'ї') })
@@ -32,6 +40,35 @@ test('each element is cut out as it is written, and nothing of it is lost', () =
   )
   expect(elementsOf('[1.0, {"a":1e400} ,"],"]')).toEqual(['1.0', ' {"a":1e400} ', '"],"'])
   expect([elementsOf('[]'), elementsOf('[ \n ]')]).toEqual([[], []])
+})
+
+test('an only member is cut out as it is written', () => {
+  const name = key.filter((each) => !each.includes(':'))
+  fc.assert(
+    fc.property(name, value, space, (only, own, spaced) => {
+      const source = JSON.stringify({ [only]: own }, null, spaced)
+      expect(compact(onlyMemberOf(source))).toBe(JSON.stringify(own))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a string ends at the first quote that is not escaped, and what never ends with the source', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('"', '"', '"', '\\', 'a', '\n', 'ї'),
+    maxLength: 200,
+    size: 'max',
+  })
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      const quoted = JSON.stringify(before)
+      const source = `${quoted}${JSON.stringify(after)}`
+      expect(closingQuote(source, 1)).toBe(quoted.length - 1)
+      const open = quoted.slice(0, -1)
+      expect(closingQuote(open, 1)).toBe(open.length)
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('only the space around tokens goes', () => {

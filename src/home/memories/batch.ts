@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { catalogue, type Problem, problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
-import { elementsOf, membersOf } from '../../json/members.ts'
+import { elementsOf, onlyMemberOf } from '../../json/members.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
@@ -93,13 +93,13 @@ function changeOf(sent: Sent, source: string, at: number, moment: Moment): Chang
   const verb = verbs.find((each) => sent[each] !== undefined)
   if (!verb) throw problem('invalid_body')
   const { change } = operations[verb] as Operation
-  const asked = change(sent[verb], membersOf(source).get(verb) ?? '', moment)
+  const asked = change(sent[verb], onlyMemberOf(source), moment)
   requireMeasure(asked, ['operations', at, verb])
   return asked
 }
 
 function changesOf(sent: readonly Sent[], source: string, moment: Moment): Change[] {
-  const sources = elementsOf(membersOf(source).get('operations') ?? '')
+  const sources = elementsOf(onlyMemberOf(source))
   return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, moment))
 }
 
