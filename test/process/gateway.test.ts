@@ -84,6 +84,8 @@ test('beside a gateway that 200 connections flood, every home request succeeds',
   const { quiet, flooded, flood } = await compareOnce(2)
   expect([quiet.failed, flooded.failed]).toEqual([0, 0])
   expect(flooded.latencies.write.length).toBeGreaterThan(50)
-  expect(flood['201']).toBeGreaterThan(200)
+  expect(flood['201']).toBeGreaterThan(50)
+  // A flood: more answers than connections, however busy the machine.
+  expect(Object.values(flood).reduce((sum, count) => sum + count)).toBeGreaterThan(200)
   expect(Object.keys(flood).every((status) => ['200', '201', '503'].includes(status))).toBe(true)
 })
