@@ -30,6 +30,9 @@ const SECOND_CORE = 2
 /** PostgreSQL, two nodes and the load each on a core of its own. */
 const CORES_FOR_TWO_NODES = 4
 const cores = availableParallelism()
+/** PostgreSQL has it alone; whoever asks, be it pgbench or Node.js with its load, shares the other. */
+const DATABASE_CORE = cores >= CORES_FOR_TWO_NODES ? 3 : LOAD_CORE
+const ASKING_CORE = cores >= CORES_FOR_TWO_NODES ? LOAD_CORE : SERVER_CORE
 
 const { values } = parseArgs({
   options: {
@@ -199,9 +202,9 @@ async function twoNodes(server: PostgresServer, generator: Generator): Promise<G
 }
 
 async function onServer(server: PostgresServer, directory: string) {
-  execFileSync('taskset', ['-cp', `${cores > 3 ? 3 : LOAD_CORE}`, `${server.pid()}`])
+  execFileSync('taskset', ['-cp', `${DATABASE_CORE}`, `${server.pid()}`])
   const home = await startNode(server)
-  const generator = startGenerator()
+  const generator = startGenerator(ASKING_CORE)
   try {
     await server.query(prepareRows(textOf(1)))
     await server.query('VACUUM ANALYZE')
@@ -245,7 +248,7 @@ publishFinding(
   'On PostgreSQL, beside pgbench',
   [
     ...machine,
-    `PostgreSQL 18 and the load on core ${LOAD_CORE}, Node.js and pgbench in turns on core ${SERVER_CORE}`,
+    `PostgreSQL 18 on core ${DATABASE_CORE}, Node.js and pgbench in turns on core ${SERVER_CORE}, the load on core ${ASKING_CORE}`,
     `${connections} HTTP connections, ${values.pool} to the database; texts of ${TEXT_BYTES} bytes; medians of ${rounds} rounds of ${seconds} s`,
   ],
   {

@@ -4,10 +4,13 @@
  * does nothing else: in commits of up to 64 writes, reads one by one.
  *
  *   node bench/contestants/sqlite-alone.ts <file> <operation> <connections> <seconds>
+ *   node bench/contestants/sqlite-alone.ts <file> age
  */
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { boundsOf } from '../../src/bounds.ts'
+import { loadConfig } from '../../src/config.ts'
 import { mapped, openWriter } from '../../src/store/sqlite/engine/connection.ts'
 import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/group-commit.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
@@ -22,7 +25,8 @@ const LARGEST_GROUP = 64
 const MOST_OPERATIONS = 50_000
 const MOST_COMMITS = 2_000
 
-const [path = '', operation = 'read', connections = '1', seconds = '1'] = process.argv.slice(2)
+const [path = '', task = 'read', connections = '64', seconds = '1'] = process.argv.slice(2)
+const operation = task === 'age' ? 'update' : task
 const group = operation === 'read' ? 1 : Math.min(Number(connections), LARGEST_GROUP)
 const most =
   operation === 'read' ? MOST_OPERATIONS : Math.min(MOST_OPERATIONS / group, MOST_COMMITS)
@@ -83,8 +87,9 @@ function recorded(db: DatabaseSync) {
   }
 }
 
-const unbounded = { memories: 0, bytes: 0, versions: 100, events: 10_000 }
-const bounds = { home: unbounded, feed: { entries: 0, bytes: 0 }, diskReserve: 0 }
+/** What the home beside it is started with: as many memories as there are, of which each keeps its versions. */
+const bounds = boundsOf(loadConfig({ MEMORIES_PER_AGENT: '0', BYTES_PER_AGENT: '0' }))
+const { versions } = bounds.home
 
 /** Other names than an earlier run created. */
 const run = randomUUID()
@@ -164,11 +169,26 @@ function again(db: DatabaseSync, { statements, steps }: Recorded) {
   return finish()
 }
 
-const [copy, stage] = [`${path}.copy`, `${path}.stage`]
-copyFileSync(path, copy)
-copyFileSync(path, stage)
-const all = record(copy)
-const db = mapped(openWriter(stage))
-process.stdout.write(JSON.stringify(again(db, all)))
-db.close()
-for (const file of [copy, stage]) rmSync(file)
+/** Updates until histories are full, as those of the home beside it are: each then gives up a version. */
+function age(): void {
+  const db = mapped(openWriter(path))
+  db.exec('PRAGMA synchronous = OFF')
+  const places = placesIn(db)
+  const work = groupOf(db, places)
+  for (let made = 0; made < places.length * versions * 3; made += group) work()
+  db.close()
+}
+
+function measure(): void {
+  const [copy, stage] = [`${path}.copy`, `${path}.stage`]
+  copyFileSync(path, copy)
+  copyFileSync(path, stage)
+  const all = record(copy)
+  const db = mapped(openWriter(stage))
+  process.stdout.write(JSON.stringify(again(db, all)))
+  db.close()
+  for (const file of [copy, stage]) rmSync(file)
+}
+
+if (task === 'age') age()
+else measure()

@@ -13,8 +13,8 @@ export interface Generator {
 
 const SCRIPT = fileURLToPath(new URL('generator.ts', import.meta.url))
 
-export function startGenerator(): Generator {
-  const child = spawnPinned(LOAD_CORE, [process.execPath, SCRIPT], {
+export function startGenerator(core = LOAD_CORE): Generator {
+  const child = spawnPinned(core, [process.execPath, SCRIPT], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const waiting = new Map<number, (report: Report) => void>()
