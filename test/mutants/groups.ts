@@ -134,7 +134,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ),
       ...test('store/keeping', 'races'),
       ...test('store', 'commits-contract export-contract'),
-      ...test('postgres', 'ledger races batcher round-trips'),
+      ...test('postgres', 'ledger races batcher round-trips import-ahead'),
     ],
   },
   writes: {

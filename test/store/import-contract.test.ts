@@ -150,6 +150,17 @@ describe.each(stores)('imports on $name', (engine) => {
     expect(profile).toMatchObject({ memoryCount: 2, bytes: 'newer'.length + 'anew'.length + 4 })
   })
 
+  test('it happens when it comes, whenever what it brings was written', async () => {
+    const { operator } = await fixture.agent()
+    await bring(operator, [kept('a', 1, 'x')])
+    expect(await fixture.store().eventsAfter(operator, 0, 10)).toMatchObject({
+      events: [{ type: 'import', key: 'a', createdAt: NOON + 50 }],
+    })
+    expect(await fixture.store().readMemory(operator, 'a')).toMatchObject({
+      memory: { updatedAt: kept('a', 1, 'x').updatedAt },
+    })
+  })
+
   test('a key that has a memory is a conflict: nothing is changed, it is skipped, or replaced', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'b', text: 'mine' })

@@ -696,6 +696,18 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
   })
 
+  test('a home that is over its bytes gives up little more than it must', async () => {
+    await using small = await openFixture(engine, { versions: 0, bytes: 100_000 })
+    const { agent } = await small.agent()
+    for (let n = 0; n < 120; n++) {
+      await small.write(agent, { text: `${n}`.padEnd(998), expectedVersion: n })
+    }
+    const listed = await small.store().listVersions(agent, 'plan', undefined, 200)
+    if (listed.outcome !== 'versions') throw new Error(listed.outcome)
+    expect(listed.versions.length).toBeLessThanOrEqual(100)
+    expect(listed.versions.length).toBeGreaterThan(30)
+  })
+
   test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {
     await using lowered = await openFixture(engine)
     const { agent } = await lowered.agent()
@@ -718,7 +730,7 @@ describe.each(stores)('keeping on $name', (engine) => {
 
   test('of the log the newest events are kept', async () => {
     await using small = await openFixture(engine, { events: 64 })
-    const { agent } = await small.agent()
+    const { agent, operator } = await small.agent()
     for (let n = 0; n < 200; n++) await small.write(agent, { expectedVersion: n })
     const answer = await small.store().eventsAfter(agent, 0, 1_000)
     if (answer.outcome !== 'events') throw new Error(answer.outcome)
@@ -729,6 +741,12 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
       memory: { version: 200 },
     })
+    // Also where nothing is written.
+    for (let n = 0; n < 200; n++) await small.store().recordEvent(operator, 'export', NOON)
+    const later = await small.store().eventsAfter(agent, 0, 1_000)
+    if (later.outcome !== 'events') throw new Error(later.outcome)
+    expect(later.last).toBe(400)
+    expect(later.events.length).toBeLessThan(128)
   })
 
   test('the oldest deletes are forgotten with the oldest events, and no version falls for it', async () => {
