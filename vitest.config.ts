@@ -33,7 +33,8 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       // A service begins with much that lives on: from V8's own 1 MiB, a sixth of a run collects it.
       execArgv: ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=4'],
-      maxWorkers: 2,
+      // One more than the smallest machine has cores: much of a run waits, for a process or a browser.
+      maxWorkers: 3,
       // Only against a hang: what a test measures, it measures itself, on however busy a machine.
       testTimeout: 120_000,
       hookTimeout: 120_000,
