@@ -1,9 +1,6 @@
 /**
  * Ours beside a bare server, SQLite alone and the peers that are installed: one table, and the
  * goals with their measured ratios.
- *
- *   npm run bench -- [--quick] [--only name,name] [--operations read,update]
- *                    [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
  */
 import { mkdtempSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -33,6 +30,9 @@ import {
   tables,
   WRITE_CONNECTIONS,
 } from './table.ts'
+
+const USAGE = `npm run bench -- [--quick] [--only name,name] [--operations read,update]
+                 [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]`
 
 const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
 
@@ -184,8 +184,18 @@ async function others(quick: boolean): Promise<Finding[]> {
   return found
 }
 
+/** What is not understood ends the process with what would be. */
+function planOrUsage(args: string[]): Plan {
+  try {
+    return planOf(args)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}\n`)
+    process.exit(2)
+  }
+}
+
 pinSelf()
-const plan = planOf(process.argv.slice(2))
+const plan = planOrUsage(process.argv.slice(2))
 const machine = await describeMachine()
 const { measured, sync } = await measureAll(plan)
 if (plan.whole) show(tables(measured))
