@@ -780,6 +780,20 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await store.readProfile(agent)).toMatchObject({ memoryCount: 3 })
   })
 
+  test('where every event is kept, so is every delete', async () => {
+    await using all = await openFixture(engine, { events: 0 })
+    const { agent } = await all.agent()
+    for (let n = 0; n < 130; n++) {
+      const key = `k${n}`
+      const comeAndGo = [{ verb: 'write', ...newWrite({ key }) } as const, remove(1, key)]
+      expect((await all.store().changeMemories(agent, comeAndGo, NOON)).outcome).toBe('changed')
+    }
+    expect(await all.store().readMemory(agent, 'k0')).toEqual({
+      outcome: 'missing',
+      deleted: { version: 2, deletedAt: NOON },
+    })
+  })
+
   test('a name that comes and goes is one delete', async () => {
     await using small = await openFixture(engine, { events: 1 })
     const { agent } = await small.agent()
