@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { boundsOf } from '../../src/bounds.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -16,6 +17,7 @@ import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/grou
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { prepareIdentify, rememberIdentities } from '../../src/store/sqlite/identities.ts'
 import { prepareReadMemory } from '../../src/store/sqlite/keeping/memories.ts'
+import { homeEnv } from '../home.ts'
 import { type Operation, textOf } from '../load/dialect.ts'
 import { gather } from '../load/sample.ts'
 
@@ -87,8 +89,8 @@ function recorded(db: DatabaseSync) {
   }
 }
 
-/** What the home beside it is started with: as many memories as there are, of which each keeps its versions. */
-const bounds = boundsOf(loadConfig({ MEMORIES_PER_AGENT: '0', BYTES_PER_AGENT: '0' }))
+/** What the home beside it is started with. */
+const bounds = boundsOf(loadConfig(homeEnv(dirname(path))))
 const { versions } = bounds.home
 
 /** Other names than an earlier run created. */

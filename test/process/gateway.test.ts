@@ -81,11 +81,9 @@ test('what was left is there after kill -9', async () => {
 })
 
 test('beside a gateway that 200 connections flood, every home request succeeds', async () => {
-  const { quiet, flooded, flood } = await compareOnce(2)
+  const { quiet, flooded, flood } = await compareOnce(4)
   expect([quiet.failed, flooded.failed]).toEqual([0, 0])
   expect(flooded.latencies.write.length).toBeGreaterThan(50)
-  expect(flood['201']).toBeGreaterThan(50)
-  // A flood: more answers than connections, however busy the machine.
-  expect(Object.values(flood).reduce((sum, count) => sum + count)).toBeGreaterThan(200)
+  expect(flood['201']).toBeGreaterThan(200)
   expect(Object.keys(flood).every((status) => ['200', '201', '503'].includes(status))).toBe(true)
 })

@@ -45,6 +45,11 @@ describe.each(stores)('keeping on $name', (engine) => {
     version,
     expectedVersion,
   })
+  const comingAndGoing = (key: string): Change[] => [
+    { verb: 'write', ...newWrite({ key }) },
+    remove(1, key),
+  ]
+
   const rename = (from: string, to: string, expectedVersion: number): Change => ({
     verb: 'rename',
     from,
@@ -754,11 +759,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     const { agent } = await small.agent()
     const store = small.store()
     const comeAndGo = (at: number, ...names: string[]) =>
-      store.changeMemories(
-        agent,
-        names.flatMap((key) => [{ verb: 'write', ...newWrite({ key }) } as const, remove(1, key)]),
-        NOON + at,
-      )
+      store.changeMemories(agent, names.flatMap(comingAndGoing), NOON + at)
     for (const n of [0, 1, 2, 3, 4]) await small.write(agent, { expectedVersion: n })
     await store.changeMemories(agent, [remove(5)], NOON)
     for (let n = 0; n < 126; n++) expect((await comeAndGo(n + 1, `k${n}`)).outcome).toBe('changed')
@@ -784,9 +785,8 @@ describe.each(stores)('keeping on $name', (engine) => {
     await using all = await openFixture(engine, { events: 0 })
     const { agent } = await all.agent()
     for (let n = 0; n < 130; n++) {
-      const key = `k${n}`
-      const comeAndGo = [{ verb: 'write', ...newWrite({ key }) } as const, remove(1, key)]
-      expect((await all.store().changeMemories(agent, comeAndGo, NOON)).outcome).toBe('changed')
+      const answer = await all.store().changeMemories(agent, comingAndGoing(`k${n}`), NOON)
+      expect(answer.outcome).toBe('changed')
     }
     expect(await all.store().readMemory(agent, 'k0')).toEqual({
       outcome: 'missing',

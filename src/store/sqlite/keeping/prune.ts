@@ -56,10 +56,11 @@ export function prepareWalk(db: DatabaseSync) {
      )
      SELECT n, id, event, size FROM walk LIMIT +?2`,
   )
-  return (newest: number | null, most: number): readonly AgedRow[] =>
-    walk
-      .all(newest, most === 0 ? -1 : most)
-      .map(([n, event_id, event, size]) => ({ n, event_id, event, size }))
+  return (newest: number | null, most: number): readonly AgedRow[] => {
+    if (newest === null) return []
+    const rows = walk.all(newest, most === 0 ? -1 : most)
+    return rows.map(([n, event_id, event, size]) => ({ n, event_id, event, size }))
+  }
 }
 
 /** Gives up the versions, and answers the bytes that were freed. */

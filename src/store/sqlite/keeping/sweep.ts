@@ -56,8 +56,7 @@ function prepareGiveUp(db: DatabaseSync) {
   return (over: readonly OverTuple[]): void => {
     const freed = new Map<string, number>()
     for (const [n, event_id, event, size, agentId, key, firstEvent, previous] of over) {
-      const passed = previous === null ? [] : walk(previous, 0)
-      const rows = [{ n, event_id, event, size }, ...passed]
+      const rows = [{ n, event_id, event, size }, ...walk(previous, 0)]
       const bytes = free(agentId, { firstEvent }, rows)
       freed.set(agentId, (freed.get(agentId) ?? 0) + bytes)
       count.run(rows.length, agentId, key)
