@@ -3,6 +3,13 @@ import { cpSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { BuildOptions } from 'rolldown'
 
+/** Each runs as a thread of its own, which starts soonest from one file of its own. */
+const threads = [
+  'src/store/sqlite/engine/search-thread.ts',
+  'src/store/sqlite/engine/writer-thread.ts',
+  'src/store/sqlite/rest/backup-thread.ts',
+]
+
 /** Modules that browsers ask for one by one. */
 const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
@@ -13,13 +20,7 @@ const FOR_OTHERS =
 const parts: BuildOptions[] = [
   {
     logLevel: 'warn',
-    input: {
-      main: 'src/main.ts',
-      // Threads of their own, so files of their own.
-      'backup-thread': 'src/store/sqlite/rest/backup-thread.ts',
-      'writer-thread': 'src/store/sqlite/engine/writer-thread.ts',
-      'search-thread': 'src/store/sqlite/engine/search-thread.ts',
-    },
+    input: { main: 'src/main.ts' },
     platform: 'node',
     // Nothing of ours has it, and the driver does without.
     external: ['pg-native'],
@@ -31,6 +32,14 @@ const parts: BuildOptions[] = [
     ],
     output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   },
+  ...threads.map(
+    (input): BuildOptions => ({
+      logLevel: 'warn',
+      input,
+      platform: 'node',
+      output: { dir: 'dist', codeSplitting: false },
+    }),
+  ),
   {
     logLevel: 'warn',
     input: Object.fromEntries(browser.map((name) => [name, `src/web/browser/${name}.ts`])),
