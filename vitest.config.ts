@@ -32,7 +32,11 @@ export default defineConfig(({ mode }) => {
       // The files of a worker share their modules: no module of ours keeps anything of a service.
       isolate: false,
       // A service begins with much that lives on: from V8's own 1 MiB, a sixth of a run collects it.
-      execArgv: ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=4'],
+      execArgv: [
+        '--disable-warning=ExperimentalWarning',
+        '--min-semi-space-size=4',
+        `--import=${import.meta.dirname}/test/threads.ts`,
+      ],
       // One more than the smallest machine has cores: much of a run waits, for a process or a browser.
       maxWorkers: 3,
       // Only against a hang: what a test measures, it measures itself, on however busy a machine.

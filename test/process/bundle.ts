@@ -1,11 +1,11 @@
-/** The program as `npm start` runs it, built once for the whole run: it starts in half of the time. */
+/** The program as `npm start` runs it, and the store's threads, built once for the whole run. */
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that starts it; runs that start no process have none. */
+    /** The file that starts it. */
     program: string
   }
 }
@@ -17,7 +17,6 @@ function build(): void {
 }
 
 export default function setup(project: TestProject): void {
-  if (['quick', 'engines'].includes(project.vite.config.mode)) return
   build()
   project.onTestsRerun(build)
   project.provide('program', resolve(root, 'dist/main.js'))
