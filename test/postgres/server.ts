@@ -34,8 +34,19 @@ const installed = (): string => {
   return join(dirname(main), '..', 'native')
 }
 
+/** What other servers of a run begin as copies of: nothing is initialized twice. */
+export interface Model {
+  /** The binaries, where the servers' account can run them. */
+  readonly bin: string
+  /** The files of a server that was never started. */
+  readonly data: string
+  readonly password: string
+}
+
 export interface PostgresServer {
   readonly port: number
+  /** Before its first start; it lasts as long as the server. */
+  readonly model: () => Promise<Model>
   readonly pid: () => number | undefined
   /** Of a database on it, for its superuser. */
   readonly url: (database: string) => string
@@ -74,6 +85,7 @@ interface Place {
   readonly account: Account | undefined
   readonly home: string
   readonly bin: string
+  readonly model: Model | undefined
 }
 
 /** The clone may lie where only root can look: then the binaries run from a copy. */
@@ -96,13 +108,14 @@ async function letCopyGo(): Promise<void> {
 }
 
 /** A directory that the server's account can reach. */
-async function prepare(account: Account | undefined): Promise<Place> {
+async function prepare(account: Account | undefined, model: Model | undefined): Promise<Place> {
   const home = databaseDirectory('agent-home-postgres-')
   own(home, account)
-  if (!account) return { account, home, bin: join(installed(), 'bin') }
+  if (model) return { account, home, model, bin: model.bin }
+  if (!account) return { account, home, model, bin: join(installed(), 'bin') }
   servers++
   copied ??= copyBinaries()
-  return { account, home, bin: join(await copied, 'native', 'bin') }
+  return { account, home, model, bin: join(await copied, 'native', 'bin') }
 }
 
 /** Another collation than that of bytes: what relies on the database's own is found out. */
@@ -111,7 +124,11 @@ const LOCALE = ['--locale=C', '--locale-provider=icu', '--icu-locale=en', '--enc
 /** Every test opens connections, and each would hash the password some thousands of times. */
 const CHEAP = ['-c', 'scram_iterations=1']
 
-async function initialize({ account, home, bin }: Place): Promise<string> {
+async function initialize({ account, home, bin, model }: Place): Promise<string> {
+  if (model) {
+    await copy(model.data, join(home, 'data'))
+    return model.password
+  }
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(home, 'password')
   leave(passwordFile, password, account)
@@ -149,7 +166,7 @@ const HELD_BY_SESSIONS = /pre-existing shared memory block/
 
 /** A server on a data directory that exists, not started yet. */
 function serverIn(
-  { account, home, bin }: Place,
+  { account, home, bin, model }: Place,
   password: string,
   port: number,
   settings: readonly string[],
@@ -191,13 +208,18 @@ function serverIn(
 
   return {
     port,
+    async model() {
+      const files = join(home, 'model')
+      await copy(data, files)
+      return { bin, data: files, password }
+    },
     pid: () => server?.pid,
     url,
     query,
     start,
     kill: () => end('SIGKILL'),
     async standby(itsPort) {
-      const place = await prepare(account)
+      const place = await prepare(account, model)
       const copied = join(place.home, 'data')
       const label = await backUp(url('postgres'), data, copied)
       leave(join(copied, 'backup_label'), label, account)
@@ -218,7 +240,7 @@ function serverIn(
       removed = true
       await end('SIGINT')
       rmSync(home, { recursive: true, force: true })
-      if (account) await letCopyGo()
+      if (account && !model) await letCopyGo()
     },
   }
 }
@@ -239,7 +261,10 @@ async function backUp(url: string, from: string, to: string): Promise<string> {
 }
 
 /** An initialized server that is not started yet. */
-export async function createPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
-  const place = await prepare(await accountBesideRoot())
+export async function createPostgres(
+  settings: readonly string[] = [],
+  model?: Model,
+): Promise<PostgresServer> {
+  const place = await prepare(await accountBesideRoot(), model)
   return serverIn(place, await initialize(place), await freePort(), settings)
 }

@@ -5,7 +5,7 @@ import { unbounded } from '../unbounded.ts'
 import { createTemplate } from './databases.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 import { type Pooler, startPooler } from './pooler.ts'
-import { createPostgres } from './server.ts'
+import { createPostgres, type Model } from './server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,6 +13,8 @@ declare module 'vitest' {
     postgresUrl: string
     /** A database with the schema in it and no rows, to be cloned. */
     postgresTemplate: string
+    /** For servers of a test's own; none where the server is somebody else's. */
+    postgresModel: Model | undefined
     /** The same server, each through a pooler. */
     poolers: readonly { readonly name: string; readonly url: string }[]
   }
@@ -20,10 +22,11 @@ declare module 'vitest' {
 
 async function startServer() {
   const given = process.env.TEST_DATABASE_URL
-  if (given) return { url: given, stop: async () => {} }
+  if (given) return { url: given, model: undefined, stop: async () => {} }
   const server = await createPostgres()
+  const model = await server.model()
   await server.start()
-  return { url: server.url('postgres'), stop: server.remove }
+  return { url: server.url('postgres'), model, stop: server.remove }
 }
 
 /**
@@ -55,11 +58,12 @@ export default async function setup(
     provideNone(project)
     return undefined
   }
-  const { url, stop } = await startServer()
+  const { url, model, stop } = await startServer()
   const template = await createTemplate(url)
   await (await openStore(template.url, Date.now(), unbounded)).close()
   project.provide('postgresUrl', url)
   project.provide('postgresTemplate', template.name)
+  project.provide('postgresModel', model)
   const poolers = await startPoolers(url, project.vite.config)
   project.provide(
     'poolers',

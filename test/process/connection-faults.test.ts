@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
   type Ask,
@@ -34,7 +34,7 @@ const transacting = statement<{ id: string | null }>(
 let server: PostgresServer
 let connections: Connections
 beforeAll(async () => {
-  server = await createPostgres()
+  server = await createPostgres([], inject('postgresModel'))
   await server.start()
   connections = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test')
 })

@@ -2,7 +2,7 @@
  * kill -9 of PostgreSQL under load: nothing that was answered is lost, log and versions agree, and
  * the nodes heal without a restart.
  */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, inject, test } from 'vitest'
 import { times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 test('kill -9 and restart of PostgreSQL under load, three times', async () => {
-  server = await createPostgres()
+  server = await createPostgres([], inject('postgresModel'))
   await server.start()
   const nodes = [await startNode(server.url('postgres')), await startNode(server.url('postgres'))]
   const { token } = await birth(nodes[0]?.url ?? '')

@@ -3,7 +3,7 @@
  * nodes, whose URL names both, go on. Nothing that was answered is lost. `FAIL_OVER_CYCLES` sets
  * how often (5); each time the new primary gets a standby of its own.
  */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, inject, test } from 'vitest'
 import { times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
@@ -32,7 +32,7 @@ const kept = (server: PostgresServer): PostgresServer => {
 test(
   `fail-over to a synchronous standby, ${CYCLES} times`,
   async () => {
-    let primary = kept(await createPostgres())
+    let primary = kept(await createPostgres([], inject('postgresModel')))
     await primary.start()
     let standby = kept(await primary.standby(await freePort()))
     const both = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`
