@@ -10,29 +10,35 @@ export interface Database {
   readonly drop: () => Promise<void>
 }
 
-async function connected<T>(
-  serverUrl: string,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({ connectionString: serverUrl })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+const servers = new Map<string, pg.Pool>()
+
+/** One connection to each server, kept while this process lives: to open one costs as much as a clone. */
+function serverAt(url: string): pg.Pool {
+  const known = servers.get(url)
+  if (known) return known
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  })
+  // The server may end first: whoever asks it next is told.
+  pool.on('error', () => {})
+  servers.set(url, pool)
+  return pool
 }
 
 const administer = async (serverUrl: string, sql: string): Promise<void> => {
-  await connected(serverUrl, (client) => client.query(sql))
+  await serverAt(serverUrl).query(sql)
 }
 
-const flushedDirectory = (serverUrl: string): Promise<string> =>
-  connected(serverUrl, async (client) => {
-    await client.query('CHECKPOINT')
-    const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
-    return rows[0]?.data_directory ?? ''
-  })
+async function flushedDirectory(serverUrl: string): Promise<string> {
+  await administer(serverUrl, 'CHECKPOINT')
+  const { rows } = await serverAt(serverUrl).query<{ data_directory: string }>(
+    'SHOW data_directory',
+  )
+  return rows[0]?.data_directory ?? ''
+}
 
 /** The URL of another database there. */
 export function at(serverUrl: string, database: string): string {
