@@ -385,47 +385,6 @@ describe.each(stores)('keeping on $name', (engine) => {
     })
   })
 
-  test('what gives way does so however the memory was changed', async () => {
-    await using small = await openFixture(engine, { versions: 2, bytes: 1_000, events: 64 })
-    const { agent } = await small.agent()
-    const store = small.store()
-    const write = (key: string, size: number, expectedVersion: number) => {
-      const text = 'x'.repeat(size - 2)
-      const sent = newWrite({ key, text, expectedVersion })
-      return store.changeMemories(agent, [{ verb: 'write', ...sent }], NOON)
-    }
-    const isGone = async (key: string, version: number) =>
-      (await store.readVersion(agent, key, version)).outcome === 'gone'
-    for (let n = 0; n < 200; n++) await write('plan', 100, n)
-    expect([await isGone('plan', 198), await isGone('plan', 199)]).toEqual([true, false])
-    const events = await store.eventsAfter(agent, 0, 1_000)
-    if (events.outcome !== 'events') throw new Error(events.outcome)
-    expect(events.first).toBe(events.events[0]?.id)
-    expect(events.events.length).toBeLessThan(128)
-    await write('large', 850, 0)
-    await write('large', 50, 1)
-    expect([await isGone('plan', 199), await isGone('large', 1)]).toEqual([true, false])
-    await write('large', 400, 2)
-    expect(await isGone('large', 1)).toBe(true)
-  })
-
-  test('versions over the count give way together, once there are as many again', async () => {
-    await using small = await openFixture(engine, { versions: 20 })
-    const { agent, operator } = await small.agent()
-    /** Whatever is left of them is erased. */
-    const leftOf = async (key: string, writes: number) => {
-      for (let n = 0; n < writes; n++) {
-        await small.store().writeMemory(agent, newWrite({ key, expectedVersion: n }), NOON)
-      }
-      const erased = await small.store().eraseMemory(operator, key, 'history', NOON)
-      return erased.outcome === 'erased' ? erased.versions.length + 1 : erased
-    }
-    expect([await leftOf('a', 39), await leftOf('b', 40)]).toEqual([39, 20])
-    // Where others have given up some, it need not wait until then.
-    const left = await leftOf('c', 99)
-    expect(left).toSatisfy((versions: number) => versions >= 20 && versions < 40)
-  })
-
   test('a revoked token and a paused agent change nothing', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent)
@@ -663,152 +622,6 @@ describe.each(stores)('keeping on $name', (engine) => {
     ])
   })
 
-  test('a memory keeps its last versions, and those before them are gone', async () => {
-    await using small = await openFixture(engine, { versions: 3 })
-    const { agent } = await small.agent()
-    for (let n = 0; n < 30; n++) {
-      await small.write(agent, { expectedVersion: n })
-      const listed = await small.store().listVersions(agent, 'plan', undefined, 100)
-      const kept = [n + 1, n, n - 1].filter((version) => version > 0)
-      expect(listed).toMatchObject({ versions: kept.map((version) => ({ version })) })
-    }
-    expect(await small.store().readVersion(agent, 'plan', 27)).toEqual({ outcome: 'gone' })
-    expect(await small.store().readVersion(agent, 'plan', 28)).toMatchObject({ outcome: 'found' })
-  })
-
-  test('a home keeps its bytes: old versions give way, current texts never', async () => {
-    await using small = await openFixture(engine, { bytes: 1_000 })
-    const { agent } = await small.agent()
-    const write = (key: string, size: number, expectedVersion = 0) =>
-      small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
-    await write('a', 300)
-    await write('b', 400)
-    await write('b', 300, 1)
-    // 1,000 bytes are not more than that.
-    expect(await small.store().readVersion(agent, 'b', 1)).toMatchObject({ outcome: 'found' })
-    await write('b', 300, 2)
-    expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })
-    expect(await small.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
-    expect(await write('c', 401)).toEqual({ outcome: 'over_quota' })
-    expect(await write('c', 400)).toMatchObject({ outcome: 'saved' })
-    expect(await write('b', 301, 3)).toEqual({ outcome: 'over_quota' })
-    expect(await write('b', 299, 3)).toMatchObject({ outcome: 'saved' })
-    expect(await small.store().readVersion(agent, 'b', 3)).toEqual({ outcome: 'gone' })
-    const dropped = await small
-      .store()
-      .changeMemories(agent, [{ verb: 'delete', key: 'c', expectedVersion: 1 }], NOON)
-    expect(dropped.outcome).toBe('changed')
-    expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
-  })
-
-  test('a home that is over its bytes gives up little more than it must', async () => {
-    await using small = await openFixture(engine, { versions: 0, bytes: 100_000 })
-    const { agent } = await small.agent()
-    for (let n = 0; n < 120; n++) {
-      await small.write(agent, { text: `${n}`.padEnd(998), expectedVersion: n })
-    }
-    const listed = await small.store().listVersions(agent, 'plan', undefined, 200)
-    if (listed.outcome !== 'versions') throw new Error(listed.outcome)
-    expect(listed.versions.length).toBeLessThanOrEqual(100)
-    expect(listed.versions.length).toBeGreaterThan(30)
-  })
-
-  test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {
-    await using lowered = await openFixture(engine)
-    const { agent } = await lowered.agent()
-    const write = (key: string, size: number, expectedVersion = 0) =>
-      lowered.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
-    await write('a', 700)
-    await write('b', 700)
-    await write('b', 700, 1)
-    await lowered.restart({ bytes: 1_000 })
-    expect(await write('b', 701, 2)).toEqual({ outcome: 'over_quota' })
-    expect(await write('b', 600, 2)).toMatchObject({ outcome: 'saved' })
-    const read = (version: number) => lowered.store().readVersion(agent, 'b', version)
-    expect([await read(1), await read(2)]).toEqual([{ outcome: 'gone' }, { outcome: 'gone' }])
-    expect(await write('b', 300, 3)).toMatchObject({ outcome: 'saved' })
-    expect(await write('b', 290, 4)).toMatchObject({ outcome: 'saved' })
-    expect(await read(3)).toEqual({ outcome: 'gone' })
-    expect(await lowered.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
-    expect(await lowered.store().readProfile(agent)).toMatchObject({ memoryCount: 2, bytes: 990 })
-  })
-
-  test('of the log the newest events are kept', async () => {
-    await using small = await openFixture(engine, { events: 64 })
-    const { agent, operator } = await small.agent()
-    for (let n = 0; n < 200; n++) await small.write(agent, { expectedVersion: n })
-    const answer = await small.store().eventsAfter(agent, 0, 1_000)
-    if (answer.outcome !== 'events') throw new Error(answer.outcome)
-    expect(answer.last).toBe(200)
-    expect(answer.first).toBe(answer.events[0]?.id)
-    expect(answer.events.length).toBeGreaterThanOrEqual(64)
-    expect(answer.events.length).toBeLessThan(128)
-    expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
-      memory: { version: 200 },
-    })
-    // Also where nothing is written.
-    for (let n = 0; n < 200; n++) await small.store().recordEvent(operator, 'export', NOON)
-    const later = await small.store().eventsAfter(agent, 0, 1_000)
-    if (later.outcome !== 'events') throw new Error(later.outcome)
-    expect(later.last).toBe(400)
-    expect(later.events.length).toBeLessThan(128)
-  })
-
-  test('the oldest deletes are forgotten with the oldest events, and no version falls for it', async () => {
-    await using small = await openFixture(engine, { events: 64, bytes: 1_000 })
-    const { agent } = await small.agent()
-    const store = small.store()
-    const comeAndGo = (at: number, ...names: string[]) =>
-      store.changeMemories(agent, names.flatMap(comingAndGoing), NOON + at)
-    for (const n of [0, 1, 2, 3, 4]) await small.write(agent, { expectedVersion: n })
-    await store.changeMemories(agent, [remove(5)], NOON)
-    for (let n = 0; n < 126; n++) expect((await comeAndGo(n + 1, `k${n}`)).outcome).toBe('changed')
-    expect(await store.readMemory(agent, 'plan')).toEqual({
-      outcome: 'missing',
-      deleted: { version: 6, deletedAt: NOON },
-    })
-    await comeAndGo(200, 'k126', 'k127')
-    expect(await store.readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
-    expect(await store.listVersions(agent, 'plan', undefined, 10)).toEqual({ outcome: 'missing' })
-    const { deleted } = (await store.readMemory(agent, 'k127')) as { deleted?: { version: number } }
-    expect(deleted?.version).toBe(2)
-
-    expect(await small.write(agent)).toMatchObject({ memory: { version: 7 } })
-    expect(await small.write(agent, { key: 'new' })).toMatchObject({ memory: { version: 7 } })
-    expect(await small.write(agent, { key: 'k127' })).toMatchObject({ memory: { version: 3 } })
-    await store.changeMemories(agent, [rename('k127', 'newer', 3)], NOON)
-    expect(await store.readMemory(agent, 'newer')).toMatchObject({ memory: { version: 7 } })
-    expect(await store.readProfile(agent)).toMatchObject({ memoryCount: 3 })
-  })
-
-  test('where every event is kept, so is every delete', async () => {
-    await using all = await openFixture(engine, { events: 0 })
-    const { agent } = await all.agent()
-    for (let n = 0; n < 130; n++) {
-      const answer = await all.store().changeMemories(agent, comingAndGoing(`k${n}`), NOON)
-      expect(answer.outcome).toBe('changed')
-    }
-    expect(await all.store().readMemory(agent, 'k0')).toEqual({
-      outcome: 'missing',
-      deleted: { version: 2, deletedAt: NOON },
-    })
-  })
-
-  test('a name that comes and goes is one delete', async () => {
-    await using small = await openFixture(engine, { events: 1 })
-    const { agent } = await small.agent()
-    await small.write(agent)
-    await small.store().changeMemories(agent, [remove(1)], NOON)
-    for (let n = 0; n < 66; n++) {
-      await small.write(agent, { key: 'again' })
-      await small.store().changeMemories(agent, [remove(2 * n + 1, 'again')], NOON + 1)
-    }
-    expect(await small.store().readMemory(agent, 'plan')).toMatchObject({ deleted: { version: 2 } })
-    expect(await small.store().readMemory(agent, 'again')).toMatchObject({
-      deleted: { version: 132 },
-    })
-  })
-
   test('of 32 deletes and updates at once of one version, exactly one is made', async () => {
     const { agent } = await fixture.agent()
     await fixture.write(agent)
@@ -835,5 +648,213 @@ describe.each(stores)('keeping on $name', (engine) => {
     const ids = (await events(agent)).map(({ id }) => id)
     expect(ids).toEqual(Array.from({ length: 50 }, (_, n) => n + 1))
     expect(await keys(agent, { order: 'changed' })).toHaveLength(41)
+  })
+
+  describe('within bounds', () => {
+    let small: StoreFixture
+    beforeAll(async () => {
+      small = await openFixture(engine)
+    })
+    afterAll(() => small.close())
+
+    test('what gives way does so however the memory was changed', async () => {
+      await small.restart({ versions: 2, bytes: 1_000, events: 64 })
+      const { agent } = await small.agent()
+      const store = small.store()
+      const write = (key: string, size: number, expectedVersion: number) => {
+        const text = 'x'.repeat(size - 2)
+        const sent = newWrite({ key, text, expectedVersion })
+        return store.changeMemories(agent, [{ verb: 'write', ...sent }], NOON)
+      }
+      const isGone = async (key: string, version: number) =>
+        (await store.readVersion(agent, key, version)).outcome === 'gone'
+      for (let n = 0; n < 140; n++) await write('plan', 100, n)
+      expect([await isGone('plan', 138), await isGone('plan', 139)]).toEqual([true, false])
+      const events = await store.eventsAfter(agent, 0, 1_000)
+      if (events.outcome !== 'events') throw new Error(events.outcome)
+      expect(events.first).toBe(events.events[0]?.id)
+      expect(events.events.length).toBeLessThan(128)
+      await write('large', 850, 0)
+      await write('large', 50, 1)
+      expect([await isGone('plan', 139), await isGone('large', 1)]).toEqual([true, false])
+      await write('large', 400, 2)
+      expect(await isGone('large', 1)).toBe(true)
+    })
+
+    test('versions over the count give way together, once there are as many again', async () => {
+      await small.restart({ versions: 10 })
+      const { agent, operator } = await small.agent()
+      /** Whatever is left of them is erased. */
+      const leftOf = async (key: string, writes: number) => {
+        for (let n = 0; n < writes; n++) {
+          await small.store().writeMemory(agent, newWrite({ key, expectedVersion: n }), NOON)
+        }
+        const erased = await small.store().eraseMemory(operator, key, 'history', NOON)
+        return erased.outcome === 'erased' ? erased.versions.length + 1 : erased
+      }
+      expect([await leftOf('a', 19), await leftOf('b', 20)]).toEqual([19, 10])
+      // Where others have given up some, it need not wait until then.
+      const left = await leftOf('c', 49)
+      expect(left).toSatisfy((versions: number) => versions >= 10 && versions < 20)
+    })
+
+    test('a memory keeps its last versions, and those before them are gone', async () => {
+      await small.restart({ versions: 3 })
+      const { agent } = await small.agent()
+      for (let n = 0; n < 12; n++) {
+        await small.write(agent, { expectedVersion: n })
+        const listed = await small.store().listVersions(agent, 'plan', undefined, 100)
+        const kept = [n + 1, n, n - 1].filter((version) => version > 0)
+        expect(listed).toMatchObject({ versions: kept.map((version) => ({ version })) })
+      }
+      expect(await small.store().readVersion(agent, 'plan', 9)).toEqual({ outcome: 'gone' })
+      expect(await small.store().readVersion(agent, 'plan', 10)).toMatchObject({
+        outcome: 'found',
+      })
+    })
+
+    test('a home keeps its bytes: old versions give way, current texts never', async () => {
+      await small.restart({ bytes: 1_000 })
+      const { agent } = await small.agent()
+      const write = (key: string, size: number, expectedVersion = 0) =>
+        small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+      await write('a', 300)
+      await write('b', 400)
+      await write('b', 300, 1)
+      // 1,000 bytes are not more than that.
+      expect(await small.store().readVersion(agent, 'b', 1)).toMatchObject({ outcome: 'found' })
+      await write('b', 300, 2)
+      expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })
+      expect(await small.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
+      expect(await write('c', 401)).toEqual({ outcome: 'over_quota' })
+      expect(await write('c', 400)).toMatchObject({ outcome: 'saved' })
+      expect(await write('b', 301, 3)).toEqual({ outcome: 'over_quota' })
+      expect(await write('b', 299, 3)).toMatchObject({ outcome: 'saved' })
+      expect(await small.store().readVersion(agent, 'b', 3)).toEqual({ outcome: 'gone' })
+      const dropped = await small
+        .store()
+        .changeMemories(agent, [{ verb: 'delete', key: 'c', expectedVersion: 1 }], NOON)
+      expect(dropped.outcome).toBe('changed')
+      expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
+    })
+
+    test('a home that is over its bytes gives up little more than it must', async () => {
+      await small.restart({ versions: 0, bytes: 100_000 })
+      const { agent } = await small.agent()
+      for (let n = 0; n < 120; n++) {
+        await small.write(agent, { text: `${n}`.padEnd(998), expectedVersion: n })
+      }
+      const listed = await small.store().listVersions(agent, 'plan', undefined, 200)
+      if (listed.outcome !== 'versions') throw new Error(listed.outcome)
+      expect(listed.versions.length).toBeLessThanOrEqual(100)
+      expect(listed.versions.length).toBeGreaterThan(30)
+    })
+
+    test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {
+      await small.restart()
+      const { agent } = await small.agent()
+      const write = (key: string, size: number, expectedVersion = 0) =>
+        small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+      await write('a', 700)
+      await write('b', 700)
+      await write('b', 700, 1)
+      await small.restart({ bytes: 1_000 })
+      expect(await write('b', 701, 2)).toEqual({ outcome: 'over_quota' })
+      expect(await write('b', 600, 2)).toMatchObject({ outcome: 'saved' })
+      const read = (version: number) => small.store().readVersion(agent, 'b', version)
+      expect([await read(1), await read(2)]).toEqual([{ outcome: 'gone' }, { outcome: 'gone' }])
+      expect(await write('b', 300, 3)).toMatchObject({ outcome: 'saved' })
+      expect(await write('b', 290, 4)).toMatchObject({ outcome: 'saved' })
+      expect(await read(3)).toEqual({ outcome: 'gone' })
+      expect(await small.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
+      expect(await small.store().readProfile(agent)).toMatchObject({ memoryCount: 2, bytes: 990 })
+    })
+
+    test('of the log the newest events are kept', async () => {
+      await small.restart({ events: 64 })
+      const { agent, operator } = await small.agent()
+      for (let n = 0; n < 140; n++) await small.write(agent, { expectedVersion: n })
+      const answer = await small.store().eventsAfter(agent, 0, 1_000)
+      if (answer.outcome !== 'events') throw new Error(answer.outcome)
+      expect(answer.last).toBe(140)
+      expect(answer.first).toBe(answer.events[0]?.id)
+      expect(answer.events.length).toBeGreaterThanOrEqual(64)
+      expect(answer.events.length).toBeLessThan(128)
+      expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
+        memory: { version: 140 },
+      })
+      // Also where nothing is written.
+      for (let n = 0; n < 140; n++) await small.store().recordEvent(operator, 'export', NOON)
+      const later = await small.store().eventsAfter(agent, 0, 1_000)
+      if (later.outcome !== 'events') throw new Error(later.outcome)
+      expect(later.last).toBe(280)
+      expect(later.events.length).toBeLessThan(128)
+    })
+
+    test('the oldest deletes are forgotten with the oldest events, and no version falls for it', async () => {
+      await small.restart({ events: 64, bytes: 1_000 })
+      const { agent } = await small.agent()
+      const store = small.store()
+      const comeAndGo = (at: number, ...names: string[]) =>
+        store.changeMemories(agent, names.flatMap(comingAndGoing), NOON + at)
+      for (const n of [0, 1, 2, 3, 4]) await small.write(agent, { expectedVersion: n })
+      await store.changeMemories(agent, [remove(5)], NOON)
+      for (let n = 0; n < 126; n += 18) {
+        const names = Array.from({ length: 18 }, (_, i) => `k${n + i}`)
+        expect((await comeAndGo(n + 1, ...names)).outcome).toBe('changed')
+      }
+      expect(await store.readMemory(agent, 'plan')).toEqual({
+        outcome: 'missing',
+        deleted: { version: 6, deletedAt: NOON },
+      })
+      await comeAndGo(200, 'k126', 'k127')
+      expect(await store.readMemory(agent, 'plan')).toEqual({ outcome: 'missing' })
+      expect(await store.listVersions(agent, 'plan', undefined, 10)).toEqual({ outcome: 'missing' })
+      const { deleted } = (await store.readMemory(agent, 'k127')) as {
+        deleted?: { version: number }
+      }
+      expect(deleted?.version).toBe(2)
+
+      expect(await small.write(agent)).toMatchObject({ memory: { version: 7 } })
+      expect(await small.write(agent, { key: 'new' })).toMatchObject({ memory: { version: 7 } })
+      expect(await small.write(agent, { key: 'k127' })).toMatchObject({ memory: { version: 3 } })
+      await store.changeMemories(agent, [rename('k127', 'newer', 3)], NOON)
+      expect(await store.readMemory(agent, 'newer')).toMatchObject({ memory: { version: 7 } })
+      expect(await store.readProfile(agent)).toMatchObject({ memoryCount: 3 })
+    })
+
+    test('where every event is kept, so is every delete', async () => {
+      await small.restart({ events: 0 })
+      const { agent } = await small.agent()
+      for (let n = 0; n < 130; n += 26) {
+        const names = Array.from({ length: 26 }, (_, i) => `k${n + i}`)
+        const answer = await small
+          .store()
+          .changeMemories(agent, names.flatMap(comingAndGoing), NOON)
+        expect(answer.outcome).toBe('changed')
+      }
+      expect(await small.store().readMemory(agent, 'k0')).toEqual({
+        outcome: 'missing',
+        deleted: { version: 2, deletedAt: NOON },
+      })
+    })
+
+    test('a name that comes and goes is one delete', async () => {
+      await small.restart({ events: 1 })
+      const { agent } = await small.agent()
+      await small.write(agent)
+      await small.store().changeMemories(agent, [remove(1)], NOON)
+      for (let n = 0; n < 66; n++) {
+        const write = { verb: 'write', ...newWrite({ key: 'again' }) } as const
+        const changes = [write, remove(2 * n + 1, 'again')]
+        await small.store().changeMemories(agent, changes, NOON + 1)
+      }
+      expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
+        deleted: { version: 2 },
+      })
+      expect(await small.store().readMemory(agent, 'again')).toMatchObject({
+        deleted: { version: 132 },
+      })
+    })
   })
 })

@@ -1,19 +1,26 @@
 /** How many agents and memories there are, from every engine: exact, whatever happened. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'
 import { NOON, newBirth, newWrite, noLimits, openFixture, type StoreFixture } from './fixture.ts'
 
 describe.each(stores)('totals on $name', (engine) => {
   let fixture: StoreFixture
-  beforeEach(async () => {
-    fixture = await openFixture(engine)
+  beforeAll(async () => {
+    fixture = await openFixture(engine, { memories: 3 })
+    expect(await fixture.store().status()).toMatchObject({ agents: 0, memories: 0 })
   })
-  afterEach(() => fixture.close())
+  afterAll(() => fixture.close())
 
+  let before = { agents: 0, memories: 0 }
+  beforeEach(async () => {
+    before = await fixture.store().status()
+  })
+
+  /** What came to what there was. */
   const totals = async () => {
     const { agents, memories } = await fixture.store().status()
-    return { agents, memories }
+    return { agents: agents - before.agents, memories: memories - before.memories }
   }
 
   test('nothing, then each birth and each creation as soon as it is answered', async () => {
@@ -57,14 +64,10 @@ describe.each(stores)('totals on $name', (engine) => {
 
   test('what is answered with no agent and no memory adds none', async () => {
     const account = { id: 'account', email: 'a@example.org', passwordHash: '$argon2id$x' }
-    await using fixture = await openFixture(engine, { memories: 1 })
-    const totals = async () => {
-      const { agents, memories } = await fixture.store().status()
-      return { agents, memories }
-    }
     const { birth, agent, operator } = await fixture.agent({ account: { create: account } })
     await fixture.write(agent)
-    const before = await totals()
+    for (const key of ['b', 'c']) await fixture.write(agent, { key })
+    const found = await totals()
     const store = fixture.store()
     const outcomes = [
       await fixture.write(agent, { expectedVersion: 1 }),
@@ -86,7 +89,7 @@ describe.each(stores)('totals on $name', (engine) => {
       ...['saved', 'conflict', 'conflict', 'over_quota', 'revoked'],
       ...['known', 'over_limit', 'account_exists', 'profile', 'paused'],
     ])
-    expect(await totals()).toEqual(before)
+    expect(await totals()).toEqual(found)
   })
 
   test('a birth that fails among births and writes that do not', async () => {
