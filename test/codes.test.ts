@@ -145,7 +145,7 @@ async function atAnyFullDoor(subject: Subject): Promise<Answer> {
 
 async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
   const incoming = incomingOf('GET', '/api/agents/me/export', { token: world.mine.token })
-  const { body } = await doors.open.serving(asDeclared)(incoming)
+  const { body } = await doors.open.serving(incoming.path, asDeclared)(incoming)
   try {
     return await ask()
   } finally {
@@ -158,7 +158,7 @@ async function besideAnImport({ ask, world, doors }: Subject): Promise<Answer> {
   const { operatorToken: token } = world.mine
   const body = new Readable({ read() {} })
   const incoming = incomingOf('POST', '/api/agents/me/import', { token, body: '' })
-  const under = doors.open.serving(asDeclared)({ ...incoming, body })
+  const under = doors.open.serving(incoming.path, asDeclared)({ ...incoming, body })
   const answer = await ask()
   body.destroy()
   await under
@@ -197,7 +197,8 @@ const besideAStream =
   (sent?: Sent): Recipe =>
   async ({ row, world, doors }) => {
     const open = openDoors(world.service, { STREAMS_PER_ADDRESS: '1' })
-    const { body } = await open.serving(asDeclared)(incomingOf('GET', '/api/resonance/stream', {}))
+    const incoming = incomingOf('GET', '/api/resonance/stream', {})
+    const { body } = await open.serving(incoming.path, asDeclared)(incoming)
     try {
       return await subjectOf(row, world, { ...doors, open }).ask(sent)
     } finally {

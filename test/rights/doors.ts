@@ -30,8 +30,8 @@ export type Replace = <Deps>(endpoint: Endpoint<Deps>) => Endpoint<Deps>
 export const asDeclared: Replace = (endpoint) => endpoint
 
 export interface Doors {
-  /** Serves with budgets that nobody has touched. */
-  readonly serving: (replace: Replace) => Serve
+  /** Serves what lies under a path, with budgets that nobody has touched. */
+  readonly serving: (path: string, replace: Replace) => Serve
   /** Stands in the gateway's narrow door, and gives the way out of it. */
   readonly standIn: () => Promise<() => void>
 }
@@ -78,16 +78,17 @@ export function openDoors(
   const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   return {
-    serving(replace) {
+    serving(path, replace) {
+      const there = <Deps>(endpoints: readonly Endpoint<Deps>[]): Endpoint<Deps>[] =>
+        endpoints.filter((endpoint) => endpoint.path === path).map((each) => replace(each))
       const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
       const routes = createRoutes(() => forPeople)
-      const forAgents = [...homeEndpoints, ...mcpEndpoints]
-      routes.mount(forAgents.map(replace), { ...home, budgets }, hooks)
-      routes.mount([landing].map(replace), web.site, hooks)
-      routes.mount(gatewayEndpoints.map(replace), gateway, hooks)
-      routes.mount(operationsEndpoints.map(replace), operations, hooks)
-      routes.mount(consoleEndpoints.map(replace), { ...web.workspace, budgets }, forPeople)
-      routes.mount(roomEndpoints.map(replace), web.site, forPeople)
+      routes.mount(there([...homeEndpoints, ...mcpEndpoints]), { ...home, budgets }, hooks)
+      routes.mount(there([landing]), web.site, hooks)
+      routes.mount(there(gatewayEndpoints), gateway, hooks)
+      routes.mount(there(operationsEndpoints), operations, hooks)
+      routes.mount(there(consoleEndpoints), { ...web.workspace, budgets }, forPeople)
+      routes.mount(there(roomEndpoints), web.site, forPeople)
       return routes.serve
     },
     standIn: admission.enter,

@@ -114,7 +114,7 @@ export function subjectOf(
   const example = examples[row.operationId]
   if (!example) throw new Error(`${row.operationId} has no example`)
   const serve = (setting: Setting): Serve => {
-    const known = served.get(setting) ?? doors[setting].serving(replace)
+    const known = served.get(setting) ?? doors[setting].serving(row.path, replace)
     served.set(setting, known)
     return known
   }

@@ -22,7 +22,8 @@ import {
 import { unchanged } from './unchanged.ts'
 import { slowSenders, waiting } from './waiting.ts'
 
-type Part = (subject: Subject) => Faults
+/** Asks one thing of an endpoint. */
+export type Part = (subject: Subject) => Faults
 
 /** Decided before a store is asked, so one engine is as good as another. */
 const decidedAtTheDoor: readonly Part[] = [
@@ -53,6 +54,8 @@ const decidedAtTheDoor: readonly Part[] = [
 
 /** Decided by what an engine has stored. */
 const decidedByTheStore: readonly Part[] = [unchanged, storedTokens, otherTenants, sessions, owners]
+
+export const parts: readonly Part[] = [...decidedAtTheDoor, ...decidedByTheStore]
 
 async function* inTurn(parts: readonly Part[], subject: Subject): Faults {
   for (const part of parts) {
