@@ -221,26 +221,38 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
 
-function* walk(node: Node): Generator<Node> {
-  yield node
+/** Into one list: a generator that calls itself takes three times as long. */
+function walk(node: Node, into: Node[]): void {
+  into.push(node)
   for (const member of Object.values(node)) {
     for (const child of Array.isArray(member) ? member : [member]) {
-      if (isNode(child)) yield* walk(child)
+      if (isNode(child)) walk(child, into)
     }
   }
 }
 
 function nodesOf(text: string): Node[] {
+  const nodes: Node[] = []
   const program: unknown = parseAst(text, { lang: 'ts' })
-  return isNode(program) ? [...walk(program)] : []
+  if (isNode(program)) walk(program, nodes)
+  return nodes
 }
 
-const importsOf = (text: string): string[] =>
+const parseImports = (text: string): string[] =>
   nodesOf(text).flatMap(({ type, source }) =>
     /^(Import|Export\w*)(Declaration|Expression)$/.test(type) && isNode(source)
       ? [String(source.value)]
       : [],
   )
+
+/** By text: several rules ask, and to parse all files takes half a second. */
+const known = new Map<string, readonly string[]>()
+
+function importsOf(text: string): readonly string[] {
+  const imports = known.get(text) ?? parseImports(text)
+  known.set(text, imports)
+  return imports
+}
 
 function refusedImport(path: string, target: string): string | undefined {
   const from = partOf(path)
