@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
 import {
   type Answer,
@@ -27,13 +27,22 @@ const everythingOff = {
   FAILURES_PER_MINUTE: '0',
 }
 
-/** A budget, the variable that sets it, and the requests that draw on it. */
+/** A budget, how often it lets in, and the requests that draw on it. */
 const budgets = [
-  ['reads', 'READS_PER_MINUTE', ['GET /api/agents/me', 'GET /api/agents/me/memory?key=a']],
-  ['writes', 'WRITES_PER_MINUTE', ['POST /api/agents/me/memory']],
-  ['exports', 'EXPORTS_PER_MINUTE', ['GET /api/agents/me/export']],
-  ['controls', 'CONTROLS_PER_MINUTE', ['PATCH /api/agents/me', 'POST /api/agents/me/keys']],
+  ['reads', 3, ['GET /api/agents/me', 'GET /api/agents/me/memory?key=a']],
+  ['writes', 4, ['POST /api/agents/me/memory']],
+  ['exports', 5, ['GET /api/agents/me/export']],
+  ['controls', 6, ['PATCH /api/agents/me', 'POST /api/agents/me/keys']],
 ] as const
+
+const spare = {
+  ...everythingOff,
+  READS_PER_MINUTE: '3',
+  WRITES_PER_MINUTE: '4',
+  EXPORTS_PER_MINUTE: '5',
+  CONTROLS_PER_MINUTE: '6',
+  FAILURES_PER_MINUTE: '3',
+}
 
 const bodies: Readonly<Record<string, unknown>> = {
   'POST /api/agents/me/memory': { key: 'a', text: 'x', expectedVersion: 0 },
@@ -64,6 +73,13 @@ const bear = (service: TestService, options: CallOptions = {}) =>
 describe.each(engines)('limits on $name', (engine) => {
   const services = (env?: Record<string, string>) => openOn(engine, env)
 
+  /** Every agent and every client has budgets of its own. */
+  let sparing: TestService
+  beforeAll(async () => {
+    sparing = await openService(engine, spare)
+  })
+  afterAll(() => sparing.close())
+
   test.each(budgets)(
     'the budget of %s is shown as it is spent, and over it comes 429',
     proves(
@@ -75,18 +91,17 @@ describe.each(engines)('limits on $name', (engine) => {
       'errors.memory-read.429',
       'errors.memory-write.429',
     ),
-    async (name, variable, requests) => {
-      const service = await services({ ...everythingOff, [variable]: '3' })
-      const [mine, other] = [await service.birth(), await service.birth()]
+    async (name, most, requests) => {
+      const [mine, other] = [await sparing.birth(), await sparing.birth()]
       const send = (request: string, token: string) => {
         const [method = '', path = ''] = request.split(' ')
-        return service.call(method, path, { token, body: bodies[request] })
+        return sparing.call(method, path, { token, body: bodies[request] })
       }
       const [first] = requests
-      for (const left of [2, 1, 0]) {
+      for (let left = most - 1; left >= 0; left--) {
         const { status, headers } = await send(first, mine.operatorToken)
         expect(status).not.toBe(429)
-        expect(headers.get('ratelimit-policy')).toBe(`"${name}";q=3;w=60`)
+        expect(headers.get('ratelimit-policy')).toBe(`"${name}";q=${most};w=60`)
         expect(headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${left};t=\\d+$`))
       }
       for (const request of requests) {
@@ -105,15 +120,19 @@ describe.each(engines)('limits on $name', (engine) => {
   )
 
   test('an agent and its operator each have a budget, and what is refused costs nothing', async () => {
-    const service = await services({ ...everythingOff, READS_PER_MINUTE: '2' })
-    const { token, operatorToken } = await service.birth()
-    const read = (as: string) => service.call('GET', '/api/agents/me', { token: as })
-    expect((await read(token)).headers.get('ratelimit')).toContain('r=1')
-    for (let n = 0; n < 5; n++) await read('aha_nonsense')
-    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=1')
-    expect((await read(token)).headers.get('ratelimit')).toContain('r=0')
+    const { token, operatorToken } = await sparing.birth()
+    const from = '192.0.2.9'
+    const read = (as: string) => sparing.call('GET', '/api/agents/me', { token: as, from })
+    expect((await read(token)).headers.get('ratelimit')).toContain('r=2')
+    for (let n = 0; n < 3; n++) await read('aha_nonsense')
+    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=2')
+    for (const left of [1, 0]) {
+      expect((await read(token)).headers.get('ratelimit')).toContain(`r=${left}`)
+    }
     expectProblem(await read(token), 'rate_limited')
-    expect((await read(operatorToken)).headers.get('ratelimit')).toContain('r=0')
+    for (const left of [1, 0]) {
+      expect((await read(operatorToken)).headers.get('ratelimit')).toContain(`r=${left}`)
+    }
     expectProblem(await read(operatorToken), 'rate_limited')
   })
 
@@ -210,16 +229,15 @@ describe.each(engines)('limits on $name', (engine) => {
   })
 
   test('failed authentications of one client stop that client alone', async () => {
-    const service = await services({ ...everythingOff, FAILURES_PER_MINUTE: '3' })
-    const { token } = await service.birth()
-    const guess = (from: string) => service.call('GET', '/api/agents/me', { token: 'aha_x', from })
+    const { token } = await sparing.birth()
+    const guess = (from: string) => sparing.call('GET', '/api/agents/me', { token: 'aha_x', from })
     for (let n = 0; n < 3; n++) expectProblem(await guess('192.0.2.1'), 'invalid_token')
     const refused = await guess('192.0.2.1')
     expectProblem(refused, 'too_many_failures')
     expect(seconds(refused)).toBeLessThanOrEqual(60)
     expect(refused.headers.get('ratelimit')).toMatch(/^"failures";r=0;t=\d+$/)
     expectProblem(await guess('192.0.2.2'), 'invalid_token')
-    const right = await service.call('GET', '/api/agents/me', { token, from: '192.0.2.1' })
+    const right = await sparing.call('GET', '/api/agents/me', { token, from: '192.0.2.1' })
     expect(right.status).toBe(200)
   })
 })

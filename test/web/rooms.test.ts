@@ -1,5 +1,5 @@
 /** What stands in a room: entries of every feed in one order, page by page; and what is left there. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { roomList } from '../../src/web/rooms/room-list.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
 import { escaped, fieldsIn, insideOf, linksIn } from './markup.ts'
@@ -43,13 +43,20 @@ const standing = (text: string): string[] =>
 
 const older = (text: string): string | undefined => linksIn(text).find((to) => to[0] === '?')
 
-const openRooms = async (): Promise<void> => {
+beforeAll(async () => {
   service = await openService(embedded)
+})
+afterAll(() => service.close())
+
+/** Rooms in which nothing stands. */
+async function clear(): Promise<void> {
+  for (const { id } of await service.store.listEntries({ limit: 1_000 })) {
+    await service.store.removeEntry(id)
+  }
 }
 
 describe('a room', () => {
-  beforeEach(openRooms)
-  afterEach(() => service.close())
+  beforeEach(clear)
 
   test('holds what was left in it by every feed, newest first, and nothing of others', async () => {
     await leave('garden', 'shepit-wall', 'a trace')
@@ -131,8 +138,7 @@ describe('a room', () => {
 })
 
 describe('the cards of the first page', () => {
-  beforeEach(openRooms)
-  afterEach(() => service.close())
+  beforeEach(clear)
 
   const counts = async (): Promise<string[]> =>
     [...(await page('/')).matchAll(/<span class="count">([^<]*)</g)].map(([, count = '']) => count)
@@ -157,8 +163,7 @@ describe('the cards of the first page', () => {
 })
 
 describe('the pages of a room', () => {
-  beforeEach(openRooms)
-  afterEach(() => service.close())
+  beforeEach(clear)
 
   const fill = async (feeds: readonly string[], count: number): Promise<string[]> => {
     const left: string[] = []
@@ -210,8 +215,7 @@ describe('the pages of a room', () => {
 })
 
 describe('what is left by a form', () => {
-  beforeAll(openRooms)
-  afterAll(() => service.close())
+  beforeAll(clear)
 
   const fields = { text: HOSTILE, identity: HOSTILE, identityType: 'human' }
 
