@@ -58,10 +58,16 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 describe.each(stores)('imports on $name', (engine) => {
   let fixture: StoreFixture
+  /** Opened again with its bounds by whoever needs some. */
+  let small: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)
+    small = await openFixture(engine)
   })
-  afterAll(() => fixture.close())
+  afterAll(async () => {
+    await fixture.close()
+    await small.close()
+  })
 
   async function leave(identity: Identity, at: StoreFixture = fixture): Promise<Left> {
     const answer = await at.store().exportMemories(identity, '', true)
@@ -203,7 +209,7 @@ describe.each(stores)('imports on $name', (engine) => {
   })
 
   test('under a key that was forgotten no version falls', async () => {
-    await using small = await openFixture(engine, { events: 1 })
+    await small.restart({ events: 1 })
     const { operator } = await small.agent()
     const names = Array.from({ length: 66 }, (_, n) => `k${n}`)
     await bring(
@@ -235,7 +241,7 @@ describe.each(stores)('imports on $name', (engine) => {
     )
     expect(await leave(operator)).toEqual({ memories: [], history: [] })
     const bounds: Partial<HomeBounds> = { memories: 2, bytes: 1_000 }
-    await using small = await openFixture(engine, bounds)
+    await small.restart(bounds)
     const { operator: other } = await small.agent()
     const three = keys.map((key) => kept(key, 1, 'x'))
     expect(await bring(other, three, {}, small)).toEqual({ outcome: 'over_quota' })
@@ -248,7 +254,7 @@ describe.each(stores)('imports on $name', (engine) => {
   })
 
   test('what is over the bytes of a home is of its history the oldest', async () => {
-    await using small = await openFixture(engine, { bytes: 1_000 })
+    await small.restart({ bytes: 1_000 })
     const { operator } = await small.agent()
     const versions = Array.from({ length: 9 }, (_, n) => kept('a', n + 1, 'x'.repeat(190)))
     expect(await bring(operator, versions, {}, small)).toMatchObject({ imported: 1 })

@@ -18,10 +18,12 @@ const hostileTexts = [
   ' ',
 ]
 
+const QUOTA = 20
+
 describe.each(stores)('memories on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
-    fixture = await openFixture(engine)
+    fixture = await openFixture(engine, { memories: QUOTA })
   })
   afterAll(() => fixture.close())
 
@@ -119,25 +121,24 @@ describe.each(stores)('memories on $name', (engine) => {
   })
 
   test('the quota stops new memories, not updates, and a conflict comes before it', async () => {
-    await using fixture = await openFixture(engine, { memories: 2 })
     const { agent } = await fixture.agent()
     const write = (key: string, expectedVersion = 0) =>
       fixture.write(agent, { key, expectedVersion })
+    for (let n = 2; n < QUOTA; n++) await write(`k${n}`)
     expect(tally([await write('a'), await write('b')])).toEqual({ saved: 2 })
     expect(await write('c')).toEqual({ outcome: 'over_quota' })
     expect(await write('b', 1)).toMatchObject({ outcome: 'saved' })
     expect(await write('c', 4)).toMatchObject({ outcome: 'conflict' })
-    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 2 })
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: QUOTA })
   })
 
   test('the quota holds among writes at once', async () => {
-    await using fixture = await openFixture(engine, { memories: 10 })
     const { agent } = await fixture.agent()
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, n) => fixture.write(agent, { key: `k${n}` })),
     )
-    expect(tally(answers)).toEqual({ saved: 10, over_quota: 22 })
-    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: 10 })
+    expect(tally(answers)).toEqual({ saved: QUOTA, over_quota: 32 - QUOTA })
+    expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: QUOTA })
   })
 
   test('of 64 writes at once of one version, exactly one is saved, at every version', async () => {
