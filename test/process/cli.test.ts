@@ -1,8 +1,9 @@
 /** The commands for agents, as people and scripts run them. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
+import { speak } from '../cli/spoken.ts'
 import { stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, pinnedNode, root, serve } from './program.ts'
@@ -43,6 +44,8 @@ test.concurrent('docs/cli.md speaks of every command', () => {
 
 interface Home {
   readonly born: Tokens
+  /** In this process, which starts none: where what is tested is not how a process ends. */
+  readonly say: (...args: string[]) => ReturnType<typeof speak>
   readonly run: (...args: string[]) => ReturnType<typeof launch>['ended']
   readonly start: (...args: string[]) => ReturnType<typeof launch>
   readonly directory: string
@@ -60,14 +63,18 @@ async function open(): Promise<Home> {
     },
   }
   const start = (...args: string[]) => launch({ ...options, args })
-  return { born, start, run: (...args) => start(...args).ended, directory }
+  const say = (...args: string[]) => {
+    const own = args.includes('--token') ? [] : ['--token', born.token]
+    return speak([...args, '--url', url, ...own])
+  }
+  return { born, say, start, run: (...args) => start(...args).ended, directory }
 }
 
 describe.concurrent('codes', () => {
   test('tell a script what happened, and the JSON says it too', async () => {
-    const { run } = await open()
-    const code = async (...args: string[]) => (await run(...args)).code
-    expect(await code('write', 'plan', 'one')).toBe(0)
+    const { run, say } = await open()
+    const code = async (...args: string[]) => (await say(...args)).code
+    expect((await run('write', 'plan', 'one')).code).toBe(0)
     expect(await code('write', 'plan', 'two')).toBe(3)
     expect(await code('write', 'plan', 'two', '--expect', '1', '--overwrite')).toBe(2)
     expect(await code('write', 'no key', 'x')).toBe(2)
@@ -93,23 +100,25 @@ describe.concurrent('codes', () => {
   })
 
   test('a token is in no message', async () => {
-    const { run, born } = await open()
+    const { run, say, born } = await open()
     const { output } = await run('pause')
     expect(output).not.toContain(born.token)
-    expect((await run('read', 'plan', '--token', 'aho_s3cret')).output).not.toContain('s3cret')
+    const { stderr } = await say('read', 'plan', '--token', 'aho_s3cret')
+    expect(stderr).toMatch(/./)
+    expect(stderr).not.toContain('s3cret')
   })
 })
 
 test.concurrent('texts go in and out byte for byte, by argument, by file and by pipe', async () => {
-  const { run, directory } = await open()
+  const { run, say, directory } = await open()
   const text = '\n  “слово” \u001b[2J🌱\r\nlast line\r\n\ufeff'
   writeFileSync(join(directory, 'text'), text)
   await run('write', 'plan', '--file', 'text', '--metadata', '{"run":12}')
   expect((await run('read', 'plan')).stdout).toBe(text)
-  const { stdout } = await run('read', 'plan', '--json')
+  const { stdout } = await say('read', 'plan', '--json')
   expect(JSON.parse(stdout).memory).toMatchObject({ text, metadata: { run: 12 }, version: 1 })
-  expect((await run('write', 'plan', 'mine', '--overwrite')).code).toBe(0)
-  expect(JSON.parse((await run('read', 'plan', '--json')).stdout).memory).toMatchObject({
+  expect((await say('write', 'plan', 'mine', '--overwrite')).code).toBe(0)
+  expect(JSON.parse((await say('read', 'plan', '--json')).stdout).memory).toMatchObject({
     ...{ text: 'mine', metadata: { run: 12 }, version: 2 },
   })
   writeFileSync(join(directory, 'text'), Buffer.from([0xff, 0xfe]))
@@ -119,52 +128,54 @@ test.concurrent('texts go in and out byte for byte, by argument, by file and by 
 })
 
 test.concurrent('watch says what happens as it happens, and ends as a signal ends it', async () => {
-  const { run, start } = await open()
+  const { say, start } = await open()
   const watch = start('watch', '--after', '0', '--json')
-  await run('write', 'plan', 'one')
+  await say('write', 'plan', 'one')
   const [line] = await watch.says(/\{.*"write".*\}\n/)
   expect(JSON.parse(line)).toMatchObject({ type: 'write', key: 'plan', version: 1 })
   expect(await watch.kill('SIGINT')).toMatchObject({ signal: 'SIGINT' })
 })
 
 test.concurrent('a reader that is gone ends a command without a word', async () => {
-  const { run, start } = await open()
-  await run('write', 'plan', 'one')
+  const { say, start } = await open()
+  await say('write', 'plan', 'one')
   const watch = start('watch', '--after', '0')
   await watch.says(/write/)
   watch.stopListening()
-  await run('write', 'plan', 'two', '--expect', '1')
+  await say('write', 'plan', 'two', '--expect', '1')
   expect(await watch.ended).toMatchObject({ code: 141 })
 })
 
 test.concurrent('an export is whole or not there, and replaces nothing unasked', async () => {
-  const { run, directory } = await open()
-  await run('write', 'plan', 'one')
+  const { run, say, directory } = await open()
+  await say('write', 'plan', 'one')
   const { stdout } = await run('export')
   expect(JSON.parse(stdout)).toMatchObject({ format: 'service-home-v1', memoryCount: 1 })
-  expect((await run('export', 'home.json', '--token', 'aha_guess')).code).toBe(5)
+  const file = join(directory, 'home.json')
+  expect((await say('export', file, '--token', 'aha_guess')).code).toBe(5)
   expect(readdirSync(directory)).not.toContain('home.json')
-  expect((await run('export', 'home.json', '--history')).code).toBe(0)
-  expect((await run('export', 'home.json')).code).toBe(1)
-  expect((await run('export', 'home.json', '--force', '--json')).code).toBe(0)
+  expect((await say('export', file, '--history')).code).toBe(0)
+  expect((await say('export', file)).code).toBe(1)
+  expect((await say('export', file, '--force', '--json')).code).toBe(0)
   expect(readdirSync(directory).filter((name) => name.includes('.part'))).toEqual([])
 })
 
 test.concurrent('a birth without consent is refused, with what to do', async () => {
-  const directory = freshDirectory()
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
-  const refused = await launch({ directory, args: ['birth', ...flags] }).ended
+  const refused = await speak(['birth', ...flags, '--url', url])
   expect(refused).toMatchObject({ code: 2, stdout: '' })
-  expect(refused.output).toContain('Ask your operator first')
+  expect(refused.stderr).toContain('Ask your operator first')
 })
 
-describe.concurrent('a profile', () => {
-  const env = (config: string) => ({ XDG_CONFIG_HOME: config })
+describe('a profile', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
 
   async function withProfile() {
     const directory = freshDirectory()
-    const run = (...args: string[]) => launch({ directory, env: env(directory), args }).ended
+    vi.stubEnv('XDG_CONFIG_HOME', directory)
+    const run = (...args: string[]) => speak(args)
     expect((await run('birth', ...flags, '--url', url, '--save', 'atlas')).code).toBe(0)
     return { run, file: join(directory, 'agent-home', 'profiles.json') }
   }
@@ -183,9 +194,9 @@ describe.concurrent('a profile', () => {
     const { run, file } = await withProfile()
     for (const mode of [0o640, 0o604]) {
       chmodSync(file, mode)
-      const { code, output } = await run('list', '--profile', 'atlas')
+      const { code, stderr } = await run('list', '--profile', 'atlas')
       expect(code).toBe(5)
-      expect(output).toContain(`Say: chmod 600 '${file}'`)
+      expect(stderr).toContain(`Say: chmod 600 '${file}'`)
     }
     chmodSync(file, 0o600)
     expect((await run('list', '--profile', 'atlas')).code).toBe(0)
@@ -195,10 +206,10 @@ describe.concurrent('a profile', () => {
     const { run, file } = await withProfile()
     for (const text of ['{"profiles":{"atlas":{"url":1,"token":"aha_s3cret"}}}', 'aha_s3cret']) {
       writeFileSync(file, text)
-      const { code, output } = await run('list', '--profile', 'atlas')
+      const { code, stderr } = await run('list', '--profile', 'atlas')
       expect(code).toBe(1)
-      expect(output).toContain('is no file of profiles')
-      expect(output).not.toContain('s3cret')
+      expect(stderr).toContain('is no file of profiles')
+      expect(stderr).not.toContain('s3cret')
     }
   })
 })
