@@ -1,8 +1,16 @@
 /** `agent-home backup` and `verify`, as an operator runs them. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
@@ -12,19 +20,27 @@ const run = (options: Launch, ...args: string[]) => launch({ ...options, args })
 
 const databaseOf = (directory: string): string => join(directory, 'data', 'home.db')
 
-/** A service that was lived in a little, and is stopped. */
-async function lived(): Promise<{ options: Launch; directory: string; token: string }> {
-  const directory = freshDirectory()
-  const server = await serve({ directory })
-  const { token } = await birth(server.url)
+/** What a service that was lived in a little left when it was stopped. */
+let left: string
+let token: string
+beforeAll(async () => {
+  left = freshDirectory()
+  const server = await serve({ directory: left })
+  token = (await birth(server.url)).token
   await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
   await server.kill('SIGTERM')
-  return { options: { directory }, directory, token }
+})
+
+/** A copy of it, for one test alone. */
+function lived(): { options: Launch; directory: string } {
+  const directory = freshDirectory()
+  cpSync(left, directory, { recursive: true })
+  return { options: { directory }, directory }
 }
 
 describe.concurrent('backup', () => {
   test('while nobody serves: its owner’s alone, verified, and nothing is left beside', async () => {
-    const { options, directory, token } = await lived()
+    const { options, directory } = lived()
     const { code, output } = await run(options, 'backup', 'backup.db')
     expect({ code, output }).toMatchObject({ code: 0 })
     expect(output).toMatch(
@@ -57,7 +73,7 @@ describe.concurrent('backup', () => {
   })
 
   test('what is there is replaced with --force alone', async () => {
-    const { options, directory } = await lived()
+    const { options, directory } = lived()
     const file = join(directory, 'backup.db')
     writeFileSync(file, 'precious')
     const refused = await run(options, 'backup', 'backup.db')
@@ -73,7 +89,7 @@ describe.concurrent('backup', () => {
   })
 
   test('the database itself is never written over', async () => {
-    const { options, directory } = await lived()
+    const { options, directory } = lived()
     const before = statSync(databaseOf(directory)).ino
     expect((await run(options, 'backup', 'data/home.db', '--force')).code).toBe(1)
     await serve(options)
@@ -82,7 +98,7 @@ describe.concurrent('backup', () => {
   })
 
   test('data that is not as it should be replaces no backup', async () => {
-    const { options, directory } = await lived()
+    const { options, directory } = lived()
     await run(options, 'backup', 'backup.db')
     const good = statSync(join(directory, 'backup.db'))
     const db = new DatabaseSync(databaseOf(directory))
@@ -99,11 +115,11 @@ describe.concurrent('backup', () => {
   })
 
   test('a signal leaves nothing half done', async ({ expect }) => {
-    const { options, directory } = await lived()
+    const { options, directory } = lived()
     const db = new DatabaseSync(databaseOf(directory))
     // Long enough to be met on its way.
     db.exec(`CREATE TABLE large (x); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL
-      SELECT i + 1 FROM c WHERE i < 300000) INSERT INTO large SELECT randomblob(1000) FROM c`)
+      SELECT i + 1 FROM c WHERE i < 100) INSERT INTO large SELECT zeroblob(1000000) FROM c`)
     db.close()
     const backup = launch({ ...options, args: ['backup', 'backup.db'] })
     const files = () => readdirSync(directory).length
@@ -128,7 +144,7 @@ describe.concurrent('backup', () => {
 
 describe.concurrent('verify', () => {
   test('says what is there, and how much was checked', async () => {
-    const { options } = await lived()
+    const { options } = lived()
     const { code, stdout } = await run(options, 'verify', 'data/home.db')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^data\/home\.db is sound: \d+ checks, \d+ bytes\.\n/)
@@ -136,7 +152,7 @@ describe.concurrent('verify', () => {
   })
 
   test('ends with 1 and a list where something is wrong, also while it is served', async () => {
-    const { options, directory } = await lived()
+    const { options, directory } = lived()
     await serve(options)
     const db = new DatabaseSync(databaseOf(directory))
     db.exec('UPDATE homes SET memories = 7; UPDATE log SET bytes = 1 WHERE text IS NOT NULL')
