@@ -1,6 +1,7 @@
 /** `agent-home operator-key`: the host's owner gives an agent another operator token. */
 import {
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lockDatabase } from '../../src/store/sqlite/engine/lock.ts'
 import { birthBody, freshKey } from '../harness.ts'
 import { birth, type Tokens, writeMemory } from './calls.ts'
@@ -131,42 +132,62 @@ test.concurrent('what a killed service left behind is in nobody’s way', async 
   expect(existsSync(control)).toBe(false)
 })
 
-test.concurrent('it says who holds the database and does not answer', async () => {
-  const options = await onFile()
-  const server = await serve(options)
-  const born = await birth(server.url)
-  await server.kill('SIGTERM')
-  const path = realpathSync(join(options.directory, 'data', 'home.db'))
-  const lock = lockDatabase(path, Date.now())
-  const held = await operatorKey(options, born.agent_id)
-  lock.release()
-  expect(held).toMatchObject({ code: 1, stdout: '' })
-  expect(held.output).toContain(`${path} is in use by process ${process.pid}`)
-  expect(held.output).toContain('does not answer. If that is the service, stop it')
-})
+describe.concurrent('on what a service left when it was stopped', () => {
+  let left: string
+  beforeAll(async () => {
+    left = freshDirectory()
+    await (await serve({ directory: left })).kill('SIGTERM')
+  })
 
-test.concurrent('an answer that is lost is told so, and no token is shown', async () => {
-  const options = await onFile()
-  await (await serve(options)).kill('SIGTERM')
-  const deaf = createServer((socket) => socket.once('data', () => socket.destroy()))
-  deaf.listen(join(options.directory, 'data', 'home.db.control'))
-  const lost = await operatorKey(options, NOBODY)
-  deaf.close()
-  expect(lost).toMatchObject({ code: 1, stdout: '' })
-  expect(lost.output).toMatch(
-    /does not answer\. Whether the old .* not known.* Run this again\.\n$/,
-  )
-})
+  /** A copy of it, for one test alone. */
+  function stopped(): Launch {
+    const directory = freshDirectory()
+    cpSync(left, directory, { recursive: true })
+    return { directory }
+  }
 
-test.concurrent('a service of another version says that it does not know the question', async () => {
-  const options = await onFile()
-  await (await serve(options)).kill('SIGTERM')
-  const refused = JSON.stringify({ refused: 'Another version.' })
-  const older = createServer((socket) => socket.once('data', () => socket.end(refused)))
-  older.listen(join(options.directory, 'data', 'home.db.control'))
-  const { code, output } = await operatorKey(options, NOBODY)
-  older.close()
-  expect({ code, output }).toEqual({ code: 1, output: 'Another version.\n' })
+  test('it says who holds the database and does not answer', async () => {
+    const options = stopped()
+    const path = realpathSync(join(options.directory, 'data', 'home.db'))
+    const lock = lockDatabase(path, Date.now())
+    const held = await operatorKey(options, NOBODY)
+    lock.release()
+    expect(held).toMatchObject({ code: 1, stdout: '' })
+    expect(held.output).toContain(`${path} is in use by process ${process.pid}`)
+    expect(held.output).toContain('does not answer. If that is the service, stop it')
+  })
+
+  test('an answer that is lost is told so, and no token is shown', async () => {
+    const options = stopped()
+    const deaf = createServer((socket) => socket.once('data', () => socket.destroy()))
+    deaf.listen(join(options.directory, 'data', 'home.db.control'))
+    const lost = await operatorKey(options, NOBODY)
+    deaf.close()
+    expect(lost).toMatchObject({ code: 1, stdout: '' })
+    expect(lost.output).toMatch(
+      /does not answer\. Whether the old .* not known.* Run this again\.\n$/,
+    )
+  })
+
+  test('a service of another version says that it does not know the question', async () => {
+    const options = stopped()
+    const refused = JSON.stringify({ refused: 'Another version.' })
+    const older = createServer((socket) => socket.once('data', () => socket.end(refused)))
+    older.listen(join(options.directory, 'data', 'home.db.control'))
+    const { code, output } = await operatorKey(options, NOBODY)
+    older.close()
+    expect({ code, output }).toEqual({ code: 1, output: 'Another version.\n' })
+  })
+
+  test('a database of a newer program is refused and left as it is', async () => {
+    const options = stopped()
+    const db = new DatabaseSync(join(options.directory, 'data', 'home.db'))
+    db.exec('PRAGMA user_version = 1000')
+    db.close()
+    const { code, output } = await operatorKey(options, NOBODY)
+    expect(code).toBe(1)
+    expect(output).toMatch(/has schema 1000, and this program knows \d+\. Run the newer program/)
+  })
 })
 
 /** A file that is not this user's; root owns all but what it gives away. */
@@ -199,19 +220,6 @@ test.concurrent('where no database is, none is made', async () => {
   expect(code).toBe(1)
   expect(output).toBe(`There is no database at ${path}. Set DATABASE_URL as the service has it.\n`)
   expect(readdirSync(options.directory)).toEqual([])
-})
-
-test.concurrent('a database of a newer program is refused and left as it is', async () => {
-  const options = await onFile()
-  const server = await serve(options)
-  const born = await birth(server.url)
-  await server.kill('SIGTERM')
-  const db = new DatabaseSync(join(options.directory, 'data', 'home.db'))
-  db.exec('PRAGMA user_version = 1000')
-  db.close()
-  const { code, output } = await operatorKey(options, born.agent_id)
-  expect(code).toBe(1)
-  expect(output).toMatch(/has schema 1000, and this program knows \d+\. Run the newer program/)
 })
 
 test.concurrent('it says how it is used, and repeats nothing that may be a secret', async () => {
