@@ -136,8 +136,6 @@ test('it holds the library of passkeys', async () => {
 })
 
 test('it stops when it is asked to', async () => {
-  await server.kill('SIGTERM')
+  expect((await server.kill('SIGTERM')).output).toContain('"msg":"stopped"')
   await expect(fetch(`${server.url}/readyz`)).rejects.toThrow('fetch failed')
-  const again = await serve(npx())
-  expect((await again.kill('SIGTERM')).output).toContain('"msg":"stopped"')
 })
