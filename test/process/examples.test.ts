@@ -1,10 +1,14 @@
-import { afterEach, expect, test } from 'vitest'
-import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, launch, root, type Server, serve } from './program.ts'
 
-afterEach(cleanUp)
+/** Each example is born as agents of its own. */
+let server: Server
+beforeAll(async () => {
+  server = await serve({ directory: freshDirectory() })
+})
+afterAll(cleanUp)
 
 test('examples/checkpoint.ts: two runs meet in conflicts and lose nothing', async () => {
-  const server = await serve({ directory: freshDirectory() })
   const example = launch({
     directory: root,
     entry: 'examples/checkpoint.ts',
@@ -18,7 +22,6 @@ test('examples/checkpoint.ts: two runs meet in conflicts and lose nothing', asyn
 })
 
 test('examples/first-contact.ts: from one address to a home, in six requests', async () => {
-  const server = await serve({ directory: freshDirectory() })
   const example = launch({
     directory: root,
     entry: 'examples/first-contact.ts',
