@@ -1,4 +1,5 @@
 /** Changes and reads memories of a running service, and records what was asked and answered when. */
+import { ask } from '../http/ask.ts'
 import type {
   Append,
   Change,
@@ -113,8 +114,8 @@ export function recorder(address: () => string, token: string): Recorder {
     const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
     try {
       const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-      const response = await fetch(`${address()}/api/agents/me${path}`, sent)
-      return { status: response.status, body: (await response.json()) as Answer }
+      const { status, text } = await ask(`${address()}/api/agents/me${path}`, sent)
+      return { status, body: JSON.parse(text) as Answer }
     } catch {
       return lost
     }

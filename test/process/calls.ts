@@ -1,5 +1,6 @@
 /** The home's calls over a real socket. */
 import { birthBody, freshKey, memoryPath } from '../harness.ts'
+import { ask } from '../http/ask.ts'
 
 export interface Tokens {
   readonly agent_id: string
@@ -19,12 +20,11 @@ export interface Write {
 
 /** Throws on every answer but a success; rejects when the connection breaks. */
 async function send<T>(url: string, headers: Record<string, string>, body?: unknown): Promise<T> {
-  const response = await fetch(url, {
-    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
-  return (await response.json()) as T
+  const sent = body !== undefined && { method: 'POST', body: JSON.stringify(body) }
+  const type = sent && { 'content-type': 'application/json' }
+  const { status, text } = await ask(url, { headers: { ...headers, ...type }, ...sent })
+  if (status >= 300) throw new Error(`${status}: ${text}`)
+  return JSON.parse(text) as T
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

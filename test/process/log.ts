@@ -1,5 +1,7 @@
 /** Whether a home's log, its versions and what was answered say the same. */
+
 import { type Change, isChange, type Operation, versionMade } from '../history/operations.ts'
+import { ask as asked } from '../http/ask.ts'
 
 export interface Event {
   readonly id: number
@@ -19,10 +21,10 @@ const asking =
   (url: string, token: string): Ask =>
   async <T>(path: string) => {
     const headers = { authorization: `Bearer ${token}` }
-    const answer = await fetch(`${url}/api/agents/me${path}`, { headers })
-    if (answer.status === 404) return undefined
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
+    const { status, text } = await asked(`${url}/api/agents/me${path}`, { headers })
+    if (status === 404) return undefined
+    if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
+    return JSON.parse(text) as T
   }
 
 /** The whole log; it must not have given up any event. */
