@@ -1,11 +1,13 @@
 /**
  * kill -9 of PostgreSQL under load: nothing that was answered is lost, log and versions agree, and
- * the nodes heal without a restart.
+ * the nodes heal without a restart. A server that loses what it acknowledged is not written to.
  */
-import { afterEach, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
 import { times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
+import { unbounded } from '../unbounded.ts'
 import { birth } from './calls.ts'
 import { eventsOf, faultsOfLog, halves } from './log.ts'
 import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
@@ -16,15 +18,15 @@ const KEYS = ['a', 'b', 'c', 'd']
 /** Before each kill. */
 const CHANGES = times(200)
 
-let server: PostgresServer | undefined
-afterEach(async () => {
-  await cleanUp()
-  await server?.remove()
-})
-
-test('kill -9 and restart of PostgreSQL under load, three times', async () => {
+let server: PostgresServer
+beforeAll(async () => {
   server = await createPostgres([], inject('postgresModel'))
   await server.start()
+})
+afterEach(cleanUp)
+afterAll(() => server.remove())
+
+test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   const nodes = [await startNode(server.url('postgres')), await startNode(server.url('postgres'))]
   const { token } = await birth(nodes[0]?.url ?? '')
   const load = loadOn(nodes, token, KEYS)
@@ -44,4 +46,21 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])
   expect(halves(await eventsOf(nodes[0]?.url ?? '', token), ...PAIR)).toEqual([])
+})
+
+async function setFsync(value: 'on' | 'off'): Promise<void> {
+  await server.query(`ALTER SYSTEM SET fsync = ${value}`)
+  await server.query('SELECT pg_reload_conf()')
+  const isSet = `SELECT 1 FROM pg_settings WHERE name = 'fsync' AND setting = '${value}'`
+  while ((await server.query(isSet)).length === 0);
+}
+
+test('a server with fsync = off is refused', async () => {
+  await setFsync('off')
+  try {
+    const opening = openStore(server.url('postgres'), Date.now(), unbounded)
+    await expect(opening).rejects.toThrow(/fsync = off: .* Set fsync = on/)
+  } finally {
+    await setFsync('on')
+  }
 })

@@ -36,16 +36,9 @@ function embedded(): Keeping {
 /** To be dropped with `dropDatabases`, once the processes are gone. */
 async function scaledOut(): Promise<Keeping> {
   const { url } = await freshDatabase()
-  const ask = async (sql: string) => {
-    const client = new pg.Client({ connectionString: url })
-    await client.connect()
-    try {
-      const { rows } = await client.query<Row>(sql)
-      return rows
-    } finally {
-      await client.end()
-    }
-  }
+  // Its one connection ends with the database.
+  const beside = new pg.Pool({ connectionString: url, max: 1 }).on('error', () => {})
+  const ask = async (sql: string) => (await beside.query<Row>(sql)).rows
   const all = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
   const env = { DATABASE_URL: url }
   return { directory: freshDirectory(), env, ask, tables: async () => namesOf(await ask(all)) }

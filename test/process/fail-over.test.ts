@@ -40,9 +40,9 @@ test(
     const nodes = [await startNode(url), await startNode(url)]
     const { token } = await birth(nodes[0]?.url ?? '')
     const load = loadOn(nodes, token, KEYS)
-    const stops = nodes.map((_, node) => load.start(node, 8))
     const outages: number[] = []
     for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const stops = nodes.map((_, node) => load.start(node, 8))
       const before = load.saved()
       await load.until(() => load.saved() > before + CHANGES)
       await primary.kill()
@@ -50,12 +50,12 @@ test(
       await standby.query('SELECT pg_promote()')
       await load.until(() => load.saved() > atKill + 16)
       outages.push(Math.round(performance.now() - killedAt))
+      await Promise.all(stops.map((stop) => stop()))
       const { port } = primary
       await primary.remove()
       primary = standby
       if (cycle + 1 < CYCLES) standby = kept(await primary.standby(port))
     }
-    await Promise.all(stops.map((stop) => stop()))
     await readEach(load, KEYS)
     expect(faultsOf(load.history())).toEqual([])
     expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])

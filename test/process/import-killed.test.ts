@@ -7,7 +7,7 @@ import { bring } from './exported.ts'
 import { dropDatabases } from './nodes.ts'
 import { cleanUp, serve } from './program.ts'
 
-const FILE = { keys: 1_000, versions: 4, text: 'x'.repeat(16_380) }
+const FILE = { keys: 1_000, versions: 4, text: 'x'.repeat(4_000) }
 /** Of 4,000. */
 const WRITTEN_ROWS = 500
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 async function someWritten(keeping: Keeping, imported: string): Promise<void> {
-  while ((await numberOf(keeping, imported)) < WRITTEN_ROWS) await pause(1)
+  while ((await numberOf(keeping, imported)) < WRITTEN_ROWS) await pause(10)
 }
 
 test.each(['sqlite', 'postgres'] as const)(

@@ -19,6 +19,7 @@ import {
 import { faultsOf } from '../history/linearizable.ts'
 import { isChange, versionMade } from '../history/operations.ts'
 import { type Asked, type Recorder, recorder } from '../history/recorder.ts'
+import { ask } from '../http/ask.ts'
 import { birth } from './calls.ts'
 import { eventsOf, faultsOfLog, halves } from './log.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
@@ -68,8 +69,8 @@ async function changeOf({ record, operator, writer }: Hand, asked: Asked) {
   return key === left ? changeBoth(record, asked, right) : record.change(asked)
 }
 
-/** Changes until the first answer that does not come. */
-async function changeUntilLost(hand: Hand, from: number) {
+/** Changes until the first answer that does not come; says after each that comes that it came. */
+async function changeUntilLost(hand: Hand, from: number, answered: () => void) {
   const { record, writer } = hand
   const keys = [...SHARED, ...own(writer), pair(writer)[0], erased(writer)]
   const known = new Map<string, Knowledge>()
@@ -81,15 +82,22 @@ async function changeUntilLost(hand: Hand, from: number) {
     const asked = chooseChange(key, knowledge, payloadOf(writer, count))
     const made = await changeOf(hand, asked)
     if (made.outcome.is === 'unknown') return
+    answered()
     known.set(key, knownAfter(made, knowledge.highest) ?? knowledge)
   }
 }
 
 async function killUnderLoad(server: Server, hand: Omit<Hand, 'writer'>): Promise<void> {
   const from = hand.record.history.length
-  const changing = writers.map((writer) => changeUntilLost({ ...hand, writer }, from))
-  // The moment is what is random here; there is nothing to wait for.
-  await setTimeout(randomInt(30, 400))
+  const { promise: enough, resolve } = Promise.withResolvers<void>()
+  let left = randomInt(WRITERS, 10 * WRITERS)
+  const answered = () => {
+    if (--left === 0) resolve()
+  }
+  const changing = writers.map((writer) => changeUntilLost({ ...hand, writer }, from, answered))
+  await enough
+  // Into whatever is done then: the moment is what is random here, there is nothing to wait for.
+  await setTimeout(randomInt(20))
   await server.kill('SIGKILL')
   await Promise.all(changing)
 }
@@ -97,7 +105,7 @@ async function killUnderLoad(server: Server, hand: Omit<Hand, 'writer'>): Promis
 async function ready(directory: string): Promise<{ server: Server; afterMs: number }> {
   const startedAt = performance.now()
   const server = await serve({ directory, env })
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  expect((await ask(`${server.url}/readyz`)).status).toBe(200)
   return { server, afterMs: performance.now() - startedAt }
 }
 
@@ -105,8 +113,8 @@ const readAll = (record: Recorder) => Promise.all(everyKey.map((key) => record.r
 
 const memoryCount = async (url: string, token: string): Promise<unknown> => {
   const headers = { authorization: `Bearer ${token}` }
-  const profile = await fetch(`${url}/api/agents/me`, { headers })
-  return ((await profile.json()) as { memoryCount: unknown }).memoryCount
+  const { text } = await ask(`${url}/api/agents/me`, { headers })
+  return (JSON.parse(text) as { memoryCount: unknown }).memoryCount
 }
 
 function integrityOf(directory: string): unknown[] {

@@ -1,5 +1,6 @@
 /** Several real processes of the program on one database, and load that runs over all of them. */
 import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { inject } from 'vitest'
 import type { TestDatabase } from '../harness.ts'
 import {
@@ -25,6 +26,9 @@ const unlimited = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
   EVENTS_PER_AGENT: '0',
 }
+
+/** As a client that was refused or not answered does: nodes without a database are not asked in vain. */
+const BACK_OFF_MS = 20
 
 /** Of every load, and changed by batches alone. */
 export const PAIR = ['left', 'right'] as const
@@ -97,7 +101,10 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
       const made = await (isPaired ? changeBoth(record, asked, PAIR[1]) : record.change(asked))
       const after = knownAfter(made, knowledge.highest)
       if (after) known.set(key, after)
-      else known.delete(key)
+      else {
+        known.delete(key)
+        await pause(BACK_OFF_MS)
+      }
     }
   }
 
