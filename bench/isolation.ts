@@ -25,7 +25,7 @@ interface Sample {
   failed: number
 }
 
-export interface Comparison {
+interface Comparison {
   readonly quiet: Sample
   readonly flooded: Sample
   /** How often the flood was answered with each status. */
@@ -73,7 +73,7 @@ async function compare(url: URL, seconds: number): Promise<Comparison> {
   }
 }
 
-export const compareOnce = (seconds: number): Promise<Comparison> =>
+const compareOnce = (seconds: number): Promise<Comparison> =>
   onDisk(async (directory) => {
     const { child, url } = await startHome(directory)
     try {

@@ -1,7 +1,7 @@
 /**
- * Floods the gateway until it is asked what it was answered: 200 connections, each with one request
- * under way. A process of its own with the lowest priority, so that it does not delay the clients
- * that are measured. `node bench/load/flood.ts <port>`, forked.
+ * Floods the gateway until it is killed, and says what it was answered whenever it is asked: 200
+ * connections, each with one request under way. A process of its own with the lowest priority, so
+ * that it does not delay the clients that are measured. `node bench/load/flood.ts <port>`, forked.
  */
 import { connect } from 'node:net'
 import { setPriority } from 'node:os'
@@ -54,4 +54,4 @@ function flood(port: number, first: number): void {
 
 setPriority(LOWEST_PRIORITY)
 for (let i = 0; i < CONNECTIONS; i++) flood(Number(process.argv[2]), i)
-process.on('message', () => process.send?.(seen, () => process.exit(0)))
+process.on('message', () => process.send?.(seen))

@@ -52,6 +52,9 @@ const ways: readonly ((socket: Socket) => void)[] = [
   },
 ]
 
+/** Whoever was thrown out comes back, more than once in a watch. */
+const BACK_AFTER_MS = 3_000
+
 let opened = 0
 let thrownOut = 0
 
@@ -65,7 +68,7 @@ function attack(n: number): void {
   socket.on('error', () => {})
   socket.on('close', () => {
     thrownOut++
-    setTimeout(attack, 1_000, n)
+    setTimeout(attack, BACK_AFTER_MS, n)
   })
 }
 

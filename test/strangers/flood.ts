@@ -11,24 +11,27 @@ export interface Flooding {
   readonly pipelined: number
   /** Whole requests, sent in turn. */
   readonly requests: readonly string[]
+  /** Answers, and times that somebody is thrown out, until there are enough. */
+  readonly enough: number
 }
 
 export interface Flood {
-  /** Ends it, and gives how many answers came. */
+  readonly enough: Promise<unknown>
+  /** Ends it once there are enough, and gives how many answers came. */
   readonly stop: () => Promise<number>
 }
 
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: home.test\r\n\r\n`
 
-export function flood(
-  { url }: Server,
-  flooding: Pick<Flooding, 'connections' | 'pipelined' | 'requests'>,
-): Flood {
+export function flood({ url }: Server, flooding: Omit<Flooding, 'host' | 'port'>): Flood {
   const { hostname: host, port } = new URL(url)
   const workerData: Flooding = { host, port: Number(port), ...flooding }
   const thread = new Worker(new URL('./flood-thread.ts', import.meta.url), { workerData })
+  const enough = once(thread, 'message')
   return {
+    enough,
     async stop() {
+      await enough
       thread.postMessage('stop')
       const [[answers]] = await Promise.all([once(thread, 'message'), once(thread, 'exit')])
       return Number(answers)

@@ -1,4 +1,5 @@
 /** 10,000 connections that are idle or hostile, from a few addresses, and one good client beside them. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from '../process/calls.ts'
 import { cleanUp, freshDirectory, type Server, serve } from '../process/program.ts'
@@ -31,6 +32,9 @@ async function asked(work: () => Promise<unknown>): Promise<Asked> {
   return { ms: performance.now() - startedAt, served }
 }
 
+/** Of the good client, who is no flood itself. */
+const PAUSE_MS = 20
+
 /** Writes and reads in turn, one after the other, until the time is over. */
 async function goOn({ url }: Server, token: string): Promise<Asked[]> {
   const until = performance.now() + WATCH_MS
@@ -39,6 +43,7 @@ async function goOn({ url }: Server, token: string): Promise<Asked[]> {
   for (let expectedVersion = 0; performance.now() < until; expectedVersion++) {
     found.push(await asked(() => writeMemory(url, token, { key, text: 'x', expectedVersion })))
     found.push(await asked(() => readMemory(url, token, key)))
+    await pause(PAUSE_MS)
   }
   return found
 }
