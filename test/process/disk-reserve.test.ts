@@ -8,13 +8,14 @@ import { rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { birthBody, freshKey, memoryPath } from '../harness.ts'
+import { ask } from '../http/ask.ts'
 import { birth, readMemory, type Tokens } from './calls.ts'
 import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
 
 const MIB = 1_048_576
-const RESERVE = 48 * MIB
-const SIZE = 96 * MIB
+const RESERVE = 16 * MIB
+const SIZE = 32 * MIB
 
 const noLimits = {
   WRITES_PER_MINUTE: '0',
@@ -32,17 +33,12 @@ interface Outcome {
   readonly code: string | undefined
 }
 
-const outcomeOf = async (response: Response): Promise<Outcome> => {
-  const text = await response.text()
-  const isProblem = response.headers.get('content-type')?.includes('problem')
-  const code = isProblem ? (JSON.parse(text) as { code: string }).code : undefined
-  return { status: response.status, code }
-}
-
-async function post(url: string, headers: Record<string, string>, body: object): Promise<Outcome> {
-  const type = { 'content-type': 'application/json' }
-  const sent = { method: 'POST', headers: { ...type, ...headers }, body: JSON.stringify(body) }
-  return outcomeOf(await fetch(url, sent))
+async function post(url: string, more: Record<string, string>, body: object): Promise<Outcome> {
+  const headers = { 'content-type': 'application/json', ...more }
+  const told = await ask(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const isProblem = told.headers['content-type']?.includes('problem')
+  const code = isProblem ? (JSON.parse(told.text) as { code: string }).code : undefined
+  return { status: told.status, code }
 }
 
 const words = (bytes: number): string =>
@@ -76,16 +72,15 @@ async function everythingReads(server: Server, born: Tokens, text: string): Prom
   expect((await readMemory(server.url, born.token, 'plan')).memory.text).toBe(text)
   const statuses: number[] = []
   for (const path of ['/api/agents/me', '/api/agents/me/export', '/api/garden', '/', '/healthz']) {
-    const response = await fetch(server.url + path, { headers: bearer(born) })
-    await response.text()
-    statuses.push(response.status)
+    const { status } = await ask(server.url + path, { headers: bearer(born) })
+    statuses.push(status)
   }
   expect(statuses).toEqual([200, 200, 200, 200, 200])
 }
 
 const isOpen = async (server: Server): Promise<boolean> => {
-  const preview = await fetch(`${server.url}/api/agents/preview`)
-  return ((await preview.json()) as { available: boolean }).available
+  const { text } = await ask(`${server.url}/api/agents/preview`)
+  return (JSON.parse(text) as { available: boolean }).available
 }
 
 /** What is free is looked at a few times a second. */
@@ -108,7 +103,7 @@ test('with less free than the reserve, strangers are refused and the home goes o
   expect(await isOpen(server)).toBe(false)
   expect(await bear(server, key)).toEqual(done(200))
   expect(await write(server, born, 0, 'goes on')).toEqual(done(200))
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  expect((await ask(`${server.url}/readyz`)).status).toBe(200)
   await everythingReads(server, born, 'goes on')
 })
 
