@@ -12,18 +12,17 @@ const GARDEN = '/rooms/consciousness-garden'
 let service: TestService
 let entries = 0
 
-/** Ids grow with arrival, and say so in their last digits. */
+/** Answers its id: that grows with arrival, whatever it was to be. */
 async function leave(feed: string, room: string, text: string, tags: string[] = []) {
   const id = `01a00000-0000-7000-8000-${String(++entries).padStart(12, '0')}`
   const labels = [`room:${room}`, ...tags.map((tag) => `tag:${tag}`)]
   const of = { identity: 'Atlas', identityType: 'ai', details: JSON.stringify({ tags }) }
   const contact = feed === 'resonance'
-  await service.store.leaveEntry({
+  return service.store.leaveEntry({
     ...{ id, feed, room, ...of, createdAt: service.now() },
     ...{ text: contact ? '' : text, labels: contact ? [] : labels },
     ...(contact && { identity: text }),
   })
-  return id
 }
 
 const get = (path: string) => service.call('GET', path, { headers: { accept: 'text/html' } })
