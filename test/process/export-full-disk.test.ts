@@ -1,7 +1,9 @@
 /** Leaving with everything, while the temporary directory has no room for it or for a part of it. */
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inGroups } from '../harness.ts'
+import { ask } from '../http/ask.ts'
 import { birth, type Tokens, writeMemory } from './calls.ts'
 import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
@@ -12,9 +14,9 @@ const textOf = (n: number): string => `${n}ж`.repeat(2_500)
 
 async function everything({ url }: Server, { token }: Tokens): Promise<string[]> {
   const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(`${url}/api/agents/me/export`, { headers })
-  expect(response.status).toBe(200)
-  const { memories } = (await response.json()) as { memories: { key: string; text: string }[] }
+  const { status, text } = await ask(`${url}/api/agents/me/export`, { headers })
+  expect(status).toBe(200)
+  const { memories } = JSON.parse(text) as { memories: { key: string; text: string }[] }
   return memories.toSorted((a, b) => Number(a.key) - Number(b.key)).map(({ text }) => text)
 }
 
@@ -23,7 +25,7 @@ describe.skipIf(skipping('a full temporary directory', lackingMounts()))('with n
   let server: Server
   let born: Tokens
   const texts = Array.from({ length: MEMORIES }, (_, n) => textOf(n))
-  beforeEach(async () => {
+  beforeAll(async () => {
     temporary = mountSmall(MIB)
     server = await serve({ directory: freshDirectory(), env: { TMPDIR: temporary } })
     born = await birth(server.url)
@@ -31,7 +33,7 @@ describe.skipIf(skipping('a full temporary directory', lackingMounts()))('with n
       writeMemory(server.url, born.token, { key: `${n}`, text, expectedVersion: 0 }),
     )
   })
-  afterEach(async () => {
+  afterAll(async () => {
     unmountAll()
     await cleanUp()
   })
@@ -41,7 +43,9 @@ describe.skipIf(skipping('a full temporary directory', lackingMounts()))('with n
   })
 
   test('an export of which the disk takes nothing is whole', async () => {
-    fill(join(temporary, 'filler'))
+    const filler = join(temporary, 'filler')
+    fill(filler)
     expect((await everything(server, born)).join() === texts.join()).toBe(true)
+    rmSync(filler)
   })
 })

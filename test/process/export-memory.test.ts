@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, incomingOf, inGroups, openService, type TestService } from '../harness.ts'
+import { engines, incomingOf, openService, type TestService } from '../harness.ts'
 import { newWrite } from '../store/fixture.ts'
 
 setFlagsFromString('--expose-gc')
@@ -20,6 +20,7 @@ function heldBytes(): number {
 const MIB = 1024 * 1024
 const TEXT = 'x'.repeat(16_384)
 const PEAK_MIB = 4
+const AT_ONCE = 64
 
 /** All that a worker has loaded is looked through each time. */
 const MEASURED_EVERY = 4 * MIB
@@ -34,9 +35,13 @@ describe.each(engines)('the memory that an export takes on $name', (engine) => {
   const fill = async (token: string, count: number) => {
     const agent = await service.store.identify(createHash('sha256').update(token).digest('hex'))
     if (!agent) throw new Error('the token is not known')
-    await inGroups(Array(count).fill(TEXT), (text, n) =>
-      service.store.writeMemory(agent, newWrite({ key: `k${n}`, text }), service.now()),
-    )
+    for (let n = 0; n < count; n += AT_ONCE) {
+      const keys = Array.from({ length: AT_ONCE }, (_, i) => `k${n + i}`)
+      const changes = keys.map(
+        (key) => ({ verb: 'write', ...newWrite({ key, text: TEXT }) }) as const,
+      )
+      await service.store.changeMemories(agent, changes, service.now())
+    }
   }
 
   /** The most that was held at any moment while the export was read, beyond what was before. */
