@@ -10,21 +10,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
-import { cleanUp, freshDirectory, launch, serve } from './program.ts'
+import { cleanUp, freshDirectory, launch, type Server, serve } from './program.ts'
 
 afterAll(cleanUp)
 
 const databaseAt = (directory: string): string => join(directory, 'data', 'home.db')
 
+/** A service whose database others try to open. */
+const directory = freshDirectory()
+let first: Server
+beforeAll(async () => {
+  first = await serve({ directory })
+})
+
 test.concurrent.each([
-  ['a symlink beside it', (directory: string) => join(directory, 'data', 'other.db')],
+  ['a symlink beside it', () => join(directory, 'data', 'other.db')],
   ['a symlink elsewhere', () => join(freshDirectory(), 'other.db')],
 ])('a second process that opens the database by %s is refused', async (_, nameIn) => {
-  const directory = freshDirectory()
-  const first = await serve({ directory })
-  const link = nameIn(directory)
+  const link = nameIn()
   symlinkSync(databaseAt(directory), link)
   const env = { DATABASE_URL: `sqlite:${link}` }
   const { code, output } = await launch({ directory, env }).ended
@@ -35,8 +40,6 @@ test.concurrent.each([
 })
 
 test.concurrent('a second process that comes through a linked directory is refused', async () => {
-  const directory = freshDirectory()
-  await serve({ directory })
   const link = join(freshDirectory(), 'linked')
   symlinkSync(join(directory, 'data'), link)
   const env = { DATABASE_URL: `sqlite:${join(link, 'home.db')}` }

@@ -1,10 +1,10 @@
 /** `agent-home doctor`: what is wrong is said, with what to do; what is right is not blamed. */
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
@@ -24,10 +24,16 @@ async function examine(options: Launch) {
 
 const portOf = (url: string): string => new URL(url).port
 
-/** A service that is stopped. */
-async function stopped(): Promise<Launch & { path: string }> {
+/** What a service left when it was stopped. */
+const left = freshDirectory()
+beforeAll(async () => {
+  await (await serve({ directory: left })).kill('SIGTERM')
+})
+
+/** A copy of it, for one test alone. */
+function stopped(): Launch & { path: string } {
   const directory = freshDirectory()
-  await (await serve({ directory })).kill('SIGTERM')
+  cpSync(left, directory, { recursive: true })
   return { directory, path: join(directory, 'data', 'home.db') }
 }
 
@@ -83,7 +89,7 @@ test.concurrent('what is not set as it must be is all there is to say', async ()
 })
 
 test.concurrent('files that others may read, and a disk that is nearly full', async () => {
-  const { path, ...options } = await stopped()
+  const { path, ...options } = stopped()
   chmodSync(path, 0o644)
   const env = { DISK_RESERVE: '999999999999999' }
   const { code, of } = await examine({ ...options, env })
@@ -96,7 +102,7 @@ test.concurrent('files that others may read, and a disk that is nearly full', as
 })
 
 test.concurrent('a clock that stands behind the data, and a newer schema', async () => {
-  const { path, ...options } = await stopped()
+  const { path, ...options } = stopped()
   const db = new DatabaseSync(path)
   db.exec(`INSERT OR REPLACE INTO heartbeat VALUES (1, ${Date.now() + 3_600_000});
     PRAGMA user_version = 1000`)

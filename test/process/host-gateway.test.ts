@@ -1,7 +1,8 @@
 /** `agent-home gateway`: whoever owns the host removes what a stranger left. */
 import { afterAll, expect, test } from 'vitest'
+import { speak } from '../cli/spoken.ts'
 import { dropDatabases } from './nodes.ts'
-import { onFile, places } from './places.ts'
+import { places } from './places.ts'
 import { cleanUp, type Launch, launch, serve } from './program.ts'
 
 afterAll(async () => {
@@ -56,6 +57,5 @@ test.concurrent.each([
   ['list', '--limit', 'many'],
   ['remove', 'the rude one'],
 ])('gateway %s %s %s is a fault of usage', async (...words) => {
-  const options = await onFile()
-  expect((await run(options, 'gateway', ...words)).code).toBe(2)
+  expect((await speak(['gateway', ...words])).code).toBe(2)
 })
