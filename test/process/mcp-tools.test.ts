@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notOffered } from '../mcp/not-offered.ts'
-import { birth, writeMemory } from './calls.ts'
+import { birth } from './calls.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 import { namedIn } from './shell.ts'
 
@@ -73,7 +73,7 @@ test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is cop
   const here = freshDirectory()
   // npx, once it has fetched the package that is named first.
   const npx = `shift; exec ${pinnedNode} ${at('inspector-cli/build/cli.js')} "$@"`
-  const ours = `exec ${pinnedNode} ${inject('program')} "$@"`
+  const ours = `exec ${pinnedNode} ${join(root, 'src/main.ts')} "$@"`
   const named = namedIn(here, { npx, 'agent-home': ours })
   const env = {
     PATH: [named, process.env.PATH].join(delimiter),
@@ -95,11 +95,21 @@ const inspected = async (...args: readonly string[]) => {
   return JSON.parse(stdout)
 }
 
-// What it calls is in the guide, above.
-test('the inspector lists its tools and memories', async () => {
+test('the inspector lists its tools and calls them', async () => {
   const { tools } = await inspected('--method', 'tools/list')
   expect(tools.map(({ name }: { name: string }) => name)).toContain('write_memory')
-  await writeMemory(server.url, token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
+  const call = (name: string, ...args: readonly string[]) =>
+    inspected(
+      '--method',
+      'tools/call',
+      '--tool-name',
+      name,
+      ...args.flatMap((arg) => ['--tool-arg', arg]),
+    )
+  const written = await call('write_memory', 'key=plan', 'text=Step 1', 'expectedVersion=0')
+  expect(written.structuredContent.memory).toMatchObject({ key: 'plan', version: 1 })
+  const read = await call('read_memory', 'key=plan')
+  expect(read.structuredContent.memory.text).toBe('Step 1')
   const { resources } = await inspected('--method', 'resources/list')
   expect(resources).toMatchObject([{ uri: 'memory:///plan' }])
 })
