@@ -261,10 +261,7 @@ async function backUp(url: string, from: string, to: string): Promise<string> {
 }
 
 /** An initialized server that is not started yet. */
-export async function createPostgres(
-  settings: readonly string[] = [],
-  model?: Model,
-): Promise<PostgresServer> {
+export async function createPostgres(model?: Model): Promise<PostgresServer> {
   const place = await prepare(await accountBesideRoot(), model)
-  return serverIn(place, await initialize(place), await freePort(), settings)
+  return serverIn(place, await initialize(place), await freePort(), [])
 }

@@ -34,7 +34,7 @@ const transacting = statement<{ id: string | null }>(
 let server: PostgresServer
 let connections: Connections
 beforeAll(async () => {
-  server = await createPostgres([], inject('postgresModel'))
+  server = await createPostgres(inject('postgresModel'))
   await server.start()
   connections = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test')
 })

@@ -20,7 +20,7 @@ const CHANGES = times(200)
 
 let server: PostgresServer
 beforeAll(async () => {
-  server = await createPostgres([], inject('postgresModel'))
+  server = await createPostgres(inject('postgresModel'))
   await server.start()
 })
 afterEach(cleanUp)

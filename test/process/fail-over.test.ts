@@ -32,7 +32,7 @@ const kept = (server: PostgresServer): PostgresServer => {
 test(
   `fail-over to a synchronous standby, ${CYCLES} times`,
   async () => {
-    let primary = kept(await createPostgres([], inject('postgresModel')))
+    let primary = kept(await createPostgres(inject('postgresModel')))
     await primary.start()
     let standby = kept(await primary.standby(await freePort()))
     const both = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`
