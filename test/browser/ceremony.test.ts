@@ -57,9 +57,8 @@ describe('the console in a browser', () => {
   })
 
   test('a copy button copies its token', async () => {
-    const visitor = await visit(at.browser, at.house.base)
-    const { page, context } = visitor
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const { page } = await visit(at.browser, at.house.base, { permissions })
     await giveBirth(page, freshEmail(), 'Atlas')
     await page.getByRole('button', { name: 'Copy Agent token' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()

@@ -70,6 +70,8 @@ export function launchChromium(args: readonly string[] = []): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // The pages of a context share a process, and with it what was compiled for the one before.
+      '--renderer-process-limit=1',
       ...args,
     ],
   })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, type Visitor, visitAlone } from './visit.ts'
 
 const HOSTILE = `</title></pre></textarea><img src=x onerror="window.broken=1">`
 const HEBREW = 'שלום עולם, זה זיכרון של סוכן.'
@@ -58,7 +58,7 @@ describe('every page', () => {
     })
     // Twice as large: half as many pixels, each of two.
     const viewport = { width: 640, height: 400 }
-    visitor = await visit(at.browser, at.house.base, { viewport, deviceScaleFactor: 2 })
+    visitor = await visitAlone(at.browser, at.house.base, { viewport, deviceScaleFactor: 2 })
     await signIn(visitor.page, email)
   })
 

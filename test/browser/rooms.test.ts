@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { symbols } from '../../src/symbols.ts'
 import { roomList } from '../../src/web/rooms/room-list.ts'
-import { barriers, openHouse, overflows, together, visit } from './visit.ts'
+import { barriers, openHouse, overflows, together, visit, visitAlone } from './visit.ts'
 
 /** In the page: opens a listener beside the page's own, which keeps what it hears first. */
 const beginHearing = `new Promise((listening) => {
@@ -42,8 +42,8 @@ describe('the landing page and the rooms', () => {
   })
 
   test('the request for first contact is copied as it can be sent', async () => {
-    const { page, context } = await visit(at.browser, at.house.base)
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const { page } = await visit(at.browser, at.house.base, { permissions })
     await page.goto('/')
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -149,7 +149,7 @@ describe('the landing page and the rooms', () => {
     ['finds no server', (route: Route) => route.abort()],
     ['is answered 503', (route: Route) => route.fulfill({ status: 503, body: 'overloaded' })],
   ])('a refresh that %s is tried again, and later arrivals are shown', async (name, fail) => {
-    const { page } = await visit(at.browser, at.house.base)
+    const { page } = await visitAlone(at.browser, at.house.base)
     await page.clock.install()
     const listening = page.waitForResponse('**/api/resonance/stream')
     await page.goto('/rooms/shepit-wall')

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { listen } from '../../src/http/server.ts'
 import { PASSWORD } from '../accounts.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
@@ -83,13 +83,56 @@ export interface Visitor {
 const isRefusedPage = (text: string, url: string, pages: ReadonlySet<string>): boolean =>
   text.startsWith('Failed to load resource') && pages.has(url)
 
+/**
+ * Contexts that no test is in, by browser and by what they were opened with. They are entered again:
+ * the process behind one has started, and has compiled the scripts of our pages.
+ */
+const vacant = new WeakMap<Browser, Map<string, BrowserContext[]>>()
+
+function vacantOf(browser: Browser, kind: string): BrowserContext[] {
+  const kinds = vacant.get(browser) ?? new Map<string, BrowserContext[]>()
+  vacant.set(browser, kinds)
+  return kinds.getOrInsertComputed(kind, () => [])
+}
+
+/** A page in a context that knows nothing of whoever was in it: it keeps only what it was opened with. */
+export async function enter(context: BrowserContext, origin: string): Promise<Page> {
+  const left = context.pages()
+  // Before those are closed, with whose last one the process would end.
+  const page = await context.newPage()
+  await Promise.all(left.map((each) => each.close()))
+  const session = await context.newCDPSession(page)
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await session.detach()
+  return page
+}
+
+/** For one test. What changes its context for good (permissions, a clock) takes `visitAlone`. */
 export async function visit(
   browser: Browser,
   base: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const context = await browser.newContext({ baseURL: base, reducedMotion: 'reduce', ...options })
-  const page = await context.newPage()
+  const contexts = vacantOf(browser, JSON.stringify([base, options]))
+  const context = contexts.pop() ?? (await newContext(browser, base, options))
+  onTestFinished(() => void contexts.push(context))
+  return watched(context, base, await enter(context, base))
+}
+
+/** In a context of its own, and for as long as the browser runs. */
+export async function visitAlone(
+  browser: Browser,
+  base: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await newContext(browser, base, options)
+  return watched(context, base, await context.newPage())
+}
+
+const newContext = (browser: Browser, base: string, options: BrowserContextOptions) =>
+  browser.newContext({ baseURL: base, reducedMotion: 'reduce', ...options })
+
+function watched(context: BrowserContext, base: string, page: Page): Visitor {
   const faults: string[] = []
   const pages = new Set<string>()
   page.on('request', (request) => {

@@ -6,7 +6,16 @@ import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
-import { barriers, OF_COLOURS, overflows, signIn, signInByForm, together, visit } from './visit.ts'
+import {
+  barriers,
+  enter,
+  OF_COLOURS,
+  overflows,
+  signIn,
+  signInByForm,
+  together,
+  visit,
+} from './visit.ts'
 
 describe('other ways into the console', () => {
   const at = together()
@@ -253,6 +262,18 @@ describe('other ways into the console', () => {
     )
     expect(lines).toHaveLength(4)
     expect(new Set(lines).size).toBe(1)
+  })
+
+  test('where another was before nothing of theirs is found', async () => {
+    const { base } = at.house
+    const context = await at.browser.newContext()
+    const before = await enter(context, base)
+    await before.goto(`${base}/console/sign-in`)
+    await before.evaluate(`document.cookie = localStorage.theirs = 'a=b'`)
+    const after = await enter(context, base)
+    await after.goto(`${base}/console/sign-in`)
+    expect([await after.evaluate('localStorage.length + document.cookie')]).toEqual(['0'])
+    expect(context.pages()).toEqual([after])
   })
 
   test('a page that axe-core should complain of is complained of', async () => {
