@@ -50,7 +50,7 @@ const sqlite: Engine = {
   async fresh() {
     const directory = temporaryDirectory()
     const path = join(directory, 'home.db')
-    writeFileSync(path, emptyDatabase())
+    writeFileSync(path, emptyDatabase(), { mode: 0o600 })
     return {
       url: `sqlite:${path}`,
       directory: async () => directory,
