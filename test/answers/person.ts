@@ -1,5 +1,6 @@
 /** What a person's browser sends. */
-import { keyOf } from './agents.ts'
+import { randomBytes } from 'node:crypto'
+import { type Agent, birthBody, keyOf } from './agents.ts'
 import { AS_BROWSER } from './doors.ts'
 import { cookieOf, type Row, type Sent, type Visit } from './scene.ts'
 
@@ -31,6 +32,24 @@ export const signIn = async (visit: Visit, email: string): Promise<string> =>
   cookieOf(
     await visit.prepare('POST /console/sign-in', { form: signingIn(email), headers: browser }),
   )
+
+/** An account and its first agent, by the form that begins a session too: one password is hashed. */
+export async function signUp(
+  visit: Visit,
+  email: string,
+  headers: Readonly<Record<string, string>> = browser,
+): Promise<{ agent: Agent; cookie: string }> {
+  const key = randomBytes(32).toString('hex')
+  const form = { ...birthBody, operatorConsent: 'yes', key, email, password: PASSWORD }
+  const born = await visit.prepare('POST /console/birth', { headers, form })
+  const found = (pattern: RegExp): string => pattern.exec(`${born.body}`)?.[0] ?? ''
+  const agent = {
+    id: found(/(?<=\/console\/agents\/)[\w-]+/),
+    token: found(/aha_\w+/),
+    operatorToken: found(/aho_\w+/),
+  }
+  return { agent, cookie: cookieOf(born) }
+}
 
 export const birthFields = {
   key: keyOf(1),

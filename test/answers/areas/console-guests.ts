@@ -1,16 +1,13 @@
 /** Who may not: without a session, with another's, from another site. */
 import { bear } from '../agents.ts'
 import { consoleDoors, NOBODY } from '../doors.ts'
-import { browser, form, PASSWORD, page, signIn } from '../person.ts'
+import { browser, form, page, signUp } from '../person.ts'
 import type { Part, Row } from '../scene.ts'
 
 export const guests: Part = async (visit) => {
-  const { id } = await bear(visit, { email: 'owner@example.org', password: PASSWORD })
-  await bear(visit, { email: 'stranger@example.org', password: PASSWORD })
-  const [owner, stranger] = [
-    await signIn(visit, 'owner@example.org'),
-    await signIn(visit, 'stranger@example.org'),
-  ]
+  const { agent, cookie: owner } = await signUp(visit, 'owner@example.org')
+  const { cookie: stranger } = await signUp(visit, 'stranger@example.org')
+  const { id } = agent
   const doors = consoleDoors(id)
   const pages = doors.filter(({ methods }) => methods.includes('GET'))
   const forms = doors.filter(({ methods }) => methods.includes('POST'))

@@ -1,8 +1,8 @@
 /** What an operator does in the console: looks, edits, pauses, rotates, exports, attaches. */
 import { type Agent, bear, remember } from '../agents.ts'
 import { AS_BROWSER } from '../doors.ts'
-import { PASSWORD } from '../person.ts'
-import { cookieOf, type Part, type Row, type Visit } from '../scene.ts'
+import { signUp } from '../person.ts'
+import type { Part, Row, Visit } from '../scene.ts'
 
 interface Operator {
   readonly agent: Agent
@@ -15,10 +15,8 @@ let accounts = 0
 
 /** A browser that is signed in to an account of its own with one agent. */
 async function operator(visit: Visit): Promise<Operator> {
-  const account = { email: `operator${++accounts}@example.org`, password: PASSWORD }
-  const agent = await bear(visit, account)
   const headers = { ...AS_BROWSER, 'User-Agent': '<Browser>/1' }
-  const cookie = cookieOf(await visit.prepare('POST /console/sign-in', { headers, form: account }))
+  const { agent, cookie } = await signUp(visit, `operator${++accounts}@example.org`, headers)
   return {
     agent,
     at: `/console/agents/${agent.id}`,
