@@ -24,7 +24,7 @@ const env = {
 const WAITING = `SELECT count(*)::INT AS waiting FROM pg_stat_activity WHERE datname = current_database()
   AND application_name LIKE 'agent-home%' AND wait_event_type = 'Lock' AND wait_event <> 'extend'`
 
-/** Between two looks. */
+/** Between two looks, and two rounds of another's life: without end they would be most of the work. */
 const LOOK_MS = 5
 
 let beside: pg.Client
@@ -59,7 +59,7 @@ async function meanwhile(work: () => Promise<unknown>): Promise<number> {
   let waits = 0
   const live = async ({ token }: Tokens) => {
     const key = crypto.randomUUID()
-    for (let expectedVersion = 0; !over; expectedVersion++) {
+    for (let expectedVersion = 0; !over; expectedVersion++, await pause(LOOK_MS)) {
       await writeMemory(server.url, token, { key, text: 'x'.repeat(200), expectedVersion })
       await readMemory(server.url, token, key)
     }

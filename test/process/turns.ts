@@ -9,9 +9,14 @@ function look(): void {
   const now = threadMs()
   longest = Math.max(longest, now - before)
   before = now
-  setImmediate(look)
+  lookAfterThisTurn()
 }
-setImmediate(look)
+
+/** A turn begins with what wakes the loop, and nothing of this does. */
+function lookAfterThisTurn(): void {
+  setImmediate(look).unref()
+}
+lookAfterThisTurn()
 
 process.on('SIGUSR2', () => {
   console.log(`longest turn ${++asked}: ${longest} ms`)
