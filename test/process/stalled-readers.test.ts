@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { ask } from '../http/ask.ts'
 import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
 
 afterEach(cleanUp)
@@ -17,12 +18,12 @@ const NIL_ID = '00000000-0000-0000-0000-000000000000'
 const replay = `GET /api/resonance/stream HTTP/1.1\r\nHost: test\r\nLast-Event-ID: ${NIL_ID}\r\n\r\n`
 
 async function leave({ url }: Server): Promise<string> {
-  const response = await fetch(`${url}/api/garden`, {
+  const { text } = await ask(`${url}/api/garden`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text: TEXT }),
   })
-  const { trace } = (await response.json()) as { trace: { id: string } }
+  const { trace } = JSON.parse(text) as { trace: { id: string } }
   return trace.id
 }
 
@@ -34,7 +35,7 @@ async function leaveMany(server: Server): Promise<string[]> {
   return ids.sort()
 }
 
-async function ask(server: Server): Promise<Socket> {
+async function askForAll(server: Server): Promise<Socket> {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   socket.write(replay)
@@ -44,14 +45,14 @@ async function ask(server: Server): Promise<Socket> {
 
 /** Asks for everything, reads nothing, and says something now and then. */
 async function stall(server: Server): Promise<Socket> {
-  const socket = (await ask(server)).pause()
+  const socket = (await askForAll(server)).pause()
   const chatter = setInterval(() => socket.write('\r\n'), 500)
   return socket.on('error', () => {}).on('close', () => clearInterval(chatter))
 }
 
 /** The ids of all events as a good reader hears them, after the welcome. */
 async function hear(server: Server): Promise<string[]> {
-  const socket = (await ask(server)).setEncoding('latin1')
+  const socket = (await askForAll(server)).setEncoding('latin1')
   const heard: string[] = []
   let text = ''
   while (heard.length <= ENTRIES) {
@@ -64,9 +65,11 @@ async function hear(server: Server): Promise<string[]> {
   return heard.slice(1)
 }
 
-async function metric({ url }: Server, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+/** What the service says of its memory, in bytes, and of its open connections. */
+async function heldBy({ url }: Server) {
+  const { text } = await ask(`${url}/metrics`)
+  const metric = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+  return { memory: metric('process_resident_memory_bytes'), open: metric('process_open_fds') }
 }
 
 test('100 readers that ask for everything and take nothing cost little, and are dropped', async () => {
@@ -76,22 +79,21 @@ test('100 readers that ask for everything and take nothing cost little, and are 
     env: { STREAMS_PER_ADDRESS: '0' },
   })
   const left = await leaveMany(server)
-  const memory = () => metric(server, 'process_resident_memory_bytes')
-  const open = () => metric(server, 'process_open_fds')
   expect(await hear(server)).toEqual(left)
-  const before = { memory: await memory(), open: await open() }
+  const before = await heldBy(server)
 
   const stalled = await Promise.all(Array.from({ length: READERS }, () => stall(server)))
-  let most = { memory: await memory(), open: await open() }
-  const hearing = hear(server)
+  let most = before.memory
   const look = async () => {
-    const now = { memory: await memory(), open: await open() }
-    most = { memory: Math.max(most.memory, now.memory), open: Math.max(most.open, now.open) }
-    return now.open - before.open
+    const { memory, open } = await heldBy(server)
+    most = Math.max(most, memory)
+    return open - before.open
   }
-  await expect.poll(look, { timeout: DROPPED_WITHIN_MS }).toBeLessThan(READERS / 10)
+  const within = { timeout: DROPPED_WITHIN_MS }
+  await expect.poll(look, within).toBeGreaterThan(READERS / 2)
+  const hearing = hear(server)
+  await expect.poll(look, within).toBeLessThan(READERS / 10)
   expect(await hearing).toEqual(left)
-  expect(most.open - before.open).toBeGreaterThan(READERS / 2)
-  expect(most.memory - before.memory).toBeLessThan(MOST_GROWTH)
+  expect(most - before.memory).toBeLessThan(MOST_GROWTH)
   for (const socket of stalled) socket.destroy()
 })
