@@ -31,9 +31,6 @@ export const leastWork = (bound: number, work: () => void): Promise<number> =>
     return threadMs() - began
   })
 
-/** The loop is not woken for it: in a turn without work there is nothing to measure. */
-const turnIsOver = () => new Promise<void>((resolve) => setImmediate(resolve).unref())
-
 /**
  * The longest time, in milliseconds, that one turn of the event loop took while the work was done.
  * It is this thread's own time: what others had of the processor meanwhile does not count.
@@ -43,7 +40,7 @@ export async function longestWait(work: () => Promise<void>): Promise<number> {
   let done = false
   const watched = (async () => {
     for (let before = threadMs(); !done; ) {
-      await turnIsOver()
+      await new Promise(setImmediate)
       const now = threadMs()
       longest = Math.max(longest, now - before)
       before = now
@@ -53,7 +50,6 @@ export async function longestWait(work: () => Promise<void>): Promise<number> {
     await work()
   } finally {
     done = true
-    await new Promise(setImmediate)
     await watched
   }
   return longest
