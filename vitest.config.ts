@@ -1,5 +1,6 @@
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
+import SlowFirst from './test/order.ts'
 
 /** What starts a process of its own. */
 const SLOW = 'test/{process,browser,answers,strangers}/**'
@@ -28,6 +29,7 @@ export default defineConfig(({ mode }) => {
       experimental: { viteModuleRunner: false },
       provide: { run: away.length > 0 ? 'check' : mode === 'hunt' ? 'hunt' : 'test' },
       globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
+      sequence: { sequencer: SlowFirst },
       pool: 'forks',
       // The files of a worker share their modules: no module of ours keeps anything of a service.
       isolate: false,
