@@ -1,13 +1,15 @@
 /** When the embedded engine looks whether its log is to be moved into the database. */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { prepareUpkeep } from '../../src/store/sqlite/engine/checkpoint.ts'
 import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 test('the log is looked at after some rows, and at once for who waits for it', () => {
-  const path = join(temporaryDirectory(), 'home.db')
+  const directory = temporaryDirectory()
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'home.db')
   const db = openWriter(path)
   const file = openSync(path, 'r+')
   const upkeep = prepareUpkeep(db, path, file)

@@ -1,8 +1,8 @@
 /** What other programs left in the file of the embedded store is gone with the first erasure. */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { prepareUpkeep } from '../../src/store/sqlite/engine/checkpoint.ts'
 import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
 import { embedded, type TestDatabase, temporaryDirectory } from '../harness.ts'
@@ -107,6 +107,7 @@ test('a file that somebody else wrote into while it was open is gone through aga
 
 test('pages that are used again between two slices keep what was written there', () => {
   const directory = temporaryDirectory()
+  onTestFinished(() => rmSync(directory, { recursive: true }))
   const marks = leaveResidue(directory)
   const db = openWriter(at(directory))
   const file = openSync(at(directory), 'r+')
