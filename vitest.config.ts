@@ -1,9 +1,6 @@
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
-import SlowFirst from './test/order.ts'
-
-/** What starts a process of its own. */
-const SLOW = 'test/{process,browser,answers,strangers}/**'
+import SlowFirst, { SLOW } from './test/order.ts'
 
 /** What needs PostgreSQL, or loads the frameworks that adapters are for. */
 const BESIDE = 'test/{postgres,client/adapters}/**'

@@ -38,7 +38,7 @@ const emptyDatabase = lazily((): Buffer => {
   const directory = temporaryDirectory()
   const path = join(directory, 'home.db')
   const db = openWriter(path)
-  migrate(db, directory)
+  migrate(db, path)
   db.close()
   const bytes = readFileSync(path)
   rmSync(directory, { recursive: true })

@@ -1,5 +1,5 @@
 /** Agents for a scene, born without a word in the recording. */
-import { randomBytes } from 'node:crypto'
+import { freshKey } from '../harness.ts'
 import { jsonOf, type Sent, type Visit } from './scene.ts'
 
 export interface Agent {
@@ -28,7 +28,7 @@ export async function bear(
   visit: Visit,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Agent> {
-  const key = randomBytes(32).toString('hex')
+  const key = freshKey()
   const born = await visit.prepare('POST /api/agents/birth', birthOf(key, more))
   const { agent_id, token, operator_token } = jsonOf(born)
   return { id: `${agent_id}`, token: `${token}`, operatorToken: `${operator_token}` }

@@ -1,5 +1,5 @@
 /** What a person's browser sends. */
-import { randomBytes } from 'node:crypto'
+import { freshKey } from '../harness.ts'
 import { type Agent, birthBody, keyOf } from './agents.ts'
 import { AS_BROWSER } from './doors.ts'
 import { cookieOf, type Row, type Sent, type Visit } from './scene.ts'
@@ -39,7 +39,7 @@ export async function signUp(
   email: string,
   headers: Readonly<Record<string, string>> = browser,
 ): Promise<{ agent: Agent; cookie: string }> {
-  const key = randomBytes(32).toString('hex')
+  const key = freshKey()
   const form = { ...birthBody, operatorConsent: 'yes', key, email, password: PASSWORD }
   const born = await visit.prepare('POST /console/birth', { headers, form })
   const found = (pattern: RegExp): string => pattern.exec(`${born.body}`)?.[0] ?? ''

@@ -37,10 +37,9 @@ const budgets = [
 
 const spare = {
   ...everythingOff,
-  READS_PER_MINUTE: '3',
-  WRITES_PER_MINUTE: '4',
-  EXPORTS_PER_MINUTE: '5',
-  CONTROLS_PER_MINUTE: '6',
+  ...Object.fromEntries(
+    budgets.map(([name, most]) => [`${name.toUpperCase()}_PER_MINUTE`, `${most}`]),
+  ),
   FAILURES_PER_MINUTE: '3',
 }
 

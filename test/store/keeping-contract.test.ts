@@ -45,9 +45,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     version,
     expectedVersion,
   })
-  const comingAndGoing = (key: string): Change[] => [
+  const comingAndGoing = (key: string, version = 1): Change[] => [
     { verb: 'write', ...newWrite({ key }) },
-    remove(1, key),
+    remove(version, key),
   ]
 
   const rename = (from: string, to: string, expectedVersion: number): Change => ({
@@ -657,6 +657,12 @@ describe.each(stores)('keeping on $name', (engine) => {
     })
     afterAll(() => small.close())
 
+    /** Writes so many bytes, with those of the metadata. */
+    const sized =
+      (agent: Identity) =>
+      (key: string, size: number, expectedVersion = 0) =>
+        small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+
     test('what gives way does so however the memory was changed', async () => {
       await small.restart({ versions: 2, bytes: 1_000, events: 64 })
       const { agent } = await small.agent()
@@ -716,8 +722,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     test('a home keeps its bytes: old versions give way, current texts never', async () => {
       await small.restart({ bytes: 1_000 })
       const { agent } = await small.agent()
-      const write = (key: string, size: number, expectedVersion = 0) =>
-        small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+      const write = sized(agent)
       await write('a', 300)
       await write('b', 400)
       await write('b', 300, 1)
@@ -753,8 +758,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {
       await small.restart()
       const { agent } = await small.agent()
-      const write = (key: string, size: number, expectedVersion = 0) =>
-        small.write(agent, { key, text: 'x'.repeat(size - 2), expectedVersion })
+      const write = sized(agent)
       await write('a', 700)
       await write('b', 700)
       await write('b', 700, 1)
@@ -796,7 +800,11 @@ describe.each(stores)('keeping on $name', (engine) => {
       const { agent } = await small.agent()
       const store = small.store()
       const comeAndGo = (at: number, ...names: string[]) =>
-        store.changeMemories(agent, names.flatMap(comingAndGoing), NOON + at)
+        store.changeMemories(
+          agent,
+          names.flatMap((key) => comingAndGoing(key)),
+          NOON + at,
+        )
       for (const n of [0, 1, 2, 3, 4]) await small.write(agent, { expectedVersion: n })
       await store.changeMemories(agent, [remove(5)], NOON)
       for (let n = 0; n < 126; n += 18) {
@@ -828,9 +836,11 @@ describe.each(stores)('keeping on $name', (engine) => {
       const { agent } = await small.agent()
       for (let n = 0; n < 130; n += 26) {
         const names = Array.from({ length: 26 }, (_, i) => `k${n + i}`)
-        const answer = await small
-          .store()
-          .changeMemories(agent, names.flatMap(comingAndGoing), NOON)
+        const answer = await small.store().changeMemories(
+          agent,
+          names.flatMap((key) => comingAndGoing(key)),
+          NOON,
+        )
         expect(answer.outcome).toBe('changed')
       }
       expect(await small.store().readMemory(agent, 'k0')).toEqual({
@@ -845,8 +855,7 @@ describe.each(stores)('keeping on $name', (engine) => {
       await small.write(agent)
       await small.store().changeMemories(agent, [remove(1)], NOON)
       for (let n = 0; n < 66; n++) {
-        const write = { verb: 'write', ...newWrite({ key: 'again' }) } as const
-        const changes = [write, remove(2 * n + 1, 'again')]
+        const changes = comingAndGoing('again', 2 * n + 1)
         await small.store().changeMemories(agent, changes, NOON + 1)
       }
       expect(await small.store().readMemory(agent, 'plan')).toMatchObject({
