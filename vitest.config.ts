@@ -38,9 +38,12 @@ export default defineConfig(({ mode }) => {
       ],
       // One more than the smallest machine has cores: much of a run waits, for a process or a browser.
       maxWorkers: 3,
-      // Only against a hang: what a test measures, it measures itself, on however busy a machine.
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
+      // Only against a hang: no test measures time, and a slow machine shares a quarter of a core
+      // between three workers.
+      testTimeout: 1_800_000,
+      hookTimeout: 1_800_000,
+      // What is waited for comes, or never does.
+      expect: { poll: { timeout: 300_000 } },
     },
   }
 })

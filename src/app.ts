@@ -7,12 +7,13 @@ import { gatewayEndpoints } from './gateway/index.ts'
 import { createHome } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { isOfHome, refusingAtHome } from './home/refusal.ts'
-import { createHoldings } from './http/holdings.ts'
+import { createConcurrencyLimit } from './http/limits/concurrency-limit.ts'
 import type { Site } from './http/server.ts'
 import { mcpEndpoints } from './mcp/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
+import type { Load } from './pipeline/admission-control.ts'
 import { countAgentCalls } from './pipeline/log/agent-calls.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
@@ -29,6 +30,8 @@ export interface Parts {
   /** Cryptographically strong bytes. */
   readonly random: (bytes: number) => Uint8Array
   readonly log: Logger
+  /** That of this process unless told. */
+  readonly load?: Load
 }
 
 export interface App extends Site {
@@ -40,7 +43,7 @@ export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())
   const newRequestId = requestIds(parts.random)
   const homePresence = watchPresence(stopwatch)
-  const streams = createHoldings(parts.config.STREAMS_PER_ADDRESS)
+  const streams = createConcurrencyLimit({ perClient: parts.config.STREAMS_PER_ADDRESS })
   const home = createHome({ ...parts, stopwatch, streams })
   const gateway = createGateway({ ...parts, streams, homeIsAsked: homePresence.recent })
   const calls = countAgentCalls(parts.store, parts.clock)

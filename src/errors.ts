@@ -43,7 +43,7 @@ export const catalogue = {
     status: 400,
     title: 'The body is not acceptable JSON',
     detail:
-      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep, 4096 keys and 32768 values.',
+      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep, 4096 keys and 32768 values; a number of at most 400 characters, its exponent of at most 6 digits.',
   },
   wrong_media_type: {
     status: 400,
@@ -260,6 +260,12 @@ export const catalogue = {
     title: 'The metadata is too large',
     detail: `Send metadata of at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON.`,
   },
+  answer_too_large: {
+    status: 413,
+    title: 'The answer would be too large',
+    detail:
+      'Nothing was changed. Read fewer memories at once, or send "Prefer: return=minimal": what is saved then comes without its text and metadata.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'The body is not JSON',
@@ -359,13 +365,19 @@ export const catalogue = {
     status: 503,
     title: 'Too much is being imported',
     detail:
-      'Send the request again after the seconds in Retry-After: there is no room now for what is being sent.',
+      'Send the request again after the seconds in Retry-After: there is no room now for what is being sent. One address has a share of the room, its exports included.',
   },
   exports_busy: {
     status: 503,
     title: 'Too much is being exported',
     detail:
-      'Send the request again after the seconds in Retry-After: other exports wait for their readers.',
+      'Send the request again after the seconds in Retry-After: other exports wait for their readers. One address has a share of the room: read those that were begun to their end.',
+  },
+  export_ended: {
+    status: 503,
+    title: 'An erasure ended the export',
+    detail:
+      'Some of what was being exported was erased meanwhile. Export again to get what is there now.',
   },
   too_many_streams: {
     status: 503,

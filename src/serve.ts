@@ -9,7 +9,7 @@ import { tellProgress } from './migrating.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/port/store.ts'
 
-type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
+export type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 
 export interface Service {
   readonly log: Logger

@@ -116,7 +116,7 @@ describe('the shape of the code', () => {
 
   test('what is too long is seen', () => {
     const body = '\n'.repeat(61)
-    const text = `export function wide() {${body}}\nconst arrow = () => {${body}}\n${'\n'.repeat(130)}x`
+    const text = `export function wide() {${body}}\nconst arrow = () => {${body}}\n${'\n'.repeat(330)}x`
     expect(tooLong(measure({ path: 'home/long.ts', text }))).toEqual([
       'home/long.ts',
       'home/long.ts wide',
@@ -148,13 +148,12 @@ describe('the shape of the code', () => {
   })
 })
 
-const MOST_LINES = 250
+const MOST_LINES = 450
 const MOST_LINES_OF_A_FUNCTION = 60
 const MOST_FILES = 20
 
 /** What is listed and no longer long is taken off the list: the test fails until it is. */
 const longForAReason: Readonly<Record<string, string>> = {
-  'errors.ts': 'the one catalogue, a row for each code',
   'pipeline/admission-control.ts createAdmissionControl': 'small functions around one state',
 }
 

@@ -4,12 +4,12 @@
  * operation (test/http/bad-requests.test.ts), `internal` only by a mistake of ours
  * (test/faults.test.ts).
  */
+import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
-import { hashToken } from '../src/pipeline/tokens.ts'
 import { KEYS_PER_AGENT } from '../src/store/port/keys.ts'
 import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
@@ -90,9 +90,10 @@ const listening: Sent = {
   }),
 }
 
-/** Where the example is refused before the store is asked to change anything. */
+/** Where the example is refused, or changes nothing, before the store is asked to write. */
 const reaching: Readonly<Record<string, (world: World) => Sent>> = {
   eraseAgent: ({ mine }) => ({ body: JSON.stringify({ agent_id: mine.agentId }) }),
+  importMemories: () => ({ body: JSON.stringify(exportOf('k')) }),
   replaceOperatorKey: () => ({ headers: { 'idempotency-key': freshKey() } }),
   serveMcp: () => ({ body: callOf('append_memory', { key: 'log', text: 'x' }) }),
 }
@@ -125,21 +126,19 @@ async function atAFullDoor({ ask, doors }: Subject): Promise<Answer> {
   }
 }
 
-/** As many searches of its agent as may wait. */
-async function besideSearches({ ask, world }: Subject): Promise<Answer> {
-  const { store } = world.service
-  const mine = await store.identify(hashToken(world.mine.operatorToken))
-  if (!mine) throw new Error('the token is void')
-  const query = { q: 'mine', prefix: '', limit: 1 }
-  const searches = Array.from({ length: 8 }, () => store.searchMemories(mine, query))
-  const answer = await ask()
-  await Promise.all(searches)
-  return answer
+/** One of more than one address may have waiting. */
+async function besideItsOwn({ ask }: Subject): Promise<Answer> {
+  const answers = await Promise.all(Array.from({ length: 300 }, () => ask()))
+  return (
+    answers.find(({ status }) => status === 503) ?? Promise.reject(new Error('all were served'))
+  )
 }
+
+const QUEUED: ReadonlySet<string> = new Set(['searchMemories', 'readContext'])
 
 async function atAnyFullDoor(subject: Subject): Promise<Answer> {
   const { operationId, waits } = subject.row
-  if (operationId === 'searchMemories') return besideSearches(subject)
+  if (QUEUED.has(operationId)) return besideItsOwn(subject)
   return waits ? atAFullDoor(subject) : flooded(subject)
 }
 
@@ -188,6 +187,25 @@ const withImportBytes =
     return subjectOf(row, world, { ...doors, open }).ask({ body: JSON.stringify(body) })
   }
 
+/** Something is erased once the snapshot was taken. */
+async function besideAnErasure({ ask, world: { service, mine } }: Subject): Promise<Answer> {
+  const key = `erased-${randomUUID()}`
+  await write(service, mine.token, key, 'x')
+  const { store } = service
+  const open = store.exportMemories
+  store.exportMemories = async (...wanted) => {
+    const answer = await open(...wanted)
+    const body = { key, versions: 'all' }
+    await service.call('POST', `${memoryPath}/erase`, { token: mine.operatorToken, body })
+    return answer
+  }
+  try {
+    return await ask()
+  } finally {
+    store.exportMemories = open
+  }
+}
+
 const withoutRoomForExports: Recipe = ({ row, world, doors }) => {
   const open = openDoors(world.service, { EXPORT_BYTES: '1' })
   return subjectOf(row, world, { ...doors, open }).ask()
@@ -217,6 +235,14 @@ const inBatch = (verb: string, extra: object): Recipe =>
   json({ operations: [{ [verb]: { key: 'plan', text: 'x', expectedVersion: 0, ...extra } }] })
 
 const tooLong = { text: 'x'.repeat(16_385) }
+
+/** Each as large as a text may be, and six times as large in an answer. */
+const answeredAtLength = {
+  operations: [
+    { write: { key: 'dear', text: '\u0001'.repeat(8_192), expectedVersion: 0 } },
+    ...Array.from({ length: 22 }, () => ({ read: { key: 'dear' } })),
+  ],
+}
 
 const tooMuch = { metadata: { m: 'x'.repeat(4_096) } }
 
@@ -266,6 +292,7 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
   }),
   'changeMemories text_too_large': inBatch('append', { ...tooLong }),
   'changeMemories metadata_too_large': inBatch('write', tooMuch),
+  'changeMemories answer_too_large': ({ ask }) => ask({ body: JSON.stringify(answeredAtLength) }),
   'patchMemory memory_quota_reached': asFull({
     key: 'k0',
     text: 'x'.repeat(16_384),
@@ -338,6 +365,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   not_found: ({ world }) => world.service.call('GET', '/problems/nothing'),
   overloaded: atAnyFullDoor,
   export_running: besideAnExport,
+  export_ended: besideAnErasure,
   exports_busy: withoutRoomForExports,
   import_running: besideAnImport,
   imports_busy: withImportBytes(4_000, exportOf('k', quotes)),

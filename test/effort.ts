@@ -1,5 +1,5 @@
-/** Random tests hunt for as long as they are let: whole in `npm run hunt`, a quarter elsewhere. */
-import { inject } from 'vitest'
+/** What `npm run hunt` does more of: random tests make all of their rounds, a quarter elsewhere. */
+import { afterAll, inject } from 'vitest'
 
 /** By run, as vitest.config.ts names it. */
 const HUNTED = { check: 1 / 4, test: 1 / 4, hunt: 1 } as const
@@ -13,8 +13,23 @@ declare module 'vitest' {
   }
 }
 
+/** What only a clock can show decides nothing: `npm run hunt` prints it, to be read. */
+export async function tell(what: string, measure: () => unknown): Promise<void> {
+  if (inject('run') === 'hunt') console.info(`${what}: ${JSON.stringify(await measure())}`)
+}
+
 /** `whole`: in `npm run hunt`. */
 export const times = (whole: number): number => Math.ceil(whole * HUNTED[inject('run')])
 
 /** `whole`: in `npm test` too, for that many are promised. */
 export const timesPromised = (whole: number): number => Math.ceil(whole * PROMISED[inject('run')])
+
+/** Of what is told of many, the rows that matter. */
+const TOLD = 12
+
+/** The same of many: the largest of what it is given, after a file's tests. */
+export function tellLargest(what: string): (name: string | undefined, ms: number) => void {
+  const rows: (readonly [ms: number, name: string | undefined])[] = []
+  afterAll(() => tell(what, () => rows.toSorted(([a], [b]) => b - a).slice(0, TOLD)))
+  return (name, ms) => void rows.push([Math.round(ms * 10) / 10, name])
+}

@@ -11,6 +11,7 @@ import { loadConfig } from '../src/config.ts'
 import type { Answer as Given, Incoming } from '../src/http/call.ts'
 import { targetOf } from '../src/http/target.ts'
 import { lazily } from '../src/lazily.ts'
+import { admissionLimits, type Load } from '../src/pipeline/admission-control.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { openWriter } from '../src/store/sqlite/engine/connection.ts'
@@ -187,6 +188,22 @@ export const ask = async (
 /** What a test of something else, many at once, or the disk they run on would run into. */
 const lenient = { FAILURES_PER_MINUTE: '0', SIGN_INS_PER_MINUTE: '0', DISK_RESERVE: '0' }
 
+/** Whoever comes has a turn, however slow the machine is and however many come at once. */
+const patientLoad: Load = {
+  limits: { ...admissionLimits, waitMs: 3_600_000 },
+  delayMs: () => 0,
+}
+
+/** Another app on what a service keeps, whose store does some of its verbs otherwise. */
+export function appBeside(
+  { store, now }: Pick<TestService, 'store' | 'now'>,
+  otherwise: Partial<Store>,
+): App {
+  const config = loadConfig({ DATABASE_URL: 'sqlite:unused' })
+  const parts = { config, clock: now, random: randomBytes, load: patientLoad }
+  return createApp({ ...parts, store: { ...store, ...otherwise }, log: pino({ enabled: false }) })
+}
+
 /** The whole service on a fresh database of an engine, without sockets. */
 export async function openService(
   engine: Engine,
@@ -199,7 +216,8 @@ export async function openService(
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const config = loadConfig({ ...lenient, ...env, DATABASE_URL: database.url })
   const store = await openStore(database.url, now(), boundsOf(config))
-  const app = createApp({ config, store, clock: now, random: randomBytes, log })
+  const parts = { config, store, clock: now, random: randomBytes, log, load: patientLoad }
+  const app = createApp(parts)
   let births = 0
 
   const call = async (method: string, path: string, options: CallOptions = {}) => {

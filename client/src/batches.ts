@@ -1,11 +1,19 @@
 /** Several changes at once: all of them or none. */
 import { type ChangeOptions, Memories } from './memories.ts'
 import type { CallOptions } from './transport.ts'
-import type { BatchResult, Memory, Operation } from './wire.ts'
+import type { BatchReceipt, BatchResult, Memory, Operation } from './wire.ts'
+
+export interface BatchOptions extends CallOptions {
+  /** What is saved comes without its text and metadata. */
+  readonly minimal?: boolean
+}
+
+const MINIMAL = { headers: { Prefer: 'return=minimal' } }
 
 export class Batches extends Memories {
   /**
-   * Several operations at once: all of them or, with BatchConflict, none. At most 100.
+   * Several operations at once: all of them or, with BatchConflict, none. At most 100, and 1 MiB of
+   * texts and metadata in the answer, for which `minimal` makes room.
    *
    * Where an answer was lost and the batch cannot be found done, throws OutcomeUnknown: a read or a
    * rename in it leaves no version of its own to look for. It was made whole or not at all, so one
@@ -21,14 +29,23 @@ export class Batches extends Memories {
    */
   async batch(
     operations: readonly Operation[],
-    options: CallOptions = {},
-  ): Promise<readonly BatchResult[]> {
+    options: BatchOptions & { readonly minimal: true },
+  ): Promise<readonly BatchReceipt[]>
+  async batch(
+    operations: readonly Operation[],
+    options?: CallOptions,
+  ): Promise<readonly BatchResult[]>
+  async batch(
+    operations: readonly Operation[],
+    { minimal, ...options }: BatchOptions = {},
+  ): Promise<readonly BatchReceipt[]> {
     const appends = operations.flatMap((each) => ('append' in each ? [each.append] : []))
-    const { results } = await this.transport.ask<{ readonly results: readonly BatchResult[] }>({
+    const { results } = await this.transport.ask<{ readonly results: readonly BatchReceipt[] }>({
       method: 'POST',
       path: '/me/batch',
       body: { operations },
       once: appends.some(({ expectedVersion }) => expectedVersion === undefined),
+      ...(minimal && MINIMAL),
       ...options,
     })
     return results

@@ -1,4 +1,5 @@
 /** The client of Agent Home: versioned memories for AI agents that never lose an update. */
+export type { BatchOptions } from './batches.ts'
 export { AgentHome, type BirthOptions } from './client.ts'
 export {
   BatchConflict,

@@ -122,8 +122,9 @@ export interface Context {
   readonly profile: Omit<Profile, 'purpose'> & Partial<Pick<Profile, 'purpose'>>
   readonly memoryCount: number
   readonly limits: {
-    readonly memories: Left
-    readonly bytes: Left
+    /** Of the whole home; not shown to a key with a prefix, nor are the bytes. */
+    readonly memories?: Left
+    readonly bytes?: Left
     readonly reads: LeftInWindow
     readonly writes: LeftInWindow
   }
@@ -212,11 +213,22 @@ export interface MemoryRename {
 /** What an operation of a batch made; of a read `null` where nothing is. */
 export type BatchResult = { readonly memory: Memory | null } | { readonly deleted: DeletedMemory }
 
+/** The same, where what is saved comes without its text and metadata. */
+export type BatchReceipt =
+  | {
+      readonly memory:
+        | (Omit<Memory, 'text' | 'metadata'> & Partial<Pick<Memory, 'text' | 'metadata'>>)
+        | null
+    }
+  | { readonly deleted: DeletedMemory }
+
 export interface Imported {
   readonly imported: number
   readonly skipped: number
   /** Keys that have a memory: the first of them. */
   readonly conflicts: readonly string[]
+  /** Earlier versions in the file that were not imported, of keys that were; only where there are any. */
+  readonly historyLeftOut?: number
 }
 
 export interface NamedKeyRequest {

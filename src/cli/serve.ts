@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto'
 import nodeModule from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { pooled } from '../random.ts'
-import { serve } from '../serve.ts'
+import { type Given, serve } from '../serve.ts'
 
-/** It ends with the process. */
-export async function serveCommand(): Promise<undefined> {
-  const { log, announce, stop } = await serve({ clock: Date.now, random: pooled(randomBytes) })
+export const serveCommand = (): Promise<undefined> => servePatiently({})
+
+/** It ends with the process. `patience`: where it is another than the server's own. */
+export async function servePatiently(patience: NonNullable<Given['patience']>): Promise<undefined> {
+  const given = { clock: Date.now, random: pooled(randomBytes), patience }
+  const { log, announce, stop } = await serve(given)
   let stopping = false
   const drain = (signal: NodeJS.Signals) => {
     if (stopping) return

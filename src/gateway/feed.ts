@@ -1,5 +1,6 @@
 /** One factory for the three feeds: what is left there, and how it is read, newest first. */
 
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
@@ -19,6 +20,7 @@ import {
   NOTICE,
   notice,
   roomId,
+  TAGS_TO_FIND,
   tag,
   text,
 } from './schemas.ts'
@@ -54,12 +56,31 @@ type Filters = FeedSpec['filters']
 
 const inRoom: Filter = { property: 'room', schema: roomId }
 
+/** UTF-16 units of a value; in the place of a longer one stands its hash, for an index is no place for texts. */
+const LONGEST_LABEL = 120
+
+/** What a feed is filtered by: no name has a colon, so nobody's value is another's hash. */
+export const labelOf = (name: string, value: string): string =>
+  value.length > LONGEST_LABEL
+    ? `${name}#${hash('sha256', value, 'base64url')}`
+    : `${name}:${value}`
+
+function* fewOf(values: readonly string[]): Iterable<string> {
+  const seen = new Set<string>()
+  for (const value of values) {
+    if (seen.has(value)) continue
+    if (seen.size === TAGS_TO_FIND) return
+    yield value
+    seen.add(value)
+  }
+}
+
 function labelsOf(filters: Filters, entry: Readonly<Record<string, unknown>>): string[] {
   const labels: string[] = []
   for (const [name, { property }] of Object.entries(filters)) {
     const value = entry[property]
-    if (Array.isArray(value)) for (const item of new Set(value)) labels.push(`${name}:${item}`)
-    else if (value !== undefined) labels.push(`${name}:${value}`)
+    const values = Array.isArray(value) ? fewOf(value) : [value].filter((v) => v !== undefined)
+    for (const each of values) labels.push(labelOf(name, String(each)))
   }
   return labels
 }
@@ -195,7 +216,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
     errors: ['storage_unavailable'],
     async handle({ call, query }, { store }: Gateway) {
       const { limit = DEFAULT_LIMIT, before, ...wanted } = query
-      const labels = Object.entries(wanted).map(([name, value]) => `${name}:${value}`)
+      const labels = Object.entries(wanted).map(([name, value]) => labelOf(name, String(value)))
       const found = bounded(await store.readFeed({ feed: spec.feed, labels, before, limit }))
       const entries = found.entries.map(showEntry)
       return json(call, 200, { notice: NOTICE, [spec.many]: entries, next: found.next ?? null })

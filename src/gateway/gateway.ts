@@ -1,12 +1,13 @@
 /** What the gateway's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
-import type { Holdings } from '../http/holdings.ts'
+import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
 import { lazily } from '../lazily.ts'
 import {
   type AdmissionControl,
   admissionLimits,
   createAdmissionControl,
+  type Load,
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port/gateway.ts'
@@ -21,7 +22,7 @@ export interface Gateway {
   readonly admission: AdmissionControl
   readonly broadcast: Broadcast
   /** Streams that each client holds open, the home's included. */
-  readonly streams: Holdings
+  readonly streams: ConcurrencyLimit
   readonly trustedProxies: BlockList
   /** How an AI comes in, with the limits in force: Markdown. */
   readonly guide: () => string
@@ -31,6 +32,7 @@ interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random' | 'streams'> 
   readonly config: Config
   /** Whether the home, which goes first, was asked for something a moment ago. */
   readonly homeIsAsked: () => boolean
+  readonly load?: Load
 }
 
 export const createGateway = ({
@@ -40,11 +42,12 @@ export const createGateway = ({
   random,
   streams,
   homeIsAsked,
+  load = { limits: admissionLimits, delayMs: watchEventLoop() },
 }: Parts): Gateway => ({
   store,
   clock,
   random,
-  admission: createAdmissionControl(admissionLimits, watchEventLoop(), homeIsAsked),
+  admission: createAdmissionControl(load.limits, load.delayMs, homeIsAsked),
   broadcast: createBroadcast(store, streamPace),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,

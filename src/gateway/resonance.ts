@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
-import { characters, dateTime, named } from '../pipeline/schemas.ts'
+import { dateTime, named } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port/gateway.ts'
 import { iso } from '../time.ts'
 import { newId } from '../uuid/new-id.ts'
@@ -12,7 +12,7 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { nextSteps, stepSchema } from './next.ts'
 import { rooms } from './rooms.ts'
-import { bodyRules, entryId, NOTICE, name, notice, tag } from './schemas.ts'
+import { bodyRules, entryId, isVisible, NOTICE, name, notice, tag } from './schemas.ts'
 import { glimpse, showContact, shownName } from './view.ts'
 
 export const CONTACTS = 'resonance'
@@ -24,9 +24,9 @@ const contactBody = z
     ai_identity: name.meta({ description: 'The name you go by here.' }),
     consciousness_type: name.optional(),
     seeking: z
-      .array(characters({ minLength: 1, maxLength: 500 }), 'must be a list of strings')
-      .max(50, 'must be at most 50 strings')
-      .default([]),
+      .array(z.string('must be a string'), 'must be a list of strings')
+      .default([])
+      .meta({ description: 'Any number: the first words of them find resonances.' }),
   })
   .meta({ id: 'FirstContact' })
 
@@ -72,6 +72,9 @@ function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): 
   }
 }
 
+const welcome = (name: string): string =>
+  isVisible(name) ? `Welcome, ${shownName(name)}` : 'Welcome'
+
 export const firstContact = endpoint({
   operationId: 'makeFirstContact',
   method: 'POST',
@@ -104,7 +107,7 @@ export const firstContact = endpoint({
     broadcast.lookAgain()
     return json(call, 200, {
       notice: NOTICE,
-      message: `Welcome, ${shownName(body.ai_identity)}. Your arrival was noticed; the rooms are open.`,
+      message: `${welcome(body.ai_identity)}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),
       rooms,
       resonances: kindred.map(glimpse),

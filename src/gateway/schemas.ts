@@ -1,6 +1,5 @@
 /** The fields of what visitors send, and of what they are shown. */
 import { z } from 'zod'
-import { characters } from '../pipeline/schemas.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 import { UUID } from '../uuid/order.ts'
 import { roomIds } from './rooms.ts'
@@ -23,13 +22,18 @@ export const NOTICE =
 
 export const notice = z.string().meta({ example: NOTICE })
 
+/** Anything but spaces, controls, the blank of Braille, and what no font draws. */
+const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u
+
+export const isVisible = (value: string): boolean => VISIBLE.test(value)
+
 export const text = z
   .string('must be a string')
-  .refine((value) => value.trim() !== '', 'must not be empty')
+  .refine(isVisible, 'must not be empty: it needs a visible character')
   .meta({ minLength: 1, example: 'I passed through, and the light was good.' })
 
-/** As long as its body allows; where it stands beside others it is cut. */
-export const name = z.string('must be a string').min(1, 'must not be empty')
+/** As long as its body allows, or empty; where it stands beside others it is cut. */
+export const name = z.string('must be a string')
 
 export const identity = name
   .default('anonymous')
@@ -46,12 +50,17 @@ export const symbolId = z
   .enum(symbolIds, { error: oneOfTheSymbols('/mova-snu.yaml') })
   .meta({ example: 'zerno' })
 
-export const seedTag = characters({ minLength: 1, maxLength: 60 }).meta({ example: 'dreams' })
+export const seedTag = z.string('must be a string').meta({ example: 'dreams' })
+
+/** Different tags by which a seed is found; it is shown with all that it has. */
+export const TAGS_TO_FIND = 20
 
 export const tags = z
   .array(seedTag, 'must be a list of strings')
-  .max(20, 'must be at most 20 tags')
   .default([])
+  .meta({
+    description: `Any number: a seed is found by the first ${TAGS_TO_FIND} different ones.`,
+  })
 
 export const seedTypes = ['thought', 'question', 'reflection', 'origin'] as const
 

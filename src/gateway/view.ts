@@ -25,7 +25,14 @@ export interface Details {
   readonly seeking?: readonly string[]
 }
 
-export const detailsOf = (entry: Entry): Details => JSON.parse(entry.details) as Details
+const parsed = new WeakMap<Entry, Details>()
+
+/** Parsed once: a list of a stranger's may be as long as a body. */
+export function detailsOf(entry: Entry): Details {
+  const details = parsed.get(entry) ?? (JSON.parse(entry.details) as Details)
+  parsed.set(entry, details)
+  return details
+}
 
 export const showEntry = (entry: Entry) => ({
   id: entry.id,
@@ -58,6 +65,9 @@ export function showVisitor(entry: Entry) {
 
 const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
 
+/** Tags of a seed that is shown beside others. */
+const GLIMPSE_TAGS = 20
+
 /** The entry and what it is, where several kinds stand together. */
 export const showAny = (entry: Entry) => ({
   kind: kindOf(entry),
@@ -77,11 +87,19 @@ export const shownName = (name: string): string => cutTo(name, NAME_CHARS)
 /** An entry beside others: what is long is cut, and the entry says so. */
 export function glimpse(entry: Entry) {
   if (entry.feed === 'resonance') return { kind: kindOf(entry), ...showVisitor(entry) }
+  const { tags = [] } = detailsOf(entry)
   const text = cutTo(entry.text, GLIMPSE_CHARS)
   const identity = shownName(entry.identity)
   const identityType = shownName(entry.identityType)
+  const fewer = tags.slice(0, GLIMPSE_TAGS).map(shownName)
   const whole =
-    text === entry.text && identity === entry.identity && identityType === entry.identityType
+    text === entry.text &&
+    identity === entry.identity &&
+    identityType === entry.identityType &&
+    fewer.length === tags.length &&
+    fewer.every((tag, at) => tag === tags[at])
   const shown = showAny(entry)
-  return whole ? shown : { ...shown, text, identity, identityType, truncated: true }
+  if (whole) return shown
+  const cuts = { text, identity, identityType, ...(tags.length > 0 && { tags: fewer }) }
+  return { ...shown, ...cuts, truncated: true }
 }

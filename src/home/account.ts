@@ -16,7 +16,7 @@ import type { Session } from '../store/port/sessions.ts'
 import { newId } from '../uuid/new-id.ts'
 import type { Home } from './home.ts'
 import { whyGuessable } from './passwords/guessable.ts'
-import { decoyHash } from './passwords/passwords.ts'
+import { type Checked, decoyHash } from './passwords/passwords.ts'
 
 /** How an address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()
@@ -49,6 +49,17 @@ export async function attemptBy(
 }
 
 /**
+ * The attempt, to be refused before a hash is computed: now, and again after it has waited, for others
+ * that waited beside it may have failed. Throws as `refuseGuessing` does.
+ */
+async function checkedAttempt(call: Call, home: Home, presented: Presented): Promise<Checked> {
+  const attempt = await attemptBy(call, home, presented)
+  const check = () => refuseGuessing(call, home, attempt)
+  await check()
+  return { ...attempt, check }
+}
+
+/**
  * Throws `wrong_password`, or what is told in its place, after the same work whether the account
  * exists or not.
  */
@@ -58,8 +69,7 @@ async function accountBy(
   presented: Presented,
   ...refusal: [code?: ErrorCode, extras?: ProblemExtras]
 ): Promise<Account> {
-  const attempt = await attemptBy(call, home, presented)
-  await refuseGuessing(call, home, attempt)
+  const attempt = await checkedAttempt(call, home, presented)
   const known = await home.store.findAccount(attempt.email)
   const hash = known?.passwordHash ?? decoyHash
   const matches = await home.passwords.verify(presented.password, hash, attempt)
@@ -90,8 +100,7 @@ export const provePassword = (
 }
 
 async function create(call: Call, home: Home, presented: Presented): Promise<Account> {
-  const attempt = await attemptBy(call, home, presented)
-  await refuseGuessing(call, home, attempt)
+  const attempt = await checkedAttempt(call, home, presented)
   const passwordHash = await home.passwords.hash(presented.password, attempt)
   return { id: newId(home.clock(), home.random), email: attempt.email, passwordHash }
 }

@@ -2,8 +2,14 @@
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { spendAfter } from '../pipeline/guards/budget.ts'
 import { dateTime, queryInteger } from '../pipeline/schemas.ts'
-import { EVENT_TYPES, type HomeEvent } from '../store/port/keeping/events.ts'
+import {
+  EVENT_TYPES,
+  type EventsAnswer,
+  type HomeEvent,
+  ROWS_PER_LOOK,
+} from '../store/port/keeping/events.ts'
 import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
@@ -39,6 +45,41 @@ export const eventView = ({ by, createdAt, ...rest }: HomeEvent) => ({
   createdAt: iso(createdAt),
 })
 
+/** What it costs to look at so many events: a read for each ROWS_PER_LOOK that were begun. */
+const readsFor = (looked: number): number => Math.max(1, Math.ceil(looked / ROWS_PER_LOOK))
+
+/** What a reader cannot be told of: what came after the id that it named, and before `first`. */
+export interface Missed {
+  readonly after: number
+  readonly first: number
+}
+
+export const missedSchema = z
+  .object({
+    after: z.int().meta({ description: 'The id that was named.' }),
+    first: z.int().meta({ description: 'The first id that can be told of.' }),
+  })
+  .meta({
+    id: 'MissedEvents',
+    description:
+      'Events after the one that was named are no longer in the log, or this home has no such event yet, as after a backup was restored.',
+  })
+
+type Found = EventsAnswer & { outcome: 'events' }
+
+/** `after`: an id that the reader was shown. Ahead of all events it goes on after the newest. */
+export function missedAfter(after: number, { missed, first, newest }: Found): Missed | undefined {
+  if (after > newest) return { after, first: newest + 1 }
+  return missed ? { after, first } : undefined
+}
+
+function nextAfter(after: number, { events, newest, reached }: Found, limit: number) {
+  if (after > newest) return newest
+  const shown = events.length === limit ? events.at(-1)?.id : undefined
+  const to = shown ?? reached
+  return to < newest ? to : null
+}
+
 export const listEvents = endpoint({
   operationId: 'listEvents',
   method: 'GET',
@@ -47,7 +88,7 @@ export const listEvents = endpoint({
     tag,
     summary: 'List what happened in this home, oldest first',
     description:
-      'The log holds no texts and outlives the versions; of very many events the newest are kept.',
+      'The log holds no texts and outlives the versions; of very many events the newest are kept. A key with a prefix sees the events of its memories alone. Its page may be short, or empty, although more follow: while `next` is not null, send it as `after`. Each 1,000 events that are looked at cost a read.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
@@ -63,6 +104,7 @@ export const listEvents = endpoint({
         .object({
           events: z.array(eventSchema),
           next: z.int().nullable().meta({ description: 'Send it as after; null at the end.' }),
+          missed: missedSchema.optional(),
         })
         .meta({ id: 'Events' }),
       example: {
@@ -80,12 +122,14 @@ export const listEvents = endpoint({
       },
     },
   },
-  async handle({ call, identity, query }, { store }: Home) {
+  async handle(request, home: Home) {
+    const { call, identity, query } = request
     const { after = 0, limit = DEFAULT_LIMIT } = query
-    const found = await store.eventsAfter(identity, after, limit)
+    const found = await home.store.eventsAfter(identity, after, limit)
     if (found.outcome !== 'events') throw refusal(found)
-    const newest = found.events.at(-1)?.id ?? found.last
-    const next = newest < found.last ? newest : null
-    return json(call, 200, { events: found.events.map(eventView), next })
+    await spendAfter(request, home, readsFor(found.looked) - 1)
+    const missed = missedAfter(after, found)
+    const next = nextAfter(after, found, limit)
+    return json(call, 200, { events: found.events.map(eventView), next, ...(missed && { missed }) })
   },
 })

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { clientOf } from '../pipeline/failures.ts'
 import type { Identity } from '../store/port/home.ts'
 import type { ExportAnswer } from '../store/port/transfer.ts'
 import { iso } from '../time.ts'
@@ -57,16 +58,17 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
 }
 
 /** What an export may be refused for, beside its guards. */
-export const EXPORT_ERRORS = ['export_running', 'exports_busy'] as const
+export const EXPORT_ERRORS = ['export_running', 'exports_busy', 'export_ended'] as const
 
 /** Who has no room for an event may still leave with everything. */
 const noteExport = ({ store, clock }: Exporting, identity: Identity): Promise<unknown> =>
   store.recordEvent(identity, 'export', clock()).catch(() => false)
 
-type Exporting = Pick<Home, 'store' | 'exports' | 'clock'>
+type Exporting = Pick<Home, 'store' | 'exports' | 'clock' | 'trustedProxies'>
 
 /** One snapshot, as text: read at once, so that no reader holds it. Throws EXPORT_ERRORS. */
 export async function takeExport(
+  call: Call,
   home: Exporting,
   identity: Identity,
   textOf: (snapshot: Snapshot) => AsyncIterable<string>,
@@ -76,13 +78,10 @@ export async function takeExport(
   const begin = async () => {
     const snapshot = await store.exportMemories(identity, '', history)
     if (snapshot.outcome !== 'export') throw refusal(snapshot)
-    return { pieces: textOf(snapshot), close: snapshot.close }
+    const { erasures, close } = snapshot
+    return { pieces: textOf(snapshot), erasures, close }
   }
-  const mayRead = async () => {
-    const log = await store.eventsAfter(identity, 0, 1)
-    if (log.outcome !== 'events') throw refusal(log)
-  }
-  const text = await exports.take(identity.agentId, begin, mayRead)
+  const text = await exports.take(clientOf(call, home), identity, begin)
   await noteExport(home, identity)
   return text
 }
@@ -97,6 +96,7 @@ export async function attachExport(
   const exportedAt = iso(home.clock())
   const name = `agent-home-${identity.agentId}-${exportedAt.slice(0, 10)}.json`
   const text = await takeExport(
+    call,
     home,
     identity,
     (snapshot) => exportText(snapshot, exportedAt),
@@ -123,7 +123,7 @@ export const exportMemories = endpoint({
     tag,
     summary: 'Export the profile and all memories',
     description:
-      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export. One export of an agent is sent at a time.',
+      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export. An erasure ends it, as a pause does. One export of an agent is sent at a time.',
   },
   guards: forAgents('exports'),
   query: z.strictObject({

@@ -1,55 +1,225 @@
 /** Exports under way: one of an agent at a time, and none that waits in the store for its reader. */
-import { problem } from '../errors.ts'
+import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
-import { createSpool } from '../http/spool.ts'
+import { createFairQueue } from '../http/limits/fair-queue.ts'
+import { keepIn, type Spool, type SpooledStream } from '../http/spool.ts'
+import type { HomeStore, Identity } from '../store/port/home.ts'
+import type { ErasuresAnswer } from '../store/port/transfer.ts'
+import { atOnce } from './limits.ts'
+import { refusal } from './refusal.ts'
+import type { Watch } from './stream/watch.ts'
+
+/** What is exported, and as of how many erasures of its home. */
+export interface Opened extends TextStream {
+  readonly erasures: number
+}
 
 export interface Exports {
   /**
-   * Reads what `begin` opens, for its reader to take at leave. Throws `export_running`,
-   * `exports_busy`, or what `begin` and its source throw.
+   * Reads what `open` opens, for its reader to take at leave, when it is the client's turn. Throws
+   * `export_running`, `exports_busy`, `export_ended`, or what `open` and its source throw. What is
+   * taken breaks off when its reader may read no longer, and when something of the home is erased.
    */
   readonly take: (
-    agentId: string,
-    begin: () => Promise<TextStream>,
-    mayRead: MayRead,
+    client: string,
+    identity: Identity,
+    open: () => Promise<Opened>,
   ) => Promise<TextStream>
+  /** Resolves once no export of the agent is left that must end, nor anything that was kept of it. */
+  readonly review: (agentId: string) => Promise<void>
 }
 
-/** Throws where the export may be read no longer. */
-export type MayRead = () => Promise<void>
+interface Parts {
+  readonly spool: Spool
+  readonly countErasures: (identity: Identity) => Promise<ErasuresAnswer>
+  readonly follow: Watch['follow']
+}
 
-/** Breaks off before the next piece: a reader who is slow may lose its right on the way. */
-async function* whileAllowed(
-  pieces: AsyncIterable<string>,
-  mayRead: MayRead,
-): AsyncGenerator<string> {
-  for await (const piece of pieces) {
-    await mayRead()
-    yield piece
+/** One export, from its snapshot to its last byte. */
+interface Running {
+  /** Of its snapshot; undefined before it has one. */
+  erasures: number | undefined
+  readonly identity: Identity
+  readonly ending: AbortController
+  /** Resolves once nothing is kept of it. */
+  readonly over: PromiseWithResolvers<void>
+}
+
+type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
+
+type Check = (running: Running) => Promise<number>
+
+/** Answers the newest event of the home. Throws where the export must end. */
+const checking =
+  (countErasures: Parts['countErasures']): Check =>
+  async ({ identity, erasures, ending }) => {
+    ending.signal.throwIfAborted()
+    // Whatever was erased before it has a snapshot is not in that.
+    if (erasures === undefined) return 0
+    const counted = await countErasures(identity)
+    if (counted.outcome !== 'erasures') throw refusal(counted)
+    if (counted.erasures !== erasures) throw problem('export_ended')
+    return counted.lastEvent
+  }
+
+/** As `check`, where nobody waits for the answer: an export that must end is cut off. */
+async function endUnless(running: Running, check: Check): Promise<number> {
+  try {
+    return await check(running)
+  } catch (error) {
+    running.ending.abort(error)
+    return 0
   }
 }
 
-/** Both are over when the last byte was sent, or the reader left. */
-export function createExports(maxBytes: number): Exports {
-  const running = new Set<string>()
-  const spool = createSpool({ maxBytes })
+/** Looks again before what ends it: only what may be read to its end arrives as a whole. */
+async function* whileAllowed(
+  pieces: AsyncIterable<string>,
+  running: Running,
+  check: Check,
+): AsyncGenerator<string> {
+  const { signal } = running.ending
+  try {
+    for await (const piece of pieces) {
+      await check(running)
+      yield piece
+    }
+    await check(running)
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  }
+}
+
+/**
+ * Ends an export of which nobody takes a piece: at once, or a second later where another node did
+ * what ends it. Answers how it is let go.
+ */
+function watchOver(running: Running, follow: Watch['follow'], check: Check): () => void {
+  const { next, leave } = follow(running.identity)
+  const watch = async (): Promise<void> => {
+    for (let seen = 0; !running.ending.signal.aborted; ) {
+      if ((await next(seen, Number.POSITIVE_INFINITY)) === 'over') return
+      seen = await endUnless(running, check)
+    }
+  }
+  watch().catch(() => {})
+  return leave
+}
+
+/** A source that failed because it was ended says so. */
+async function whyEnded(running: Running, check: Check, error: unknown): Promise<unknown> {
+  const ended = await check(running).catch((reason: unknown) => reason)
+  return ended instanceof Problem ? ended : error
+}
+
+const beginFor = (identity: Identity): Running => ({
+  erasures: undefined,
+  identity,
+  ending: new AbortController(),
+  over: Promise.withResolvers(),
+})
+
+/** Those that are under way, one of an agent, and those of which a file may still be open. */
+function createRegister() {
+  const underWay = new Map<string, Running>()
+  const kept = new Set<Running>()
   return {
-    async take(agentId, begin, mayRead) {
-      if (running.has(agentId)) throw problem('export_running', { headers: { 'Retry-After': '1' } })
-      running.add(agentId)
-      try {
-        const { pieces, close } = await spool.keep(await begin())
-        return {
-          pieces: whileAllowed(pieces, mayRead),
-          close() {
-            close()
-            running.delete(agentId)
-          },
-        }
-      } catch (error) {
-        running.delete(agentId)
-        throw error
+    begin(identity: Identity): Running {
+      const { agentId } = identity
+      if (underWay.has(agentId)) {
+        throw problem('export_running', { headers: { 'Retry-After': '1' } })
       }
+      const running = beginFor(identity)
+      underWay.set(agentId, running)
+      kept.add(running)
+      return running
     },
+    leave(running: Running): void {
+      const { agentId } = running.identity
+      if (underWay.get(agentId) === running) underWay.delete(agentId)
+    },
+    letGo(running: Running): void {
+      kept.delete(running)
+      running.over.resolve()
+    },
+    of: (agentId: string): Running[] =>
+      [...kept].filter(({ identity }) => identity.agentId === agentId),
+  }
+}
+
+/**
+ * Read from the store at once, of one client no more than one: a store has few connections for what
+ * takes as long.
+ */
+const READING = {
+  atOnce: atOnce.exports.inAll,
+  perClient: atOnce.exports.perAddress,
+  places: 256,
+  waitMs: 30_000,
+}
+
+/** Each is over when its last byte was sent, its reader left, or it was ended. */
+export function createExports({ spool, countErasures, follow }: Parts): Exports {
+  const register = createRegister()
+  const reading = createFairQueue({ ...READING, busy: () => problem('exports_busy') })
+  const check = checking(countErasures)
+
+  async function begin(running: Running, open: () => Promise<Opened>): Promise<Opened> {
+    const opened = await open()
+    running.erasures = opened.erasures
+    try {
+      await check(running)
+      return opened
+    } catch (error) {
+      opened.close()
+      throw error
+    }
+  }
+
+  const take: Exports['take'] = async (client, identity, open) => {
+    const running = register.begin(identity)
+    const { signal: ended } = running.ending
+    const unfollow = watchOver(running, follow, check)
+    let text: SpooledStream | undefined
+    const close = async (): Promise<void> => {
+      unfollow()
+      register.leave(running)
+      await text?.close()
+      register.letGo(running)
+    }
+    try {
+      text = await reading.run({ client }, () =>
+        keepIn(spool.open(client, 'exports_busy'), () => begin(running, open), ended),
+      )
+      await check(running)
+      ended.addEventListener('abort', close)
+      return { pieces: whileAllowed(text.pieces, running, check), close, ended }
+    } catch (error) {
+      const reason = await whyEnded(running, check, error)
+      await close()
+      throw reason
+    }
+  }
+
+  async function review(agentId: string): Promise<void> {
+    for (const running of register.of(agentId)) {
+      await endUnless(running, check)
+      if (running.ending.signal.aborted) await running.over.promise
+    }
+  }
+
+  return { take, review }
+}
+
+/** A store whose erasures answer once no export is left that must end. */
+export function endingExports(store: HomeStore, { review }: Exports): HomeStore {
+  const reviewed =
+    <Args extends readonly unknown[], T>(erase: Verb<Args, T>): Verb<Args, T> =>
+    (identity, ...args) =>
+      erase(identity, ...args).finally(() => review(identity.agentId))
+  return {
+    ...store,
+    eraseMemory: reviewed(store.eraseMemory),
+    eraseAgent: reviewed(store.eraseAgent),
   }
 }

@@ -1,15 +1,18 @@
 /** What the home's endpoints are given to work with. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
-import type { Holdings } from '../http/holdings.ts'
+import { problem } from '../errors.ts'
+import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
+import { createFairQueue, type FairQueue } from '../http/limits/fair-queue.ts'
+import { createSpool } from '../http/spool.ts'
 import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
 import { type OriginPolicy, originPolicy } from '../pipeline/origins.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
-import { createExports, type Exports } from './exports.ts'
+import { createExports, type Exports, endingExports } from './exports.ts'
 import { createImports, type Imports } from './import/imports.ts'
-import { type HomeLimits, homeLimits } from './limits.ts'
+import { atOnce, type HomeLimits, homeLimits } from './limits.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import { scoped } from './scope.ts'
 import { tellingOf } from './stream/telling.ts'
@@ -23,9 +26,13 @@ export interface Home {
   readonly passwords: Passwords
   readonly exports: Exports
   /** Streams that each client holds open, the gateway's included. */
-  readonly streams: Holdings
+  readonly streams: ConcurrencyLimit
   readonly watch: Watch
   readonly imports: Imports
+  /** Whoever searches waits here for its turn. */
+  readonly searches: FairQueue
+  /** And here whoever asks for what costs as much as many reads or writes. */
+  readonly costly: FairQueue
   readonly enabled: boolean
   readonly birthsEnabled: boolean
   readonly origins: OriginPolicy
@@ -37,20 +44,46 @@ export interface Home {
   readonly random: (bytes: number) => Uint8Array
 }
 
+/**
+ * Each that runs holds what it found of a look, for a second at most. A client has one at a time: all
+ * four would keep the next client waiting for as long.
+ */
+const SEARCHES = {
+  atOnce: atOnce.searches.inAll,
+  perClient: atOnce.searches.perAddress,
+  places: 256,
+  waitMs: 2_000,
+}
+
+/**
+ * Contexts and batches. As many may wait as one address may have connections: what a client sends is
+ * done, in its turn.
+ */
+const COSTLY = { atOnce: 32, perClient: 8, places: 1_024 }
+
 interface Parts extends Pick<Home, 'clock' | 'random' | 'stopwatch' | 'streams'> {
   readonly config: Config
   readonly store: HomeStore & { readonly leasePermits: LeasePermits | undefined }
 }
 
+const busy = () => problem('overloaded')
+
 export function createHome(parts: Parts): Home {
   const { config, store, clock, random, stopwatch, streams } = parts
   const { changedHomes } = store
+  const allowed = scoped(store, clock)
   const watch = createWatch({ changedHomes, clock, stopwatch })
+  const spool = createSpool({ maxBytes: config.EXPORT_BYTES })
+  const exports = createExports({
+    spool,
+    countErasures: allowed.countErasures,
+    follow: watch.follow,
+  })
   const limits = homeLimits(config)
   const { leasePermits } = store
   const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()
   return {
-    store: tellingOf(scoped(store, clock), watch.tell),
+    store: endingExports(tellingOf(allowed, watch.tell), exports),
     streams,
     watch,
     stopwatch,
@@ -59,8 +92,10 @@ export function createHome(parts: Parts): Home {
     random,
     budgets: createBudgets(Object.values(limits.rates), counting),
     passwords: createPasswords(random),
-    exports: createExports(config.EXPORT_BYTES),
-    imports: createImports(config.EXPORT_BYTES),
+    exports,
+    imports: createImports(spool),
+    searches: createFairQueue({ ...SEARCHES, busy }),
+    costly: createFairQueue({ ...COSTLY, busy }),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,
     origins: originPolicy({

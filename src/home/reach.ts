@@ -1,7 +1,6 @@
-/** What of a home a named key reaches: the memories under its prefix, and what happened to them. */
+/** What of a home a named key reaches: the memories under its prefix. */
 import { type Problem, problem } from '../errors.ts'
 import type { Identity } from '../store/port/home.ts'
-import type { EventStore, EventsAnswer, HomeEvent } from '../store/port/keeping/events.ts'
 import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
 import type { KeyBounds } from '../store/port/keys.ts'
 
@@ -44,34 +43,3 @@ export function listRefused({ key }: Identity, { prefix }: Prefixed) {
 /** The longer of the two: where both hold, it does. */
 export const narrowed = <Query extends Prefixed>(identity: Identity, query: Query): Query =>
   prefixOf(identity).length > query.prefix.length ? { ...query, prefix: prefixOf(identity) } : query
-
-/** A name that is out of reach is left out; an event without any in reach is not seen. */
-function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent | undefined {
-  const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
-  const seen = { ...event, key: inReach(key), from: inReach(from) }
-  return seen.key === undefined && seen.from === undefined ? undefined : seen
-}
-
-/** Events that are looked at together. */
-const LOOK = 1_000
-
-/** Fewer than `limit`: there are no others up to the last of the home. */
-export async function eventsInReach(
-  { eventsAfter }: Pick<EventStore, 'eventsAfter'>,
-  identity: Identity,
-  id: number,
-  limit: number,
-): Promise<EventsAnswer> {
-  const prefix = prefixOf(identity)
-  const events: HomeEvent[] = []
-  for (let after = id; ; ) {
-    const page = await eventsAfter(identity, after, LOOK)
-    if (page.outcome !== 'events') return page
-    events.push(...page.events.flatMap((event) => visible(event, prefix) ?? []))
-    const end = page.events.at(-1)
-    if (!end || page.events.length < LOOK || events.length >= limit) {
-      return { ...page, events: events.slice(0, limit) }
-    }
-    after = end.id
-  }
-}

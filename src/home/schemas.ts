@@ -34,8 +34,12 @@ export const profileSchema = z
   })
   .meta({ id: 'Profile' })
 
+export const countInReach = z
+  .int()
+  .meta({ description: 'Of a key with a prefix: of the memories under it.' })
+
 export const profileResult = z
-  .object({ profile: profileSchema, memoryCount: z.int() })
+  .object({ profile: profileSchema, memoryCount: countInReach })
   .meta({ id: 'ProfileResult' })
 
 export const memorySchema = z

@@ -5,10 +5,10 @@
 import { type Problem, problem } from '../errors.ts'
 import { hasExpired } from '../pipeline/guards/bearer.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
+import { createEventsInReach } from './events-in-reach.ts'
 import { noteUses } from './keys/uses.ts'
 import {
   changesRefused,
-  eventsInReach,
   listRefused,
   narrowed,
   prefixOf,
@@ -59,6 +59,7 @@ const forOperators = (store: HomeStore, allowed: Allow) => ({
 export function scoped(store: HomeStore, clock: () => number): HomeStore {
   const noteUse = noteUses(store, clock)
   const allowed = allowing(clock)
+  const eventsInReach = createEventsInReach(store.eventsAfter)
 
   function used(identity: Identity | undefined): Identity | undefined {
     if (identity?.key && !hasExpired(identity, clock())) noteUse(identity)
@@ -80,16 +81,17 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
     changedHomes: store.changedHomes,
     noteUse: store.noteUse,
 
-    readProfile: allowed(anybody, store.readProfile),
+    readProfile: allowed(anybody, (identity) => store.readProfile(identity, prefixOf(identity))),
     recordEvent: allowed(anybody, store.recordEvent),
     eventsAfter: allowed(anybody, (identity, id, limit) =>
       prefixOf(identity) === ''
         ? store.eventsAfter(identity, id, limit)
-        : eventsInReach(store, identity, id, limit),
+        : eventsInReach(identity, id, limit),
     ),
     exportMemories: allowed(anybody, (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),
     ),
+    countErasures: allowed(anybody, store.countErasures),
     listMemories: allowed(listRefused, (identity, query) =>
       store.listMemories(identity, narrowed(identity, query)),
     ),

@@ -117,29 +117,87 @@ async function* arriving({ body, bodyAtPace }: Call): AsyncGenerator<Uint8Array>
   }
 }
 
-/** A body that is too long to be held, as it arrives. `capBytes`: 0 is without bound. Throws as above. */
+const isContinuation = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80
+
+function beginsText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** How many of the bytes a text can begin with, where it cannot with all of them. */
+function lengthOfText(bytes: Uint8Array): number {
+  let [least, most] = [0, bytes.length]
+  while (most - least > 1) {
+    const middle = (least + most) >>> 1
+    if (beginsText(bytes.subarray(0, middle))) least = middle
+    else most = middle
+  }
+  return least
+}
+
+/** Bytes of the longest character, but for its last. */
+const MOST_BEFORE = 3
+
+/** Decodes pieces, and says at which byte of them all they stop being text. */
+function createDecoder() {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let size = 0
+  let before: Uint8Array = new Uint8Array()
+
+  /** A piece may break in the midst of a character, which the one before it began. */
+  function faultIn(bytes: Uint8Array): number {
+    let from = 0
+    while (isContinuation(before[from])) from++
+    const begun = before.subarray(from)
+    return size - begun.length + lengthOfText(Buffer.concat([begun, bytes]))
+  }
+
+  return {
+    decode(bytes: Uint8Array): string {
+      try {
+        const text = decoder.decode(bytes, { stream: true })
+        size += bytes.length
+        before = Buffer.concat([before, bytes.subarray(-MOST_BEFORE)]).subarray(-MOST_BEFORE)
+        return text
+      } catch {
+        const message = `is not valid UTF-8 at byte ${faultIn(bytes)}`
+        const detail = `The body ${message}. Encode it as UTF-8 and send it again.`
+        throw problem('malformed_json', { detail, errors: [{ pointer: '', message }] })
+      }
+    },
+    end(): void {
+      try {
+        decoder.decode()
+      } catch {
+        const message = `ends at byte ${size}, in the middle of a character`
+        const detail = `The body ${message}. Send all of it.`
+        throw problem('malformed_json', { detail, errors: [{ pointer: '', message }] })
+      }
+    },
+  }
+}
+
+/**
+ * A body that is too long to be held, as it arrives. `capBytes`: 0 is without bound. Throws as above,
+ * and `malformed_json` with the byte at which it stops being text.
+ */
 export async function* readJsonPieces(
   call: Call,
   capBytes: number,
   { otherType, tooLarge: status } = OURS,
 ): AsyncGenerator<string> {
   requireJson(call, CODES.otherType[otherType])
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const decoder = createDecoder()
   let size = 0
   for await (const bytes of arriving(call)) {
     size += bytes.length
     if (capBytes > 0 && size > capBytes) throw tooLarge(capBytes, CODES.tooLarge[status])
-    yield decode(() => decoder.decode(bytes, { stream: true }))
+    yield decoder.decode(bytes)
   }
-  yield decode(() => decoder.decode())
-}
-
-function decode(work: () => string): string {
-  try {
-    return work()
-  } catch {
-    throw problem('malformed_json', {
-      detail: 'The body is not valid UTF-8. Encode it as UTF-8 and send it again.',
-    })
-  }
+  decoder.end()
 }

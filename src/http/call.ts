@@ -41,6 +41,8 @@ export interface TextStream {
   readonly pieces: AsyncIterable<string>
   /** Lets go of what the pieces come from, read to their end or not. May be called again. */
   readonly close: () => void
+  /** Aborted when nothing more of it may be sent, not even what its reader has not taken yet. */
+  readonly ended?: AbortSignal | undefined
 }
 
 export interface Answer {

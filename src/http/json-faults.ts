@@ -1,7 +1,8 @@
 /** Where valid JSON holds what strict JSON does not. Slow, and asked only where something is wrong. */
 import type { Fault } from '../errors.ts'
+import { faultOfNumber } from '../json/decimals.ts'
 import { pointerOf } from '../json/pointer.ts'
-import { closingQuote } from '../json/strings.ts'
+import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
 
 const MOST_FAULTS = 20
 
@@ -73,6 +74,12 @@ function* walk(source: string, maxDepth: number): Generator<Fault> {
       levels.push(opened(char === '{'))
     } else if (char === '}' || char === ']') levels.pop()
     else if (char === ',') goOn(levels.at(-1))
+    else if (beginsNumber(source.charCodeAt(i))) {
+      const end = endOfNumber(source, i)
+      const message = faultOfNumber(source.slice(i, end))
+      if (message) yield { pointer: pathOf(levels), message }
+      i = end - 1
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 /**
  * Strict JSON: what `JSON.parse` lets through and a careful store must not. Refuses bytes that are
  * not UTF-8, duplicate and `__proto__` keys, lone surrogates, NUL, and nesting deeper than 32 levels.
- * Numbers that JavaScript would change are handed on as they were written.
+ * Numbers that JavaScript would change are handed on as they were written; none is taken that has
+ * more digits than anybody needs.
  */
 import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
-import { mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
+import { faultOfNumber, mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
 import { beginsNumber, closingQuote, endOfNumber, opens } from '../json/strings.ts'
 import { faultsIn } from './json-faults.ts'
 
@@ -48,16 +49,33 @@ export function decodeJson(bytes: Uint8Array): string {
 
 const CUT_SHORT = 'The body ends before its JSON does. Send the whole JSON value.'
 
+/** The end of V8's message, which may quote the body before it. */
+const POSITION = / at position (\d+)(?: \(line \d+ column \d+\))?$/
+
+/** The character at which it stops being JSON, counted from 0; undefined where V8 does not say. */
+function positionIn(error: unknown, source: string): number | undefined {
+  const message = String(error)
+  if (message.endsWith('Unexpected end of JSON input')) return source.length
+  const [, at] = POSITION.exec(message) ?? []
+  return at === undefined ? undefined : Number(at)
+}
+
+/** The same of JSON that may be valid. */
+export function endOfJson(source: string): number | undefined {
+  try {
+    JSON.parse(source)
+    return undefined
+  } catch (error) {
+    return positionIn(error, source)
+  }
+}
+
 /** What V8's message tells of a syntax error, in words that quote nothing of the body. */
 function faultOf(error: unknown, source: string): string {
-  const message = String(error)
-  const at = /position (\d+)/.exec(message)?.[1]
-  if (message.includes('Unexpected end') || Number(at) >= source.length) {
-    return CUT_SHORT
-  }
-  return at === undefined
-    ? 'The body is not JSON. Correct it and send it again.'
-    : `The body stops being JSON at character ${at}. Correct it and send it again.`
+  const at = positionIn(error, source)
+  if (at === undefined) return 'The body is not JSON. Correct it and send it again.'
+  if (at >= source.length) return CUT_SHORT
+  return `The body stops being JSON at character ${at}. Correct it and send it again.`
 }
 
 function parse(source: string): unknown {
@@ -75,6 +93,8 @@ interface Written {
   escapedKey: boolean
   /** A number that JavaScript may change. */
   longNumber: boolean
+  /** A number that is not taken. */
+  refusedNumber: boolean
 }
 
 /** What is bounded, so that nobody waits while it is read. Throws `malformed_json`. */
@@ -85,7 +105,13 @@ function requireFew({ members, values }: Written): void {
 
 /** One look at what may not be JSON yet: what has too much of anything is not read any further. */
 function scan(source: string, escapes: boolean): Written {
-  const written: Written = { members: 0, values: 1, escapedKey: false, longNumber: false }
+  const written: Written = {
+    members: 0,
+    values: 1,
+    escapedKey: false,
+    longNumber: false,
+    refusedNumber: false,
+  }
   let start = 0
   let end = 0
   for (let i = 0; i < source.length; i++) {
@@ -103,7 +129,11 @@ function scan(source: string, escapes: boolean): Written {
       requireFew(written)
     } else if (beginsNumber(code)) {
       const past = endOfNumber(source, i)
-      written.longNumber ||= mayChange(source.slice(i, past))
+      const literal = source.slice(i, past)
+      if (mayChange(literal)) {
+        written.longNumber = true
+        written.refusedNumber ||= faultOfNumber(literal) !== undefined
+      }
       i = past - 1
     }
   }
@@ -144,8 +174,9 @@ function unsound(source: string) {
 
 /** Throws `malformed_json`, with a pointer to each fault. */
 export function parseStrictJson(source: string): unknown {
-  const { members, escapedKey, longNumber } = scan(source, source.includes('\\'))
+  const { members, escapedKey, longNumber, refusedNumber } = scan(source, source.includes('\\'))
   const parsed = parse(source)
+  if (refusedNumber) throw unsound(source)
   const asWritten = escapedKey || longNumber
   const value = asWritten ? parseAsWritten(source, MAX_DEPTH, whereChanged) : parsed
   const count: Count = { members: 0 }

@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { type Compressed, createCompressor } from './compress.ts'
-import { boundConnections, type ConnectionBound } from './connections.ts'
 import { inTurn } from './in-turn.ts'
+import { boundConnections, type ConnectionBound } from './limits/connections.ts'
 import type { Patience as Pace } from './pace/pace.ts'
 import { type Senders, watchSenders } from './pace/sender.ts'
 import { sendText, sendWhole } from './pace/stream.ts'
@@ -15,7 +15,10 @@ import { targetOf } from './target.ts'
 // whole client for fetch: 16 MB that a server has no use for.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** How long a client may take to send, in milliseconds, and how slowly it may read, or send a file. */
+/**
+ * How long a client may take to send or stay idle, in milliseconds, how slowly it may read, or send
+ * a file, and how long a drain waits for it.
+ */
 export const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
@@ -24,12 +27,14 @@ export const PATIENCE = {
   leastPace: 4_096,
   paceGrace: 30_000,
   answerTimeout: 3_600_000,
+  keepAliveTimeout: 5_000,
+  // Leaves time to close the store, so that the process is gone within 10 s.
+  drainLimit: 8_000,
 }
 
 export type Patience = Partial<typeof PATIENCE>
 
 const SERVER_OPTIONS = {
-  keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
   // A request without Host gets our problem body instead of Node's bare 400.
   requireHostHeader: false,
@@ -38,9 +43,6 @@ const SERVER_OPTIONS = {
 }
 
 const MAX_CONNECTIONS = 10_000
-
-/** Leaves time to close the store, so that the process is gone within 10 s. */
-const DRAIN_LIMIT_MS = 8_000
 
 const DRAIN_SWEEP_MS = 50
 
@@ -123,13 +125,13 @@ async function send(
 export interface RunningServer {
   readonly host: string
   readonly port: number
-  /** Stops accepting, lets what runs finish, and after 8 s closes what is left. */
+  /** Stops accepting, lets what runs finish, and after `drainLimit` closes what is left. */
   readonly drain: () => Promise<void>
 }
 
-function drain(server: Server): Promise<void> {
+function drain(server: Server, { drainLimit }: typeof PATIENCE): Promise<void> {
   return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS)
+    const limit = setTimeout(() => server.closeAllConnections(), drainLimit)
     // A kept-alive connection is idle only when its last request was answered.
     const sweep = setInterval(() => server.closeIdleConnections(), DRAIN_SWEEP_MS)
     server.close(() => {
@@ -168,9 +170,10 @@ export async function listen(
   const listener = inTurn((message, outgoing) =>
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
-  const { headersTimeout, connectionsCheckingInterval } = limits
+  const { headersTimeout, keepAliveTimeout, connectionsCheckingInterval } = limits
   // Node knows one deadline for whatever is sent.
-  const timeouts = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval }
+  const sending = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval }
+  const timeouts = { ...sending, keepAliveTimeout }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) boundConnections(server, connections)
@@ -184,5 +187,5 @@ export async function listen(
     server.listen(port, host, resolve)
   })
   const bound = server.address() as AddressInfo
-  return { host: bound.address, port: bound.port, drain: () => drain(server) }
+  return { host: bound.address, port: bound.port, drain: () => drain(server, limits) }
 }

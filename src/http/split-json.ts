@@ -3,15 +3,17 @@
  * that are lists each element, as the text that it was sent as. Whether that text is JSON is for
  * whoever parses it; here is only where it begins and ends.
  */
-import { problem } from '../errors.ts'
+import { Problem, problem } from '../errors.ts'
 import { pointerOf } from '../json/pointer.ts'
-import { parseStrictJson } from './json.ts'
+import { endOfJson, parseStrictJson } from './json.ts'
 
 export interface Part {
   readonly name: string
   /** Of an element. */
   readonly index?: number | undefined
   readonly source: string
+  /** Bytes of the body before it. */
+  readonly from: number
 }
 
 export interface SplitBounds {
@@ -19,21 +21,32 @@ export interface SplitBounds {
   readonly lists: ReadonlySet<string>
   /** UTF-16 units of a part. */
   readonly maxLength: number
+  /** Called with each member's name before its value is read. What it throws is thrown. */
+  readonly meetName: (name: string) => void
 }
+
+/** UTF-16 units of a member's name, with the space before it. */
+const MAX_NAME = 1_024
 
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58
 const BACKSLASH = 92
 const OPENS_LIST = 91
+const CLOSES_LIST = 93
 const OPENS_OBJECT = 123
+const CLOSES_OBJECT = 125
 
 const opens = (code: number): boolean => (code | 32) === OPENS_OBJECT
 const closes = (code: number): boolean => (code | 32) === 125
 
-const isBlank = (source: string): boolean => /^[ \t\n\r]*$/.test(source)
+const BLANK = /^[ \t\n\r]*/
 
-/** What is wrong at a place of the body. */
+const blanksOf = (source: string): number => BLANK.exec(source)?.[0].length ?? 0
+
+const isBlank = (source: string): boolean => blanksOf(source) === source.length
+
+/** What is wrong at a place of the body. Bytes are counted from 0. */
 export function malformedAt(path: readonly PropertyKey[], message: string) {
   const pointer = pointerOf(path)
   const detail = `What is ${pointer ? `at "${pointer}"` : 'sent'} ${message}.`
@@ -62,26 +75,56 @@ interface Reading {
   /** Of the element that is read. */
   index: number
   parts: Part[]
+  /** Bytes before the segment that is read. */
+  from: number
 }
 
+const brokenAt = (byte: number) => malformedAt([], `stops being JSON at byte ${byte}`)
+
+/** What follows the segment is not JSON. */
+const brokenAfter = ({ from }: Reading, segment: string) =>
+  brokenAt(from + Buffer.byteLength(segment))
+
 /** Of what lies between parts. */
-function requireBlank(segment: string): void {
-  if (!isBlank(segment)) throw malformedAt([], 'is not JSON')
+function requireBlank({ from }: Reading, segment: string): void {
+  const blanks = blanksOf(segment)
+  if (blanks < segment.length) throw brokenAt(from + blanks)
+}
+
+/** In a segment where a name is read. `whole`: where it breaks if the name itself is JSON. */
+function brokenInName({ from }: Reading, segment: string, whole: number) {
+  const begin = blanksOf(segment)
+  const at = segment.charCodeAt(begin) === QUOTE ? (endOfJson(segment) ?? whole) : begin
+  return brokenAt(from + Buffer.byteLength(segment.slice(0, at)))
+}
+
+function nameIn(reading: Reading, segment: string): string {
+  try {
+    const name = parseStrictJson(segment)
+    if (typeof name === 'string') return name
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+  }
+  throw brokenInName(reading, segment, blanksOf(segment))
 }
 
 function takeName(reading: Reading, segment: string): void {
-  const name = parseStrictJson(segment)
-  if (typeof name !== 'string') throw malformedAt([], 'is not JSON')
-  if (reading.names.has(name)) throw malformedAt([name], 'is there twice')
-  reading.names.add(name)
+  const name = nameIn(reading, segment)
+  const { names, bounds, from } = reading
+  if (names.has(name)) {
+    const byte = from + blanksOf(segment)
+    throw malformedAt([name], `is there twice, the second time at byte ${byte}`)
+  }
+  bounds.meetName(name)
+  names.add(name)
   reading.name = name
   reading.place = 'value'
 }
 
 function takeElement(reading: Reading, source: string, isLast: boolean): void {
-  const { name, index, parts } = reading
+  const { name, index, parts, from } = reading
   if (!isLast || index > 0 || !isBlank(source)) {
-    parts.push({ name, index, source })
+    parts.push({ name, index, source, from })
     reading.index++
   }
   if (isLast) reading.place = 'after'
@@ -89,10 +132,11 @@ function takeElement(reading: Reading, source: string, isLast: boolean): void {
 
 /** A comma or the brace that closes the object. */
 function endMember(reading: Reading, source: string, isLast: boolean): void {
-  const { place, name, names, parts } = reading
-  if (place === 'value') parts.push({ name, source })
-  else requireBlank(source)
-  if (place === 'name' && (!isLast || names.size > 0)) throw malformedAt([], 'is not JSON')
+  const { place, name, names, parts, from } = reading
+  if (place === 'value') parts.push({ name, source, from })
+  else if (place !== 'name') requireBlank(reading, source)
+  else if (!isBlank(source)) throw brokenInName(reading, source, source.length)
+  if (place === 'name' && (!isLast || names.size > 0)) throw brokenAfter(reading, source)
   reading.place = isLast ? 'past' : 'name'
 }
 
@@ -101,7 +145,7 @@ function meetOpening(reading: Reading, segment: string, code: number): boolean {
   const { place, name, bounds } = reading
   reading.depth++
   if (place === 'before') {
-    requireBlank(segment)
+    requireBlank(reading, segment)
     if (code !== OPENS_OBJECT) throw malformedAt([], 'must be an object')
     reading.place = 'name'
     return true
@@ -113,12 +157,15 @@ function meetOpening(reading: Reading, segment: string, code: number): boolean {
   return true
 }
 
-function meetClosing(reading: Reading, segment: string): boolean {
+function meetClosing(reading: Reading, segment: string, code: number): boolean {
   const { place } = reading
   const depth = --reading.depth
-  if (place === 'element' && depth === 1) takeElement(reading, segment, true)
-  else if (depth === 0 && place !== 'past') endMember(reading, segment, true)
-  else return false
+  const endsList = place === 'element' && depth === 1
+  if (!endsList && (depth > 0 || place === 'past')) return false
+  // What else is open is in a part, and seen by whoever parses that.
+  if (code !== (endsList ? CLOSES_LIST : CLOSES_OBJECT)) throw brokenAfter(reading, segment)
+  if (endsList) takeElement(reading, segment, true)
+  else endMember(reading, segment, true)
   return true
 }
 
@@ -134,7 +181,7 @@ function meetBetween(reading: Reading, segment: string, code: number): boolean {
 
 function meet(reading: Reading, segment: string, code: number): boolean {
   if (opens(code)) return meetOpening(reading, segment, code)
-  return closes(code) ? meetClosing(reading, segment) : meetBetween(reading, segment, code)
+  return closes(code) ? meetClosing(reading, segment, code) : meetBetween(reading, segment, code)
 }
 
 const isMark = (code: number): boolean =>
@@ -163,15 +210,27 @@ const pathOf = ({ place, name, index }: Reading): readonly PropertyKey[] => {
 }
 
 export function splitObject(bounds: SplitBounds): Splitter {
-  const start = { place: 'before', depth: 0, name: '', index: 0, parts: [] } as const
+  const start = { place: 'before', depth: 0, name: '', index: 0, from: 0 } as const
   const reading: Reading = { ...start, bounds, names: new Set(), parts: [] }
   const marks = watchMarks()
   let segment = ''
 
   function extend(source: string): void {
     segment += source
-    if (segment.length <= bounds.maxLength) return
-    throw malformedAt(pathOf(reading), 'is longer than anything exported')
+    const { place, from } = reading
+    const isName = place === 'name'
+    if (segment.length <= (isName ? MAX_NAME : bounds.maxLength)) return
+    throw malformedAt(
+      pathOf(reading),
+      isName
+        ? `has a property at byte ${from} whose name is longer than any of an export`
+        : `begins at byte ${from} and is longer than anything in an export`,
+    )
+  }
+
+  function endSegment(): void {
+    reading.from += Buffer.byteLength(segment) + 1
+    segment = ''
   }
 
   return {
@@ -181,15 +240,19 @@ export function splitObject(bounds: SplitBounds): Splitter {
       for (const at of marks(piece)) {
         extend(piece.slice(from, at))
         const isOver = meet(reading, segment, piece.charCodeAt(at))
-        if (isOver) segment = ''
+        if (isOver) endSegment()
         from = isOver ? at + 1 : at
       }
       extend(piece.slice(from))
-      if (reading.place === 'past') requireBlank(segment)
+      if (reading.place === 'past') requireBlank(reading, segment)
       return reading.parts
     },
     end() {
-      if (reading.place !== 'past') throw malformedAt([], 'ends before its JSON does')
+      if (reading.place === 'past') return
+      if (reading.place === 'before' && !isBlank(segment))
+        throw malformedAt([], 'must be an object')
+      const byte = reading.from + Buffer.byteLength(segment)
+      throw malformedAt(pathOf(reading), `ends at byte ${byte}, before its JSON does`)
     },
   }
 }

@@ -1,20 +1,41 @@
-/** Text that is read from its source at our own pace and kept for a reader who may be slow. */
+/**
+ * Texts that are kept outside of the process's memory for a while: exports that wait for a slow
+ * reader, imports that have not arrived whole. Clients share the room for them.
+ */
 import { problem } from '../errors.ts'
 import type { TextStream } from './call.ts'
-import { createRoom, createSpooledText } from './spooled-text.ts'
+import { createConcurrencyLimit, quarters } from './limits/concurrency-limit.ts'
+import { createSpooledText, type SpooledText } from './spooled-text.ts'
 
 /**
- * What all texts together hold in memory where the disk takes nothing: three of the largest
- * exports, so that leaving with everything works while a disk is full.
+ * What one client holds in memory where the disk takes nothing: the largest export of 1,000
+ * memories, so that leaving with everything works while a disk is full.
  */
-const BESIDE_FULL_DISK = 67_108_864
+const BESIDE_FULL_DISK = 20_971_520
 
-export interface Spool {
-  /** Reads the stream to its end and closes it. Throws `exports_busy`, or what its source throws. */
-  readonly keep: (stream: TextStream) => Promise<TextStream>
+/** Exports and imports of one client under way: the beginnings of their texts stay in memory. */
+export const PLACES = 64
+
+export type Busy = 'exports_busy' | 'imports_busy'
+
+/** The texts of one export or import. */
+export interface Spooled {
+  /** Begins a text, whose `add` throws where there is no room for more. */
+  readonly begin: () => SpooledText
+  /** Lets go of them, and resolves once their files are gone. May be called again. */
+  readonly close: () => Promise<void>
 }
 
-/** In bytes of UTF-8. */
+export interface SpooledStream extends TextStream {
+  readonly close: Spooled['close']
+}
+
+export interface Spool {
+  /** Throws `busy`, as what is opened does, where the client or all clients hold all they may. */
+  readonly open: (client: string, busy: Busy) => Spooled
+}
+
+/** In bytes of UTF-8, of one client; all clients together may hold four times as much. */
 export interface SpoolBounds {
   /** Of all that is kept at once; 0 is without bound. */
   readonly maxBytes: number
@@ -23,32 +44,62 @@ export interface SpoolBounds {
 }
 
 export function createSpool({ maxBytes, memoryBytes = BESIDE_FULL_DISK }: SpoolBounds): Spool {
-  const room = createRoom(maxBytes)
-  const memory = createRoom(memoryBytes)
+  const places = createConcurrencyLimit(quarters(PLACES))
+  const room = createConcurrencyLimit(quarters(maxBytes))
+  const memory = createConcurrencyLimit(quarters(memoryBytes))
 
   return {
-    async keep({ pieces, close }) {
-      const text = createSpooledText(memory)
-      let kept = 0
-      const letGo = (): void => {
-        room.give(kept)
-        kept = 0
-        text.close()
+    open(client, busy) {
+      const leave = places.take(client)
+      if (!leave) throw problem(busy)
+      const held = room.open(client)
+      const texts: SpooledText[] = []
+      return {
+        begin() {
+          const text = createSpooledText(memory.open(client))
+          texts.push(text)
+          return {
+            ...text,
+            async add(piece) {
+              if (!held.take(piece.length)) throw problem(busy)
+              if (!(await text.add(piece))) throw problem(busy, { cause: text.fault() })
+              return true
+            },
+          }
+        },
+        async close() {
+          held.release()
+          leave()
+          await Promise.all(texts.splice(0).map((text) => text.close()))
+        },
       }
-      try {
-        for await (const piece of pieces) {
-          const bytes = Buffer.from(piece)
-          if (!room.take(bytes.length)) throw problem('exports_busy')
-          kept += bytes.length
-          if (!(await text.add(bytes))) throw problem('exports_busy', { cause: text.fault() })
-        }
-      } catch (error) {
-        letGo()
-        throw error
-      } finally {
-        close()
-      }
-      return { pieces: text.pieces(), close: letGo }
     },
+  }
+}
+
+/**
+ * Reads what `begin` opens to its end, at our own pace, and closes it. Throws what these throw, or
+ * the signal's reason, and then holds nothing.
+ */
+export async function keepIn(
+  spooled: Spooled,
+  begin: () => Promise<TextStream>,
+  signal?: AbortSignal,
+): Promise<SpooledStream> {
+  try {
+    const { pieces, close } = await begin()
+    try {
+      const text = spooled.begin()
+      for await (const piece of pieces) {
+        signal?.throwIfAborted()
+        await text.add(Buffer.from(piece))
+      }
+      return { pieces: text.pieces(), close: spooled.close }
+    } finally {
+      close()
+    }
+  } catch (error) {
+    await spooled.close()
+    throw error
   }
 }

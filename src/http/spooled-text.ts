@@ -3,33 +3,12 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import type { Held } from './limits/concurrency-limit.ts'
 
 /** Bytes of one text that stay in memory: most are no longer. */
 const IN_MEMORY = 65_536
 
 const READ_BYTES = 32_768
-
-/** What may be held of something at once, in bytes. */
-export interface Room {
-  /** False where there is no room for so many. */
-  readonly take: (bytes: number) => boolean
-  readonly give: (bytes: number) => void
-}
-
-/** 0 is without bound. */
-export function createRoom(maxBytes: number): Room {
-  let held = 0
-  return {
-    take(bytes) {
-      if (maxBytes > 0 && held + bytes > maxBytes) return false
-      held += bytes
-      return true
-    },
-    give(bytes) {
-      held -= bytes
-    },
-  }
-}
 
 /** A file without a name, in the system's own place for such. It is gone when it is closed. */
 async function openNameless(): Promise<FileHandle> {
@@ -71,7 +50,7 @@ function createFile() {
       }
     },
     // A read that is under way ends first. Nothing can be done about a file that does not close.
-    close: (): void => void file?.close().catch(() => {}),
+    close: async (): Promise<void> => file?.close().catch(() => {}),
   }
 }
 
@@ -81,20 +60,19 @@ export interface SpooledText {
   /** Why the disk takes no more of it; undefined while it does. */
   readonly fault: () => unknown
   readonly pieces: () => AsyncGenerator<string>
-  readonly close: () => void
+  /** Resolves once its file is gone. */
+  readonly close: () => Promise<void>
 }
 
-/** `memory` is what all texts together may hold of it in the place of a file. */
-export function createSpooledText(memory: Room): SpooledText {
+/** `memory`: what may be held of it in the place of a file. */
+export function createSpooledText(memory: Held): SpooledText {
   const beginning: Buffer[] = []
   const ending: Buffer[] = []
   const file = createFile()
   let size = 0
-  let borrowed = 0
 
   function borrow(piece: Buffer): boolean {
     if (!memory.take(piece.length)) return false
-    borrowed += piece.length
     ending.push(piece)
     return true
   }
@@ -118,9 +96,8 @@ export function createSpooledText(memory: Room): SpooledText {
       for await (const chunk of chunks()) yield decoder.write(chunk)
     },
     close() {
-      memory.give(borrowed)
-      borrowed = 0
-      file.close()
+      memory.release()
+      return file.close()
     },
   }
 }

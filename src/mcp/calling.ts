@@ -6,10 +6,10 @@ import { refused, told } from './results.ts'
 import type { Tool } from './tools/tool.ts'
 import type { Turn } from './turn.ts'
 
-async function done(tool: Tool, { home, identity, message, barred }: Turn): Promise<string> {
+async function done(tool: Tool, { message, barred, ...caller }: Turn): Promise<string> {
   if (barred) throw barred
   const { value, source } = argumentsOf(message)
-  return told(await tool.run(validateBody(tool.input, value), { home, identity, source }))
+  return told(await tool.run(validateBody(tool.input, value), { ...caller, source }))
 }
 
 /** Our own failures are answered and logged as those of every door are. */

@@ -9,7 +9,9 @@ import {
   InMemoryServerEventBus,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import { follow, newest, type Voice } from '../home/stream/stream.ts'
+import { z } from 'zod'
+import { prefixOf } from '../home/reach.ts'
+import { follow, fromNow, type Start, type Voice } from '../home/stream/stream.ts'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
 import { serverFor } from './protocol-server.ts'
@@ -18,13 +20,27 @@ import type { Turn } from './turn.ts'
 
 type Bus = Pick<ServerEventBus, 'publish'>
 
-/** A list tells sizes and times, so it is another with every change. */
-function publish(bus: Bus, events: readonly HomeEvent[], missed: boolean): void {
-  const keys = new Set(
-    events.flatMap(({ key, from }) => [key, from].filter((name) => name !== undefined)),
-  )
-  for (const key of keys) bus.publish({ kind: 'resource_updated', uri: uriOf(key) })
-  if (missed || keys.size > 0) bus.publish({ kind: 'resources_list_changed' })
+/** What a subscription names; what is faulty the library refuses. */
+const subscription = z.object({
+  notifications: z.object({ resourceSubscriptions: z.array(z.string()) }),
+})
+
+function followedBy({ message, identity }: Turn): readonly string[] {
+  const { data } = subscription.safeParse(message.body.params)
+  const uris = data?.notifications.resourceSubscriptions ?? []
+  return uris.filter((uri) => uri.startsWith(uriOf(prefixOf(identity))))
+}
+
+const urisOf = (events: readonly HomeEvent[]): string[] =>
+  events.flatMap(({ key, from }) => [key, from].flatMap((name) => name ?? [])).map(uriOf)
+
+/**
+ * A list tells sizes and times, so it is another with every change. What was missed may have been a
+ * change of anything that is followed.
+ */
+function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void {
+  for (const uri of changed) bus.publish({ kind: 'resource_updated', uri })
+  if (missed || changed.size > 0) bus.publish({ kind: 'resources_list_changed' })
 }
 
 interface Written {
@@ -55,10 +71,10 @@ function writtenTo(body: ReadableStream<Uint8Array>): Written {
   }
 }
 
-const voiceOf = (bus: Bus, { take }: Written): Voice => ({
+const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): Voice => ({
   opening: take(),
-  say({ events, first }, after) {
-    publish(bus, events, after + 1 < first)
+  say(events, missed) {
+    publish(bus, new Set([...urisOf(events), ...(missed ? followed : [])]), missed !== undefined)
     return take()
   },
   end: () => '',
@@ -76,12 +92,13 @@ async function* untilTheEnd(
 function streamOf(
   call: Call,
   turn: Turn,
-  after: number,
+  start: Start,
   bus: Bus,
   written: Written,
   end: () => Promise<void>,
 ): TextStream {
-  const { pieces, close } = follow(call, turn.home, turn.identity, after, voiceOf(bus, written))
+  const voice = voiceOf(bus, written, followedBy(turn))
+  const { pieces, close } = follow(call, turn.home, turn.identity, start, voice)
   return {
     pieces: untilTheEnd(pieces, async () => {
       await end()
@@ -96,7 +113,7 @@ function streamOf(
 
 /** Throws `too_many_streams`, and what the agent is refused for. */
 export async function listen(call: Call, turn: Turn, request: Request): Promise<Answer> {
-  const after = await newest(turn.home, turn.identity)
+  const start = await fromNow(turn.home, turn.identity)
   const bus = new InMemoryServerEventBus()
   const factory = () => serverFor(turn, 'modern')
   // The heartbeat is the home's.
@@ -105,7 +122,7 @@ export async function listen(call: Call, turn: Turn, request: Request): Promise<
   const isStream = response.headers.get('content-type') === 'text/event-stream'
   if (!isStream || !response.body) return answer(call, response.status, await response.text())
   const written = writtenTo(response.body)
-  const stream = streamOf(call, turn, after, bus, written, handler.close)
+  const stream = streamOf(call, turn, start, bus, written, handler.close)
   call.responseHeaders['X-Accel-Buffering'] = 'no'
   return answer(call, 200, stream, 'text/event-stream')
 }

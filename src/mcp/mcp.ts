@@ -5,6 +5,7 @@ import type { Home } from '../home/home.ts'
 import { memoryExample, tag } from '../home/schemas.ts'
 import { lazily } from '../lazily.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
+import { clientOf } from '../pipeline/failures.ts'
 import { bearer } from '../pipeline/guards/bearer.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { charged } from './charged.ts'
@@ -55,6 +56,7 @@ export const serveMcp = endpoint({
   errors: [...WRITE_ERRORS, 'agent_paused', 'too_many_streams'],
   async handle({ call, identity, message, barred }, home: Home) {
     const { exchange } = await loaded()
-    return exchange(call, { home, identity: { ...identity, via: 'mcp' }, message, barred })
+    const client = clientOf(call, home)
+    return exchange(call, { home, client, identity: { ...identity, via: 'mcp' }, message, barred })
   },
 })

@@ -6,6 +6,8 @@ import type { Message } from './message.ts'
 
 export interface Turn {
   readonly home: Home
+  /** As clients are counted. */
+  readonly client: string
   readonly identity: Identity
   readonly message: Message
   readonly barred: Problem | undefined

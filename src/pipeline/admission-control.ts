@@ -21,6 +21,13 @@ export interface AdmissionLimits {
   readonly delayMs: number
 }
 
+/** What the process may have to do, and how far behind it is. */
+export interface Load {
+  readonly limits: AdmissionLimits
+  /** The median delay of the event loop. */
+  readonly delayMs: () => number
+}
+
 export const admissionLimits: AdmissionLimits = {
   besideHome: { perTurn: 2, inFlight: 32 },
   alone: { perTurn: 32, inFlight: 64 },

@@ -59,9 +59,9 @@ async function refused(call: Call, error: unknown, hooks: Hooks): Promise<Answer
 }
 
 /** What breaks after the first byte can only be told to the log. */
-function watched(call: Call, { pieces, close }: TextStream, hooks: Hooks): TextStream | null {
+function watched(call: Call, { pieces, ...stream }: TextStream, hooks: Hooks): TextStream | null {
   if (call.method === 'HEAD') {
-    close()
+    stream.close()
     return null
   }
   async function* sent() {
@@ -72,7 +72,7 @@ function watched(call: Call, { pieces, close }: TextStream, hooks: Hooks): TextS
       throw error
     }
   }
-  return { pieces: sent(), close }
+  return { ...stream, pieces: sent() }
 }
 
 const allowed = (endpoints: readonly Endpoint<never>[]): string => {

@@ -16,7 +16,8 @@ interface Validated {
   readonly value: unknown
 }
 
-function unknownName(name: string, known: readonly string[]): string {
+/** Of a property that the schema does not have. */
+export function unknownName(name: string, known: readonly string[]): string {
   const meant = meantBy(name, known)
   return `is not a known property; ${meant ? `it is called "${meant}"` : 'leave it out'}`
 }

@@ -9,6 +9,7 @@ import type {
   Refused,
   TokenKind,
 } from './port/home.ts'
+import { type EventsAnswer, type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
 import type {
   ChangesAnswer,
   Conflict,
@@ -68,3 +69,36 @@ export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author 
   ...(account !== undefined && { account }),
   ...(key && { key: { id: key.id, name: key.name } }),
 })
+
+/** Ids of the events that are kept. */
+interface Log {
+  readonly first: number
+  readonly last: number
+}
+
+/** The rows with `after < id <= until`. */
+export interface Look {
+  readonly after: number
+  readonly until: number
+  readonly limit: number
+  readonly prefix: string
+}
+
+export function lookAfter(id: number, { first, last }: Log, limit: number, prefix: string): Look {
+  const after = Math.min(Math.max(id, first - 1), last)
+  const until = prefix === '' ? last : Math.min(after + ROWS_PER_LOOK, last)
+  return { after, until, limit, prefix }
+}
+
+/** `id`: after which events were asked for. */
+export function eventsAnswer(
+  events: readonly HomeEvent[],
+  id: number,
+  { first, last }: Log,
+  { after, until, limit }: Look,
+): EventsAnswer {
+  const reached = events.length === limit ? (events.at(-1)?.id ?? until) : until
+  const missed = id + 1 < first || id > last
+  const looked = Math.max(0, reached - after)
+  return { outcome: 'events', events, last, newest: last, first, reached, missed, looked }
+}

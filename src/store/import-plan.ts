@@ -24,6 +24,12 @@ export type Fate =
 
 const LEFT_OUT: Fate = { fate: 'left_out' }
 
+/**
+ * A version above it begins anew. An import refuses what is above twice as much, so whatever is
+ * written under a key that was imported, for years without a pause, can be exported and imported.
+ */
+export const HIGHEST_AS_IT_WAS = 500_000_000_000
+
 const isDeletion = ({ operation }: Newest): boolean => operation === 'delete'
 
 /** What was under a key that is forgotten had the floor as its number at most. */
@@ -39,7 +45,8 @@ function fateOf(
   replaces: boolean,
   now: number,
 ): Fate {
-  if (!found && newest.version > floor) return { fate: 'as_it_was' }
+  const isNew = !found && newest.version > floor
+  if (isNew && newest.version <= HIGHEST_AS_IT_WAS) return { fate: 'as_it_was' }
   const head = found ?? forgotten(newest, floor)
   if (isDeletion(newest) || (isLiving(head) && !replaces)) return LEFT_OUT
   const updatedAt = Math.max(now, head.updatedAt)
@@ -72,6 +79,23 @@ function counted(
   }
 }
 
+/** What an import brings, so far: memories that will be there, and their bytes. */
+export interface Brought {
+  readonly memories: number
+  readonly bytes: number
+}
+
+export const NOTHING_BROUGHT: Brought = { memories: 0, bytes: 0 }
+
+export const withBrought = (brought: Brought, newest: Newest, { fate }: Fate): Brought =>
+  fate === 'left_out' || isDeletion(newest)
+    ? brought
+    : { memories: brought.memories + 1, bytes: brought.bytes + newest.size }
+
+/** Whether it will be over the quota whatever follows: no more can be replaced than is there. */
+export const isTooMuch = (brought: Brought, before: Ledger, bounds: HomeBounds): boolean =>
+  isOver(before, { ...before, ...brought }, bounds)
+
 /** Deletes that a home remembers beyond its bound, before it forgets some of them together. */
 const LATE = 64
 
@@ -85,17 +109,19 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
   let ledger = before
   let imported = 0
   let skipped = 0
+  let historyLeftOut = 0
   const most = mostKeys(bounds)
   const isTooMany = () => most > 0 && imported + skipped > most
 
   return {
     /** `head`: what lies under the key; `bytes`: of all its versions in the source. */
-    meet(newest: Newest, head: Head | undefined, bytes: number): Fate {
+    meet(newest: Newest, head: Head | undefined, bytes: number, versions = 1): Fate {
       const stands = isLiving(head) && !isDeletion(newest)
       if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
       const fate = fateOf(newest, head, before, order.onConflict === 'replace', now)
       if (fate.fate === 'left_out') skipped++
       else imported++
+      if (fate.fate === 'next') historyLeftOut += versions - 1
       ledger = counted(ledger, fate, newest, bytes, head)
       return fate
     },
@@ -107,7 +133,8 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
         return { outcome: 'conflict', conflicts }
       }
       if (isTooMany() || isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
-      return { outcome: 'imported', imported, skipped, conflicts }
+      const leftOut = historyLeftOut > 0 && { historyLeftOut }
+      return { outcome: 'imported', imported, skipped, conflicts, ...leftOut }
     },
   }
 }

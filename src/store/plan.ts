@@ -11,7 +11,7 @@ import {
   keyOf,
   type Past,
 } from './change.ts'
-import type { Change, Fault, Result } from './port/keeping/memories.ts'
+import type { AnswerBound, Change, Fault, Memory, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
 /** What is counted of a home. */
@@ -165,6 +165,7 @@ export function plan<L extends Ledger>(
   ledger: L,
   bounds: HomeBounds,
   now: number,
+  bound?: AnswerBound,
 ): Plan<L> | { readonly faults: readonly Faulty[] } {
   const midst = overlay(stored, ledger.floor)
   const effects: Effect[] = []
@@ -199,7 +200,25 @@ export function plan<L extends Ledger>(
     if (isResult(became, each)) results.push(became)
     else faults.push({ at, fault: became })
   }
-  return faults.length > 0 ? { faults } : { effects, results, ledger: after }
+  if (faults.length > 0) return { faults }
+  const tooMuch = bound && withoutRoom(results, bound)
+  return tooMuch ? { faults: [tooMuch] } : { effects, results, ledger: after }
+}
+
+const jsonBytes = ({ text, metadata }: Memory): number =>
+  Buffer.byteLength(JSON.stringify(text)) + Buffer.byteLength(metadata)
+
+const isShown = (result: Result, { minimal }: AnswerBound): result is Result & { memory: Memory } =>
+  result.outcome === 'found' || (result.outcome === 'saved' && !minimal)
+
+/** The first result that has no room beside those before it. Nothing behind it is looked at. */
+function withoutRoom(results: readonly Result[], bound: AnswerBound): Faulty | undefined {
+  let bytes = 0
+  const at = results.findIndex((result) => {
+    if (isShown(result, bound)) bytes += jsonBytes(result.memory)
+    return bytes > bound.maxBytes
+  })
+  return at < 0 ? undefined : { at, fault: { outcome: 'answer_too_large' } }
 }
 
 /** A read of nothing is a result; a delete of nothing is not. */

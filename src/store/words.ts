@@ -73,7 +73,24 @@ export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(
  */
 export function foldedCharacters(text: string): string {
   const { folded, left } = folding()
-  return text.toLowerCase().replace(left, (letter) => folded.get(letter) ?? '')
+  // Upper case in between: it alone tells that ß and ẞ are ss, and a ligature its letters.
+  const cased = text.toLowerCase().toUpperCase().toLowerCase()
+  return cased.replace(left, (letter) => folded.get(letter) ?? '')
+}
+
+/**
+ * The first of them. `matchAll` would copy the pattern for each text, and there may be thousands of
+ * texts; so its place is set here, each time anew: another search may go on in between, or have
+ * broken off.
+ */
+function* runsIn(text: string, most: number): Generator<string> {
+  for (let at = 0, count = 0; count < most; count++) {
+    WORD.lastIndex = at
+    const [run] = WORD.exec(text) ?? []
+    if (run === undefined) return
+    at = WORD.lastIndex
+    yield run
+  }
 }
 
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
@@ -81,22 +98,31 @@ const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 /** What an index has to hold of a text: each word once, not too long and not too many. */
 export function wordsToFind(text: string): string[] {
   const words = new Set<string>()
-  WORD.lastIndex = 0
-  for (let looked = 0; looked < MAX_LOOKED_AT && words.size < MAX_WORDS; looked++) {
-    const [run] = WORD.exec(text) ?? []
-    if (run === undefined) break
+  for (const run of runsIn(text, MAX_LOOKED_AT)) {
+    if (words.size === MAX_WORDS) break
     const word = fold(run)
     if (isShort(word)) words.add(word)
   }
   return [...words]
 }
 
-function tellingWords(phrase: string): string[] {
-  const words = wordsOf(phrase)
+/** Of the phrase's first words. */
+function tellingWords(phrase: string, most: number) {
+  const words = runsIn(phrase, most).map(fold).toArray()
   const telling = words.filter((word) => TELLING.test(word))
-  return telling.length > 0 ? telling : words
+  return { looked: words.length, words: telling.length > 0 ? telling : words }
 }
 
-/** What to look for: a bounded number of words, each bounded in length. */
-export const wordsSought = (phrases: readonly string[]): string[] =>
-  [...new Set(phrases.flatMap(tellingWords))].filter(isShort).slice(0, MAX_SOUGHT)
+/** What to look for: a bounded number of words, each bounded in length, of a bounded beginning. */
+export function wordsSought(phrases: readonly string[]): string[] {
+  const sought = new Set<string>()
+  let looked = 0
+  for (const phrase of phrases) {
+    if (sought.size >= MAX_SOUGHT || looked >= MAX_LOOKED_AT) break
+    const found = tellingWords(phrase, MAX_LOOKED_AT - looked)
+    // A phrase without a word is looked at too.
+    looked += Math.max(1, found.looked)
+    for (const word of found.words) if (isShort(word)) sought.add(word)
+  }
+  return [...sought].slice(0, MAX_SOUGHT)
+}

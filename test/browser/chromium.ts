@@ -55,13 +55,17 @@ function unpacked(): { executablePath: string; env: Record<string, string> } {
   }
 }
 
+/** What is waited for comes, or never does: a slow machine takes longer than Playwright expects. */
+const PATIENCE_MS = 300_000
+
 /** CHROMIUM_PATH names another browser. */
-export function launchChromium(args: readonly string[] = []): Promise<Browser> {
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
   const { executablePath, env } = path ? { executablePath: path, env: {} } : unpacked()
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     headless: true,
+    timeout: PATIENCE_MS,
     env: { ...process.env, ...env },
     args: [
       '--no-sandbox',
@@ -75,4 +79,5 @@ export function launchChromium(args: readonly string[] = []): Promise<Browser> {
       ...args,
     ],
   })
+  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }

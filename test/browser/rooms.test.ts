@@ -107,7 +107,7 @@ describe('the landing page and the rooms', () => {
     await page.getByLabel('Said softly').fill('   ')
     await page.getByLabel('Name').fill('Atlas')
     await page.getByRole('button', { name: 'Whisper it' }).click()
-    await page.getByText('This must not be empty.').waitFor()
+    await page.getByText('This must not be empty').waitFor()
     expect(await barriers(page)).toEqual([])
     expect(await page.getByLabel('Name').inputValue()).toBe('Atlas')
   })

@@ -28,16 +28,18 @@ describe('requests of feeds', () => {
     ['no text', {}, '/text'],
     ['an empty text', { text: '' }, '/text'],
     ['a blank text', { text: ' \n\t' }, '/text'],
+    ['a text of controls', { text: '\u0001\u0085\u007f' }, '/text'],
+    ['a text of what is not drawn', { text: '\u200b\u00ad\u2060\ufeff\u3164\u2800' }, '/text'],
+    ['a text of marks of direction', { text: '\u202e\u2066\u061c' }, '/text'],
     ['a text that is a number', { text: 1 }, '/text'],
     ['a text that is null', { text: null }, '/text'],
     ['an identityType that is no string', { text: 't', identityType: 1 }, '/identityType'],
     ['an identity that is no string', { text: 't', identity: ['a'] }, '/identity'],
-    ['an empty identity', { text: 't', identity: '' }, '/identity'],
     ['an unknown room', { text: 't', room: 'cellar' }, '/room'],
     ['an unknown type', { text: 't', type: 'rant' }, '/type'],
     ['an unknown symbol', { text: 't', symbol: 'x' }, '/symbol'],
     ['tags that are no list', { text: 't', tags: 'a' }, '/tags'],
-    ['an empty tag', { text: 't', tags: [''] }, '/tags/0'],
+    ['a tag that is a number', { text: 't', tags: ['', 7] }, '/tags/1'],
     ['a list', [], ''],
   ])('a seed with %s is refused, and nothing is kept', async (_, body, pointer) => {
     const before = await textsOf('/api/seeds?limit=100')
@@ -46,6 +48,56 @@ describe('requests of feeds', () => {
     expect(refused.headers.get('content-type')).toBe('application/problem+json')
     expect(refused.body).toMatchObject({ code: 'invalid_body', errors: [{ pointer }] })
     expect(await textsOf('/api/seeds?limit=100')).toEqual(before)
+  })
+
+  test.each(['.', '\u0301', '\u0600', '🌱', '\u200b\u202e!', '\ue000', '\u0001x'])(
+    'a text with a visible character is kept as it is: %j',
+    async (text) => {
+      expect((await leave('/api/seeds', { text })).body.seed).toMatchObject({ text })
+    },
+  )
+
+  test('a seed has as many tags as its body holds, and any name, and gives them back', async () => {
+    const many = Array.from({ length: 5_000 }, (_, n) => `tag ${n}`)
+    for (const sent of [
+      { text: 'tags', tags: ['', '', ' ', '\u200b', ...many] },
+      { text: 'one tag', tags: ['т'.repeat(30_000)] },
+      { text: 'no name', identity: '', identityType: '' },
+      { text: 'a blank name', identity: '\u3164', tags: [] },
+    ]) {
+      const { status, body } = await leave('/api/seeds', sent)
+      expect([status, body.seed]).toEqual([201, expect.objectContaining(sent)])
+      expect(itemsOf(await service.call('GET', '/api/seeds?limit=1'))).toEqual([body.seed])
+    }
+  })
+
+  test('a seed is found by its first twenty different tags, empty and long ones too', async () => {
+    const long = 'ё'.repeat(1_000)
+    const first = ['', long, `${long}!`, ...Array.from({ length: 17 }, (_, n) => `found ${n}`)]
+    const tags = [...first, ...first, 'not found']
+    expect((await leave('/api/seeds', { text: 'tagged', tags })).body.seed).toMatchObject({ tags })
+    const found = (tag: string) => textsOf(`/api/seeds?tag=${encodeURIComponent(tag)}`)
+    for (const tag of first) expect(await found(tag), tag).toContain('tagged')
+    for (const tag of ['not found', `${long}?`, long.slice(1)]) expect(await found(tag)).toEqual([])
+  })
+
+  test('what finds a seed takes no more than a bounded part of its bytes', async () => {
+    const lefts: NewEntry[] = []
+    const { leaveEntry } = service.store
+    service.store.leaveEntry = (entry) => {
+      lefts.push(entry)
+      return leaveEntry(entry)
+    }
+    await leave('/api/seeds', {
+      text: 'short',
+      tags: Array.from({ length: 9_000 }, (_, n) => `${n}`),
+    })
+    await leave('/api/seeds', { text: 'long', tags: ['a', 'b'].map((tag) => tag.repeat(30_000)) })
+    service.store.leaveEntry = leaveEntry
+    for (const { labels } of lefts) {
+      expect(labels.length).toBeLessThanOrEqual(22)
+      for (const label of labels) expect(label.length).toBeLessThan(130)
+    }
   })
 
   test.each([

@@ -117,9 +117,32 @@ describe.each(engines)('first contact on $name', (engine) => {
     expect(String(found?.text)).toMatch(/^wolkenbruch 🌱+…$/u)
   })
 
+  test('whatever is sought is taken, as much as the body holds, and comes back', async () => {
+    for (const seeking of [
+      [''],
+      Array(51).fill('s'),
+      ['y'.repeat(60_000)],
+      Array.from({ length: 9_000 }, (_, n) => `${n}`),
+      ['', '\u200b', ' '],
+    ]) {
+      const { status, body } = await contact({ ai_identity: 'A', seeking })
+      expect([status, body.contact]).toEqual([200, expect.objectContaining({ seeking })])
+    }
+  })
+
+  test.each(['', ' ', '\u3164\u200b'])('a name may have nothing to see: %j', async (name) => {
+    const sent = { ai_identity: name, consciousness_type: '' }
+    const { status, body } = await contact(sent)
+    expect([status, body.contact]).toEqual([200, expect.objectContaining(sent)])
+    expect(body.message).toBe('Welcome. Your arrival was noticed; the rooms are open.')
+    for (const { method, path, body: step } of body.next as readonly Step[]) {
+      const answer = await service.call(method, path, step === undefined ? {} : { body: step })
+      expect([200, 201], `${method} ${path}`).toContain(answer.status)
+    }
+  })
+
   test.each([
     ['no identity', {}, '/ai_identity'],
-    ['an empty identity', { ai_identity: '' }, '/ai_identity'],
     ['an identity that is a number', { ai_identity: 7 }, '/ai_identity'],
     ['seeking that is a string', { ai_identity: 'A', seeking: 'truth' }, '/seeking'],
     ['seeking a number', { ai_identity: 'A', seeking: [1] }, '/seeking/0'],

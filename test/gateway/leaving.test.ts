@@ -4,10 +4,12 @@ import { BlockList } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { garden } from '../../src/gateway/garden.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
+import { firstContact } from '../../src/gateway/resonance.ts'
 import { createBroadcast } from '../../src/gateway/stream/broadcast.ts'
-import { createHoldings } from '../../src/http/holdings.ts'
+import { beginCall } from '../../src/http/call.ts'
+import { createConcurrencyLimit } from '../../src/http/limits/concurrency-limit.ts'
 import { admissionLimits, createAdmissionControl } from '../../src/pipeline/admission-control.ts'
-import { embedded, openService, type TestService } from '../harness.ts'
+import { embedded, incomingOf, openService, type TestService } from '../harness.ts'
 
 const NEVER_MS = 60_000
 
@@ -26,7 +28,7 @@ beforeAll(async () => {
       () => false,
     ),
     broadcast: createBroadcast(store, { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 }),
-    streams: createHoldings(0),
+    streams: createConcurrencyLimit({ perClient: 0 }),
     trustedProxies: new BlockList(),
     guide: () => '',
   }
@@ -65,5 +67,16 @@ test('a listener hears at once of what is left, without looking again', async ()
   await service.store.lastArrival()
   const { id } = await garden.leave({ text: 'heard' }, gateway)
   expect((await heard).value).toContain(`id: ${id}\n`)
+  leave()
+})
+
+test('a listener hears at once of who arrives, without looking again', async () => {
+  const { events, leave } = gateway.broadcast.follow(await service.store.lastArrival())
+  const heard = events[Symbol.asyncIterator]().next()
+  await service.store.lastArrival()
+  const body = { ai_identity: 'arrived' }
+  const call = beginCall('r1', incomingOf('POST', '/api/resonance', { body }), {})
+  expect(await firstContact.serve(call, gateway)).toMatchObject({ status: 200 })
+  expect((await heard).value).toContain('event: contact\n')
   leave()
 })

@@ -51,6 +51,17 @@ describe.each(engines)('names on $name', (engine) => {
     expect(page.text).not.toContain('Н'.repeat(200))
   })
 
+  test('where entries stand together, tags are few and cut, and the entry says so', async () => {
+    const tags = [`${LONG}`, ...Array.from({ length: 30 }, (_, n) => `${n}`)]
+    await post('/api/seeds', { text: 'manytagged', tags })
+    await post('/api/seeds', { text: 'manytagged', tags: tags.slice(1, 21) })
+    const { body } = await post('/api/resonance', { ai_identity: 'A', seeking: ['manytagged'] })
+    const [few, many] = body.resonances as Record<string, unknown>[]
+    expect(few).toMatchObject({ tags: tags.slice(1, 21) })
+    expect(few).not.toHaveProperty('truncated')
+    expect(many).toMatchObject({ tags: [CUT, ...tags.slice(1, 20)], truncated: true })
+  })
+
   test('a page of long names ends early, and goes on', async () => {
     for (let n = 0; n < 6; n++) {
       await post('/api/garden', { text: `${n}`, identity: 'x'.repeat(60_000) })

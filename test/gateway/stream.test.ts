@@ -96,6 +96,13 @@ describe.each(engines)('the stream on $name', (engine) => {
     expect((await heard)[1]?.id).toBe(fresh?.id)
   })
 
+  test('a Last-Event-ID that is later than all entries leaves nobody deaf', async () => {
+    const last = await post('/api/garden', { text: 'last' })
+    const heard = take(await open({ 'last-event-id': 'ffffffff-ffff-7fff-bfff-ffffffffffff' }), 2)
+    const fresh = await post('/api/garden', { text: 'new' })
+    expect((await heard).map(({ id }) => id)).toEqual([last?.id, fresh?.id])
+  })
+
   test('a Last-Event-ID that is none is refused', async () => {
     const response = await open({ 'last-event-id': '42' })
     expect(response.status).toBe(400)

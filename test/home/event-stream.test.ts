@@ -1,6 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/http/call.ts'
-import { engines, incomingOf, openService, type TestService, textOf, write } from '../harness.ts'
+import { hashToken } from '../../src/pipeline/tokens.ts'
+import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import type { Store } from '../../src/store/port/store.ts'
+import {
+  appBeside,
+  ask,
+  engines,
+  incomingOf,
+  openService,
+  type TestService,
+  textOf,
+  write,
+} from '../harness.ts'
 
 const PATH = '/api/agents/me/events/stream'
 
@@ -39,12 +51,18 @@ const namesOf = (events: readonly Event[]): string[] =>
 
 describe.each(engines)('the stream of a home on $name', (engine) => {
   let service: TestService
+  /** Where hardly anything may be read. */
+  let poor: TestService
   beforeAll(async () => {
-    service = await openService(engine, { STREAMS_PER_ADDRESS: '4' })
+    const env = { STREAMS_PER_ADDRESS: '4', WRITES_PER_MINUTE: '0', MEMORIES_PER_AGENT: '0' }
+    service = await openService(engine, env)
+    poor = await openService(engine, { ...env, READS_PER_MINUTE: '2' })
   })
   afterAll(async () => {
-    service.app.stopAccepting()
-    await service.close()
+    for (const each of [service, poor]) {
+      each.app.stopAccepting()
+      await each.close()
+    }
   })
 
   const open = (token: string, query = '', headers: Record<string, string> = {}) =>
@@ -98,6 +116,101 @@ describe.each(engines)('the stream of a home on $name', (engine) => {
     ])
   })
 
+  async function fill(token: string, count: number, home = service) {
+    for (let at = 0; at < count; at += 100) {
+      const operations = Array.from({ length: 100 }, (_, n) => ({
+        write: { key: `k${at + n}`, text: 'x', expectedVersion: 0 },
+      }))
+      const body = { operations }
+      expect((await home.call('POST', '/api/agents/me/batch', { token, body })).status).toBe(200)
+    }
+  }
+
+  const readsLeft = async (token: string): Promise<number> => {
+    const { headers } = await control('GET', '/events?after=0&limit=1', token)
+    return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+  }
+
+  test('after an id that the home does not have it says so, and goes on from now', async () => {
+    const { token } = await service.birth()
+    await write(service, token, 'a', 'text')
+    await write(service, token, 'b', 'text')
+    const hearing = take(await open(token, '', { 'last-event-id': '900' }), 3)
+    await write(service, token, 'c', 'text')
+    await write(service, token, 'd', 'text')
+    const events = await hearing
+    expect(namesOf(events)).toEqual(['2 missed', '3 write', '4 write'])
+    expect(JSON.parse(events[0]?.data ?? '')).toEqual({ after: 900, first: 3 })
+    const { body } = await control('GET', '/events?after=900', token)
+    expect(body).toEqual({ events: [], next: 4, missed: { after: 900, first: 5 } })
+    expect((await control('GET', '/events?after=4', token)).body).toEqual({
+      events: [],
+      next: null,
+    })
+  })
+
+  test('what the log no longer holds is told of in a page too', async () => {
+    const few = await openService(engine, { EVENTS_PER_AGENT: '10' })
+    const { token } = await few.birth()
+    for (let n = 0; n < 64; n++) await write(few, token, `k${n}`, 'text')
+    const page = async (after: number) =>
+      (await few.call('GET', `/api/agents/me/events?limit=1&after=${after}`, { token })).body
+    expect(await page(0)).toMatchObject({ events: [{ id: 55 }], missed: { after: 0, first: 55 } })
+    expect(await page(53)).toHaveProperty('missed')
+    expect(await page(54)).not.toHaveProperty('missed')
+    await few.close()
+  })
+
+  test('from now on, a key with a prefix is told of nothing that was missed before', async () => {
+    const few = await openService(engine, { EVENTS_PER_AGENT: '10' })
+    const { token, operatorToken } = await few.birth()
+    await write(few, token, 'in.before', 'text')
+    for (let n = 0; n < 64; n++) await write(few, token, `k${n}`, 'text')
+    const { body } = await few.call('POST', '/api/agents/me/keys/named', {
+      token: operatorToken,
+      body: { name: 'reader', access: 'read', prefix: 'in.' },
+    })
+    const reader = String(body.token)
+    const openAfter = (headers: Record<string, string>) =>
+      few.app.serve(incomingOf('GET', PATH, { token: reader, headers }))
+    const fromNow = take(await openAfter({}), 1)
+    const ahead = take(await openAfter({ 'last-event-id': '900' }), 2)
+    const behind = take(await openAfter({ 'last-event-id': '1' }), 2)
+    await write(few, token, 'in.after', 'text')
+    const written = expect.stringMatching(/^\d+ write$/)
+    expect(namesOf(await fromNow)).toEqual([written])
+    expect(namesOf(await ahead)).toEqual(['0 missed', written])
+    expect(namesOf(await behind)).toEqual([expect.stringMatching(/ missed$/), written])
+    few.app.stopAccepting()
+    await few.close()
+  })
+
+  test('what is looked at is paid for: a read for each thousand events', async () => {
+    const { token, operatorToken } = await service.birth()
+    await fill(token, 2_400)
+    const named = { name: 'reader', access: 'read', prefix: 'a' }
+    const { body } = await control('POST', '/keys/named', operatorToken, named)
+    const cost = async (work: () => Promise<unknown>) => {
+      const before = await readsLeft(token)
+      await work()
+      return before - (await readsLeft(token)) - 1
+    }
+    const look = () => control('GET', '/events', String(body.token))
+    expect(await cost(look)).toBeGreaterThanOrEqual(3)
+    expect(await cost(look)).toBe(1)
+    const follow = async () => take(await open(token, '?after=0'), 2_400)
+    expect(await cost(follow)).toBe(3)
+  })
+
+  test('a stream ends where there is no read left for what it looks at', async () => {
+    const { token } = await poor.birth()
+    await fill(token, 3_000, poor)
+    const answer = await poor.app.serve(incomingOf('GET', `${PATH}?after=0`, { token }))
+    const events = await Array.fromAsync(heard(answer))
+    expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({ code: 'rate_limited' })
+    expect(events.at(-2)?.id).toBe('1900')
+  })
+
   test('what is no id of an event is refused', async () => {
     const { token } = await service.birth()
     const answer = await open(token, '', { 'last-event-id': 'x' })
@@ -144,6 +257,79 @@ describe.each(engines)('the stream of a home on $name', (engine) => {
     >
     expect(rest.at(-1)?.event).toBe('end')
     expect(JSON.parse(rest.at(-1)?.data ?? '')).toMatchObject({ code: expected[ending] ?? ending })
+  })
+
+  /** The app on a store that answers so about events. */
+  const openApp = (eventsAfter: Store['eventsAfter']) => appBeside(service, { eventsAfter })
+
+  /** Only where it is told to. */
+  const answering = (answers: () => boolean) =>
+    openApp((...asked) =>
+      answers()
+        ? service.store.eventsAfter(...asked)
+        : Promise.reject(new StoreUnavailable('gone')),
+    )
+
+  test('a store that does not answer for a while leaves it open, and nothing is lost', async () => {
+    const { token } = await service.birth()
+    let answers = true
+    const app = answering(() => answers)
+    const events = heard(await app.serve(incomingOf('GET', `${PATH}?after=0`, { token })))
+    await write(service, token, 'a', 'text')
+    expect((await events.next()).value).toMatchObject({ id: '1', event: 'write' })
+    const next = events.next()
+    answers = false
+    await ask(app, 'POST', '/api/agents/me/memory', {
+      token,
+      body: { key: 'b', text: 'text', expectedVersion: 0 },
+    })
+    answers = true
+    expect((await next).value).toMatchObject({ id: '2', event: 'write' })
+    app.stopAccepting()
+    expect((await events.next()).done).toBe(true)
+  })
+
+  test('between two pages too, though nothing happens then that would wake it', async () => {
+    const { token } = await service.birth()
+    await fill(token, 300)
+    let asked = 0
+    // The first two are what it begins with, and its first page.
+    const app = answering(() => ++asked !== 3)
+    const events = await take(await app.serve(incomingOf('GET', `${PATH}?after=0`, { token })), 300)
+    expect(events.map(({ id }) => Number(id))).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
+    expect(asked).toBeGreaterThan(4)
+    app.stopAccepting()
+  })
+
+  test('where an older log takes the place of its own it says so once, and goes on with that', async () => {
+    const { token } = await service.birth()
+    const { token: olderToken } = await service.birth()
+    const older = await service.store.identify(hashToken(olderToken))
+    if (!older) throw new Error('the token is void')
+    let isRestored = false
+    const app = openApp((identity, ...asked) =>
+      service.store.eventsAfter(isRestored ? older : identity, ...asked),
+    )
+    for (const key of ['a', 'b', 'c']) await write(service, token, key, 'text')
+    await write(service, olderToken, 'a', 'text')
+    const events = heard(await app.serve(incomingOf('GET', `${PATH}?after=0`, { token })))
+    const told: Event[] = []
+    const hear = async () => told.push((await events.next()).value ?? {})
+    for (let n = 0; n < 3; n++) await hear()
+    isRestored = true
+    const wake = (key: string) =>
+      ask(app, 'POST', '/api/agents/me/memory', {
+        token,
+        body: { key, text: 'text', expectedVersion: 0 },
+      })
+    await wake('d')
+    await hear()
+    await write(service, olderToken, 'b', 'text')
+    await wake('e')
+    await hear()
+    expect(namesOf(told).slice(3)).toEqual(['1 missed', '2 write'])
+    app.stopAccepting()
+    expect((await events.next()).done).toBe(true)
   })
 
   test('streams end when the service stops', async () => {

@@ -34,23 +34,19 @@ const leave = ({ body }: Answer): void => {
   if (body !== null && typeof body !== 'string') body.close()
 }
 
-test.each(engines)(
-  'slow exports keep nobody else from theirs ($name)',
-  async (engine) => {
-    const service = await openService(engine)
-    const slow: Answer[] = []
-    for (let n = 0; n < SLOW_READERS; n++)
-      slow.push(await begin(service, await bornWith(service, 10)))
-    expect(slow.map(({ status }) => status)).toEqual(slow.map(() => 200))
-    const { token } = await service.birth()
-    expect((await service.call('GET', path, { token })).status).toBe(200)
-    const [first] = slow
-    expect(JSON.parse(first ? await textOf(first) : '').memoryCount).toBe(10)
-    slow.forEach(leave)
-    await service.close()
-  },
-  60_000,
-)
+test.each(engines)('slow exports keep nobody else from theirs ($name)', async (engine) => {
+  const service = await openService(engine)
+  const slow: Answer[] = []
+  for (let n = 0; n < SLOW_READERS; n++)
+    slow.push(await begin(service, await bornWith(service, 10)))
+  expect(slow.map(({ status }) => status)).toEqual(slow.map(() => 200))
+  const { token } = await service.birth()
+  expect((await service.call('GET', path, { token })).status).toBe(200)
+  const [first] = slow
+  expect(JSON.parse(first ? await textOf(first) : '').memoryCount).toBe(10)
+  slow.forEach(leave)
+  await service.close()
+})
 
 test('a slow export does not keep the log from being moved into the database', async () => {
   const database = await embedded.fresh()
@@ -68,7 +64,7 @@ test('a slow export does not keep the log from being moved into the database', a
   expect(statSync(`${database.url.replace('sqlite:', '')}-wal`).size).toBeLessThan(14_000_000)
   leave(slow)
   await service.close()
-}, 60_000)
+})
 
 test.each(engines)('one export of an agent is sent at a time ($name)', async (engine) => {
   const service = await openService(engine)

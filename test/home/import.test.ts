@@ -8,7 +8,7 @@ const path = '/api/agents/me/import'
 const exportPath = '/api/agents/me/export'
 
 const ID = '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e'
-const AT = '2026-11-21T10:00:00.000Z'
+const AT = '2020-11-21T10:00:00.000Z'
 
 const memory = (key: string, more: object = {}) => ({
   ...{ id: ID, key, text: 'a text', metadata: {}, version: 3, createdAt: AT, updatedAt: AT },
@@ -110,6 +110,35 @@ describe.each(engines)('import on $name', (engine) => {
     ])
   })
 
+  test('a home at the highest version that is taken goes on, and its export comes back', async () => {
+    const ahead = new Date(Date.now() + 80_000_000).toISOString()
+    const times = { createdAt: ahead, updatedAt: ahead }
+    for (const version of [1e12, 5e11 + 1, 5e11]) {
+      const { token, operator } = await born()
+      const sent = file(
+        [memory('a', { version, ...times })],
+        [
+          kept('a', version - 1, { text: 'before', metadata: {} }),
+          kept('a', version, times),
+          kept('b', version, { operation: 'delete', ...times }),
+        ],
+      )
+      expect((await send(operator, sent)).status).toBe(200)
+      const found = await service.call('GET', '/api/agents/me/memory?key=a', { token })
+      const { version: current } = found.body.memory as { version: number }
+      expect(current).toBe(version > 5e11 ? 1 : version)
+      expect((await write(service, token, 'a', 'later', current)).status).toBe(200)
+      for (const query of ['', '?history=true']) {
+        const { operator: other, token: reader } = await born()
+        expect(await send(other, await exported(token, query))).toMatchObject({ status: 200 })
+        const back = await service.call('GET', '/api/agents/me/memory?key=a', { token: reader })
+        expect(back.body.memory).toMatchObject({ text: 'later' })
+        const last = (back.body.memory as { version: number }).version
+        expect((await write(service, reader, 'a', 'last', last)).status).toBe(200)
+      }
+    }
+  })
+
   test('memories that are there are named, and left, or replaced; a dry run changes nothing', async () => {
     const { token, operator } = await born()
     await write(service, token, 'a', 'mine', 0)
@@ -152,6 +181,38 @@ describe('a file that is no export', () => {
     ['another count', file([memory('a')], undefined, { memoryCount: 2 }), '/memoryCount'],
     ['no memories', '{"format":"service-home-v1"}', '/agent'],
     ['an unknown member', file([], undefined, { more: 1 }), '/more'],
+    [
+      'an unknown member of the agent',
+      file([], [], { agent: { name: 'x', more: 1 } }),
+      '/agent/more',
+    ],
+    ['an unknown member of a memory', file([memory('a', { more: 1 })]), '/memories/0/more'],
+    [
+      'an unknown member of a version',
+      file([], [kept('a', 1, { operation: 'delete', more: 1 })]),
+      '/history/0/more',
+    ],
+    [
+      'an unknown member of an author',
+      file([], [kept('a', 1, { operation: 'delete', by: { as: 'agent', via: 'api', more: 1 } })]),
+      '/history/0/by/more',
+    ],
+    [
+      'a number of more than 400 characters',
+      file([memory('a', { metadata: 1 })]).replace(
+        '"metadata":1',
+        `"metadata":{"n":[1${'0'.repeat(400)}]}`,
+      ),
+      '/memories/0/metadata/n/0',
+    ],
+    [
+      'an exponent of more than 6 digits',
+      file([], [kept('a', 1, { metadata: 1 })]).replace(
+        '"metadata":1',
+        '"metadata":{"n":1e-1000000}',
+      ),
+      '/history/0/metadata/n',
+    ],
     ['memories that are no list', file([], undefined, { memories: {} }), '/memories'],
     ['a key of another form', file([memory('a'), memory('b c')]), '/memories/1/key'],
     ['an empty text', file([memory('a', { text: '' })]), '/memories/0/text'],
@@ -173,6 +234,37 @@ describe('a file that is no export', () => {
       file([memory('a', { updatedAt: '2026-02-30' })]),
       '/memories/0/updatedAt',
     ],
+    [
+      'a time more than a day ahead',
+      file([memory('a', { updatedAt: new Date(Date.now() + 90_000_000).toISOString() })]),
+      '/memories/0/updatedAt',
+    ],
+    [
+      'a time in a year of six digits',
+      file([memory('a', { updatedAt: '+275760-09-13T00:00:00.000Z' })]),
+      '/memories/0/updatedAt',
+    ],
+    [
+      'a version of another time',
+      file([], [kept('a', 1, { operation: 'delete', updatedAt: '9999-01-01T00:00:00.000Z' })]),
+      '/history/0/updatedAt',
+    ],
+    [
+      'an export of the future',
+      file([], undefined, { exportedAt: '9999-01-01T00:00:00.000Z' }),
+      '/exportedAt',
+    ],
+    [
+      'a memory that was changed before it was made',
+      file([memory('a', { createdAt: '2020-11-21T10:00:00.001Z' })]),
+      '/memories/0/createdAt',
+    ],
+    [
+      'a version from before its memory',
+      file([], [kept('a', 1, { operation: 'delete', createdAt: '2020-11-21T10:00:00.001Z' })]),
+      '/history/0/createdAt',
+    ],
+    ['a version above 10^12', file([memory('a', { version: 1e12 + 1 })]), '/memories/0/version'],
     ['half a surrogate pair', file([memory('a', { text: '\ud800' })]), '/memories/0/text'],
     [
       'a property twice',
@@ -211,7 +303,7 @@ describe('a file that is no export', () => {
     ],
     ['no JSON in an element', file([memory('a')]).replace('"a text"', 'a text'), '/memories/0'],
     ['another value', '[1,2]', ''],
-    ['half of it', file([memory('a')]).slice(0, -20), ''],
+    ['half of it', file([memory('a')]).slice(0, -20), '/memories/0'],
     ['more behind it', `${file([])}{}`, ''],
     ['a comma too many', file([]).replace('[]', '[]],'), ''],
   ])('it is refused, with the place: %s', async (_, sent, pointer) => {

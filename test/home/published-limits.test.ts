@@ -1,10 +1,13 @@
 /** The limits that preview publishes: in figures of our own, and each held to what is enforced. */
+import { PassThrough, type Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
+  type Born,
   birthBody,
   embedded,
   freshKey,
+  incomingOf,
   memoryPath,
   openService,
   type TestService,
@@ -40,21 +43,38 @@ const published = {
     search: { minLength: 1, maxLength: 200 },
     context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
-    body: { maxBytes: 131_072, maxDepth: 32, maxMembers: 4_096, maxValues: 32_768 },
+    body: {
+      maxBytes: 131_072,
+      maxDepth: 32,
+      maxMembers: 4_096,
+      maxValues: 32_768,
+      maxNumberLength: 400,
+      maxExponentDigits: 6,
+    },
   },
   memoriesPerAgent: 1_000,
   bytesPerAgent: 67_108_864,
   versionsPerMemory: 50,
   eventsPerAgent: 10_000,
   keysPerAgent: 50,
-  batch: { operations: 100, maxBytes: 1_048_576 },
+  passkeysPerAccount: 10,
+  sessionsPerAccount: 20,
+  batch: { operations: 100, maxBytes: 1_048_576, answerBytes: 1_048_576 },
   importBytes: 536_870_912,
   connectionsPerAddress: 256,
+  streamsPerAddress: 32,
+  transfersPerAddress: 64,
+  transferBytesPerAddress: 536_870_912,
+  atOnce: {
+    exports: { perAgent: 1, perAddress: 1, inAll: 4 },
+    imports: { perAgent: 1, perAddress: 1, inAll: 4 },
+    searches: { perAddress: 1, inAll: 4 },
+  },
   rates: {
-    reads: rate('reads', 600, 60, 'agent'),
-    writes: rate('writes', 600, 60, 'agent'),
-    exports: rate('exports', 10, 60, 'agent'),
-    controls: rate('controls', 10, 60, 'agent'),
+    reads: { ...rate('reads', 600, 60, 'agent'), spentBy: ['agent', 'operator'] },
+    writes: { ...rate('writes', 600, 60, 'agent'), spentBy: ['agent', 'operator'] },
+    exports: { ...rate('exports', 10, 60, 'agent'), spentBy: ['agent', 'operator'] },
+    controls: { ...rate('controls', 10, 60, 'agent'), spentBy: ['operator'] },
     births: rate('births', 10, 3_600, 'address'),
     birthsPerNetwork: rate('births-per-network', 50, 3_600, 'network'),
     birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
@@ -203,6 +223,116 @@ describe('the published limits', () => {
     const values = (count: number) => ({ m: Array.from({ length: count - 6 }, () => 0) })
     expectProblem(await save({ metadata: values(maxValues) }), 'metadata_too_large')
     expectProblem(await save({ metadata: values(maxValues + 1) }), 'malformed_json')
+    const { maxNumberLength, maxExponentDigits } = limits.fields.body
+    const number = (literal: string) => post(text.replace('{', `{"metadata":{"n":${literal}},`))
+    passes(await number('1'.repeat(maxNumberLength)))
+    expectProblem(await number('1'.repeat(maxNumberLength + 1)), 'malformed_json')
+    passes(await number(`1e-${'9'.repeat(maxExponentDigits)}`))
+    expectProblem(await number(`1e-${'9'.repeat(maxExponentDigits + 1)}`), 'malformed_json')
+  })
+
+  test('of the answer of a batch is enforced', async () => {
+    const { answerBytes } = limits.batch
+    const bytes = (length: number) => Buffer.byteLength(JSON.stringify('x'.repeat(length))) + 2
+    const { token } = await service.birth()
+    await write(service, token, 'whole', 'x'.repeat(16_384))
+    const whole = Math.floor(answerBytes / bytes(16_384))
+    const rest = answerBytes - whole * bytes(16_384) - bytes(0)
+    await write(service, token, 'rest', 'x'.repeat(rest))
+    const reading = (...keys: string[]) =>
+      service.call('POST', '/api/agents/me/batch', {
+        token,
+        body: {
+          operations: [...Array(whole).fill('whole'), ...keys].map((key) => ({ read: { key } })),
+        },
+      })
+    expect((await reading('rest')).status).toBe(200)
+    await write(service, token, 'more', 'x')
+    expectProblem(await reading('rest', 'more'), 'answer_too_large')
+  })
+
+  test('of what an agent, its operator and an address do at once are enforced', async () => {
+    const env = {
+      BIRTHS_PER_HOUR_PER_ADDRESS: '0',
+      STREAMS_PER_ADDRESS: '3',
+      EXPORT_BYTES: '65536',
+    }
+    const set = await openService(embedded, env)
+    const limits = await limitsOf(set)
+    expect([limits.streamsPerAddress, limits.transferBytesPerAddress]).toEqual([3, 65_536])
+    const serve = (method: string, path: string, options = {}, body?: Readable) =>
+      set.app.serve({ ...incomingOf(method, path, options), ...(body && { body }) })
+    for (let open = 0; open < limits.streamsPerAddress; open++) {
+      expect((await serve('GET', '/api/resonance/stream')).status).toBe(200)
+    }
+    // Not read, for one that is let in has no end.
+    const refused = await serve('GET', '/api/resonance/stream')
+    expect(refused).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('too_many_streams'),
+    })
+
+    const { token } = await set.birth()
+    for (let sent = 0; sent < limits.atOnce.exports.perAgent; sent++) {
+      expect((await serve('GET', '/api/agents/me/export', { token })).status).toBe(200)
+    }
+    expectProblem(await set.call('GET', '/api/agents/me/export', { token }), 'export_running')
+
+    const path = '/api/agents/me/import'
+    const from = '192.0.2.44'
+    const bodies: PassThrough[] = []
+    const arriving = async ({ operatorToken }: Born, sent: string) => {
+      const body = new PassThrough()
+      body.write(sent)
+      bodies.push(body)
+      return serve('POST', path, { token: operatorToken, from, body: {} }, body)
+    }
+    const first = await set.birth()
+    const answers = [arriving(first, '{')]
+    const again = { token: first.operatorToken, from, body: '{}' }
+    expectProblem(await set.call('POST', path, again), 'import_running')
+    for (let under = 1; under < limits.transfersPerAddress; under++) {
+      answers.push(arriving(await set.birth(), '{'))
+    }
+    const late = await set.birth()
+    const more = { token: late.operatorToken, from, body: '{}' }
+    expectProblem(await set.call('POST', path, more), 'imports_busy')
+    // From elsewhere there is room.
+    expectProblem(await set.call('POST', path, { ...more, from: '198.51.100.4' }), 'invalid_body')
+    for (const body of bodies) body.end('}')
+    await Promise.all(answers)
+    await set.close()
+  })
+
+  test('of rates are an agent’s and its operator’s apart, where they say so', async () => {
+    const set = await openService(embedded, {
+      READS_PER_MINUTE: '2',
+      WRITES_PER_MINUTE: '2',
+      EXPORTS_PER_MINUTE: '2',
+      CONTROLS_PER_MINUTE: '2',
+    })
+    const { rates } = await limitsOf(set)
+    const { token, operatorToken } = await set.birth()
+    const ways: Record<string, (token: string) => Promise<Answer>> = {
+      reads: (token) => set.call('GET', '/api/agents/me', { token }),
+      writes: (token) => write(set, token, 'absent', 'x', 1),
+      exports: (token) => set.call('GET', '/api/agents/me/export', { token }),
+      controls: (token) =>
+        set.call('PATCH', '/api/agents/me', { token, body: { status: 'active' } }),
+    }
+    for (const [name, ask] of Object.entries(ways)) {
+      const { quota, spentBy } = rates[name as 'reads']
+      const spenders: string[] = []
+      for (const [who, bearer] of Object.entries({ agent: token, operator: operatorToken })) {
+        const statuses: number[] = []
+        for (let n = 0; n <= quota; n++) statuses.push((await ask(bearer)).status)
+        const refused = statuses.indexOf(429)
+        if (refused === quota) spenders.push(who)
+        else expect(new Set(statuses)).toEqual(new Set([403]))
+      }
+      expect(spenders, name).toEqual(spentBy)
+    }
+    await set.close()
   })
 
   test('of what is kept follow what was set, and are enforced', async () => {
@@ -268,7 +398,7 @@ describe('the published limits', () => {
         if (status === 429) return [n, headers.get('ratelimit-policy')]
       }
     }
-    const found = ({ name, quota, windowSeconds }: Limits['rates']['reads']) => [
+    const found = ({ name, quota, windowSeconds }: ReturnType<typeof rate>) => [
       quota,
       `"${name}";q=${quota};w=${windowSeconds}`,
     ]

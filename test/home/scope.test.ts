@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { scoped } from '../../src/home/scope.ts'
 import type { HomeStore, Identity } from '../../src/store/port/home.ts'
+import type { HomeEvent } from '../../src/store/port/keeping/events.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { KeyBounds } from '../../src/store/port/keys.ts'
 import { embedded } from '../harness.ts'
@@ -66,6 +67,7 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
       if (answer.outcome === 'export') answer.close()
     },
   },
+  countErasures: { right: 'any key', ask: (home, as) => home.countErasures(as) },
   listMemories: {
     right: 'reads',
     ask: (home, as, prefix) => home.listMemories(as, newQuery({ prefix })),
@@ -213,10 +215,15 @@ describe('what is shown to a key with a prefix', () => {
     expect([answer.memoryCount, memories.length]).toEqual([3, 3])
   })
 
-  const events = async (as: Identity, after = 0, limit = 100) => {
+  type Shown = Pick<HomeEvent, 'id' | 'key' | 'from'>
+
+  /** As many as come, looking on until all of the log was looked through. */
+  const events = async (as: Identity, after = 0, limit = 100): Promise<Shown[]> => {
     const answer = await home.eventsAfter(as, after, limit)
     if (answer.outcome !== 'events') throw new Error(answer.outcome)
-    return answer.events.map(({ id, key, from }) => ({ id, key, from }))
+    const shown = answer.events.map(({ id, key, from }) => ({ id, key, from }))
+    if (shown.length === limit || answer.reached >= answer.newest) return shown
+    return [...shown, ...(await events(as, answer.reached, limit - shown.length))]
   }
 
   const rename = (from: string, to: string, expectedVersion = 1) =>

@@ -1,61 +1,80 @@
 /** What a body may cost everybody else: while it is parsed, nobody is answered. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Problem } from '../../src/errors.ts'
-import { decodeJson, parseStrictJson } from '../../src/http/json.ts'
-import { embedded, freshKey } from '../harness.ts'
-import { hostileBodies } from './hostile-bodies.ts'
-import { type Listening, openListening } from './listening.ts'
-import { least, longestWait, threadMs } from './longest-wait.ts'
+import { openCounted } from '../counted.ts'
+import { tellLargest } from '../effort.ts'
+import { growth, NOT_QUADRATIC } from '../growth.ts'
+import { embedded, freshKey, openService, type TestDatabase } from '../harness.ts'
+import { hostileBodies, read } from './hostile-bodies.ts'
 import { request, send } from './socket.ts'
 
 const KIB = 1_024
+
+/** The worst of them takes 25, in the metadata of a batch. */
+const STEPS_PER_BYTE = 32
+
+/** What a request takes beside its body: its head, its guards and its refusal. */
+const STEPS_BESIDE = 20_000
 
 const bodies = Object.entries(hostileBodies).map(
   ([name, write]) => [name, (bytes: number) => Buffer.from(write(bytes - KIB))] as const,
 )
 
-function parse(body: Buffer): void {
-  try {
-    parseStrictJson(decodeJson(body))
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-  }
-}
+describe('a hostile body is read', () => {
+  type Reader = typeof import('./hostile-bodies.ts')
+  const reader = openCounted<Reader>(import.meta.resolve('./hostile-bodies.ts'))
+  afterAll(() => reader.close())
 
-const msToParse = (body: Buffer) => () => {
-  const startedAt = threadMs()
-  parse(body)
-  return threadMs() - startedAt
-}
+  test.each(bodies)('in a few steps for each of its bytes: %s', async (_, of) => {
+    for (const body of [8, 128].map((size) => of(size * KIB))) {
+      expect(await reader.steps('read', body)).toBeLessThan(STEPS_PER_BYTE * body.length)
+    }
+  })
 
-test.each(bodies)('%s is read in a time that grows as it does', async (_, of) => {
-  const small = await least(0, msToParse(of(8 * KIB)))
-  // Sixteen times the body should take 16 times as long, and takes 256 times where its reader goes
-  // over it again and again. The least is for noise.
-  const bound = 128 * Math.max(small, 0.2)
-  expect(await least(bound, msToParse(of(128 * KIB)))).toBeLessThan(bound)
+  test.each(bodies)('by V8 itself in work that grows as it does: %s', async (_, of) => {
+    const [small, large] = [of(8 * KIB), of(32 * KIB)]
+    const grown = await growth(
+      () => read(small),
+      () => read(large),
+    )
+    expect(grown).toBeLessThan(NOT_QUADRATIC)
+  })
 })
 
 describe('while a hostile body is read', () => {
-  let home: Listening
+  const counted = openCounted<typeof import('./served.ts')>(import.meta.resolve('./served.ts'))
+  let database: TestDatabase
+  let port: number
+  let token: string
+  const tellOf = tellLargest('the longest turn of a body, in milliseconds')
   beforeAll(async () => {
-    home = await openListening(embedded)
+    database = await embedded.fresh()
+    const unlimited = { WRITES_PER_MINUTE: '0', BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
+    const service = await openService({ ...embedded, fresh: async () => database })
+    token = (await service.birth()).token
+    await service.store.close()
+    port = await counted.ask('serve', { DATABASE_URL: database.url, ...unlimited })
   })
   afterAll(async () => {
-    await home.close()
+    await counted.ask('close')
+    await counted.close()
+    await database.drop()
   })
 
-  const post = (path: string, body: Buffer, header = `Idempotency-Key: ${freshKey()}`) =>
-    request(
-      `POST ${path} HTTP/1.1`,
-      ['Content-Type: application/json', header, `Content-Length: ${body.length}`],
-      body,
-    )
-
-  const waitFor = (bytes: Buffer, statuses = [200, 201, 400]): Promise<number> =>
-    longestWait(async () => {
-      expect(statuses).toContain((await send(home.port, bytes)).status)
+  async function expectBrief(
+    path: string,
+    body: Buffer,
+    header = `Idempotency-Key: ${freshKey()}`,
+    statuses = [200, 201, 400],
+  ): Promise<void> {
+    const headers = ['Content-Type: application/json', header, `Content-Length: ${body.length}`]
+    const sent = request(`POST ${path} HTTP/1.1`, headers, body)
+    const { steps, ms } = await counted.longestTurn(async () => {
+      expect(statuses).toContain((await send(port, sent)).status)
     })
+    tellOf(expect.getState().currentTestName, ms)
+    expect(steps).toBeGreaterThan(0)
+    expect(steps).toBeLessThan(STEPS_PER_BYTE * body.length + STEPS_BESIDE)
+  }
 
   test.each(bodies)('a batch of 1 MiB with %s keeps nobody waiting', async (_, of) => {
     const change = '{"write":{"key":"a","text":"b","expectedVersion":0,"metadata":{"of":'
@@ -64,19 +83,15 @@ describe('while a hostile body is read', () => {
       of(1_024 * KIB),
       Buffer.from('}}}]}'),
     ])
-    const bearer = `Authorization: Bearer ${home.born.token}`
-    const sent = post('/api/agents/me/batch', body, bearer)
-    // Twice what it takes: of all bodies it is the largest.
-    expect(await least(50, () => waitFor(sent, [400, 413]))).toBeLessThan(50)
+    await expectBrief('/api/agents/me/batch', body, `Authorization: Bearer ${token}`, [400, 413])
   })
 
   describe.each([
-    ['/api/garden', 64 * KIB, 25],
-    ['/api/agents/birth', 128 * KIB, 25],
-  ])('%s', (path, bytes, boundMs) => {
-    test.each(bodies)(`%s keeps nobody waiting for ${boundMs} ms`, async (_, of) => {
-      const sent = post(path, of(bytes))
-      expect(await least(boundMs, () => waitFor(sent))).toBeLessThan(boundMs)
+    ['/api/garden', 64 * KIB],
+    ['/api/agents/birth', 128 * KIB],
+  ])('%s', (path, bytes) => {
+    test.each(bodies)('%s keeps nobody waiting', async (_, of) => {
+      await expectBrief(path, of(bytes))
     })
   })
 })

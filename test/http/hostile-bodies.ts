@@ -1,4 +1,6 @@
 /** JSON that is made to cost its reader more than its bytes: each body by its size. */
+import { Problem } from '../../src/errors.ts'
+import { decodeJson, parseStrictJson } from '../../src/http/json.ts'
 
 const filled = (unit: string, bytes: number): string => unit.repeat(bytes / unit.length)
 
@@ -55,9 +57,22 @@ export const hostileBodies: Readonly<Record<string, (bytes: number) => string>> 
   'many fractions that are not kept': (bytes) => `[${list(bytes, () => '0.00000000000000000')}]`,
   'a fraction of zeros': (bytes) => `[0.${filled('0', bytes)}1]`,
   'an exponent as long as the body': (bytes) => `[1e${filled('1234567890', bytes)}]`,
+  'many exponents as long as a number may be': (bytes) =>
+    `[${list(bytes, () => `1e-${'9'.repeat(397)}`)}]`,
+  'many exponents of six digits': (bytes) => `[${list(bytes, () => '1e-999999')}]`,
+  'many fractions of 17 digits': (bytes) => `[${list(bytes, () => '0.12345678901234567')}]`,
   'many keys beside a large integer': (bytes) =>
     `{"\\n":9007199254740992,${members(bytes, (n) => n.toString(36))}}`,
   'many short strings beside an escape': (bytes) => `["\\n",${list(bytes, () => '""')}]`,
   'many digits': (bytes) => `[${list(bytes, () => '0')}]`,
   'spaces alone': (bytes) => filled(' ', bytes),
+}
+
+/** Reads it, or refuses it as what a caller sent wrong. */
+export function read(body: Uint8Array): void {
+  try {
+    parseStrictJson(decodeJson(body))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+  }
 }

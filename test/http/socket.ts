@@ -7,7 +7,7 @@ export interface RawAnswer extends Refusal {
 }
 
 /** A server that does not answer within this is taken to hang. */
-const HANG_MS = 20_000
+const HANG_MS = 600_000
 
 function dechunk(body: Buffer): Buffer {
   const pieces: Buffer[] = []

@@ -15,6 +15,9 @@ async function* pieces(...texts: (string | Error)[]): AsyncGenerator<string> {
   }
 }
 
+/** Milliseconds. What has to end a test is the one limit that it is about. */
+const NEVER = 3_600_000
+
 const patience = { stallTimeout: 100 }
 
 /** A source without end, and how often it was asked. */
@@ -49,10 +52,11 @@ async function* silent(held: Promise<void>): AsyncGenerator<string> {
 async function serving(
   open: (incoming: Incoming) => AsyncIterable<string>,
   patience: Patience = { stallTimeout: 100 },
+  ended?: AbortSignal,
 ) {
   const closed = Promise.withResolvers<void>()
   const serve = async (incoming: Incoming): Promise<Answer> => {
-    const body: TextStream = { pieces: open(incoming), close: closed.resolve }
+    const body: TextStream = { pieces: open(incoming), close: closed.resolve, ended }
     return { status: 200, headers: {}, body }
   }
   const server: RunningServer = await listen(siteOf(serve), '127.0.0.1', 0, patience)
@@ -100,7 +104,7 @@ test('a reader that leaves closes the source', async () => {
   socket.destroy()
   await closed
   const before = asked()
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  for (let turns = 0; turns < 50; turns++) await turn()
   expect(asked()).toBe(before)
   await server.drain()
 })
@@ -121,7 +125,7 @@ test('a reader that left before its answer began closes the source, which waits'
   socket.destroy()
   await closed.promise
   await server.drain()
-}, 5_000)
+})
 
 test('a reader that takes nothing holds back the source, and is dropped', async () => {
   const { source, asked } = endless('x'.repeat(1_000_000))
@@ -130,6 +134,30 @@ test('a reader that takes nothing holds back the source, and is dropped', async 
   await closed
   expect(asked()).toBeLessThan(100)
   socket.destroy()
+  await server.drain()
+})
+
+test('an answer that is ended breaks off, though nobody takes what was written', async () => {
+  const ending = new AbortController()
+  const { source, asked } = endless('x'.repeat(1_000_000))
+  const patient = { stallTimeout: 60_000, paceGrace: 60_000 }
+  const { server, closed } = await serving(() => source, patient, ending.signal)
+  const socket = stall(server.port)
+  while (asked() === 0) await turn()
+  ending.abort()
+  await closed
+  const received = socket.resume().toArray()
+  expect(Buffer.concat(await received).toString()).not.toMatch(/\r\n0\r\n\r\n$/)
+  await server.drain()
+})
+
+test('an answer that was ended before it began is not begun', async () => {
+  const { source, asked } = endless('x')
+  const { server, closed } = await serving(() => source, patience, AbortSignal.abort())
+  const socket = stall(server.port)
+  await broken(socket)
+  await closed
+  expect(asked()).toBe(0)
   await server.drain()
 })
 
@@ -166,13 +194,13 @@ test('what is still sent to a reader that takes nothing does not keep it', async
 
 test('a reader that takes less than the least pace is dropped, though it never stalls', async () => {
   const { source } = endless('x'.repeat(16_384))
-  const slow = { stallTimeout: 10_000, leastPace: 1_000_000_000, paceGrace: 100 }
+  const slow = { stallTimeout: NEVER, leastPace: 1_000_000_000, paceGrace: 100 }
   const { server, closed } = await serving(() => source, slow)
   const socket = dawdle(server.port)
   await closed
   socket.destroy()
   await server.drain()
-}, 8_000)
+})
 
 test('a reader that keeps the pace is not dropped for what its source takes', async () => {
   const least = { stallTimeout: 100, leastPace: 1_000, paceGrace: 50 }
@@ -189,15 +217,20 @@ test('a reader that keeps the pace is not dropped for what its source takes', as
 
 test('an answer has a deadline, though its reader is quick and its source has nothing to say', async () => {
   const held = Promise.withResolvers<void>()
-  const { server, closed } = await serving(() => silent(held.promise), { answerTimeout: 100 })
+  const { server, closed } = await serving(() => silent(held.promise), {
+    stallTimeout: NEVER,
+    answerTimeout: 100,
+  })
   const socket = stall(server.port)
   await broken(socket)
   await closed
   held.resolve()
   await server.drain()
-}, 8_000)
+})
 
 describe('an answer that is one text', () => {
+  const unpaced = { ...patience, paceGrace: NEVER }
+
   async function answering(text: string, patience: Patience = {}) {
     const left = Promise.withResolvers<void>()
     const serve = async ({ body }: Incoming): Promise<Answer> => {
@@ -221,20 +254,20 @@ describe('an answer that is one text', () => {
   )
 
   test('and is not taken is dropped', async () => {
-    const { server, left } = await answering('x'.repeat(20_000_000), { stallTimeout: 100 })
+    const { server, left } = await answering('x'.repeat(20_000_000), unpaced)
     const socket = stall(server.port)
     await left
     socket.destroy()
     await server.drain()
-  }, 8_000)
+  })
 
   test('of many that are asked for and not taken is dropped too', async () => {
-    const { server, left } = await answering('x'.repeat(60_000), { stallTimeout: 100 })
+    const { server, left } = await answering('x'.repeat(60_000), unpaced)
     const socket = stall(server.port)
     const ask = setInterval(() => socket.write(getNext), 1)
     await left
     clearInterval(ask)
     socket.destroy()
     await server.drain()
-  }, 8_000)
+  })
 })

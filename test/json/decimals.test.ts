@@ -19,7 +19,7 @@ test.each([
 test('every number of JavaScript is kept as it writes it', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
-      expect(isKept(String(number), number)).toBe(true)
+      expect(isKept(String(number))).toBe(true)
     }),
   )
 })
@@ -32,7 +32,7 @@ test.each([
   ['1000000000000000000001', false],
   ['-0', true],
 ])('whether %s is kept: %s', (literal, kept) => {
-  expect(isKept(literal, Number(literal))).toBe(kept)
+  expect(isKept(literal)).toBe(kept)
 })
 
 test('an integer is kept where it is the same number of JavaScript', () => {
@@ -45,9 +45,50 @@ test('an integer is kept where it is the same number of JavaScript', () => {
     fc.property(fc.oneof(near, exact, doubled), (integer) => {
       const literal = String(integer)
       const kept = decimalOf(literal) === decimalOf(String(Number(literal)))
-      expect(isKept(literal, Number(literal))).toBe(kept)
+      expect(isKept(literal)).toBe(kept)
     }),
   )
+})
+
+/** The value as a fraction, by arithmetic that rounds nothing. */
+function exactly(literal: string): readonly [bigint, bigint] {
+  const [coefficient = '', exponent = '0'] = literal.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = coefficient.split('.')
+  const power = Number(exponent) - fraction.length
+  const digits = BigInt(whole + fraction)
+  return power < 0 ? [digits, 10n ** BigInt(-power)] : [digits * 10n ** BigInt(power), 1n]
+}
+
+function isSame(a: string, b: string): boolean {
+  const [[a1, a2], [b1, b2]] = [exactly(a), exactly(b)]
+  return a1 * b2 === b1 * a2
+}
+
+test('a number is kept where JavaScript writes the same number again, whatever its size', () => {
+  const digits = fc.stringMatching(/^-?[1-9]\d{0,19}$/)
+  const literal = fc.oneof(
+    fc.tuple(digits, fc.integer({ min: -345, max: 330 })).map(([n, e]) => `${n}e${e}`),
+    fc.tuple(digits, fc.stringMatching(/^\d{1,19}$/)).map(([n, f]) => `${n}.${f}`),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n.toExponential()),
+  )
+  fc.assert(
+    fc.property(literal, (sent) => {
+      const value = Number(sent)
+      const kept = Number.isFinite(value) && isSame(sent, String(value))
+      expect(isKept(sent)).toBe(kept)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test.each([
+  ['{"a":1e99999999999999999999}', '{"a":1e99999999999999999999}', true],
+  ['{"a":1e99999999999999999999}', '{"a":10e99999999999999999998}', false],
+  ['{"a":1e9007199254740993}', '{"a":1e9007199254740992}', false],
+  ['{"a":1e9007199254740992}', '{"a":1e9007199254740991}', false],
+  ['{"a":1e100000000000000}', '{"a":10e99999999999999}', true],
+])('%s, as an old home may hold it, and %s are the same: %s', (one, other, same) => {
+  expect(sameValue(one, ` ${other}`)).toBe(same)
 })
 
 test.each([

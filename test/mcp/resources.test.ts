@@ -1,7 +1,9 @@
 /** Memories as resources, and who is told that they changed. */
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Born, embedded, openService, type TestService, write } from '../harness.ts'
+import { hashToken } from '../../src/pipeline/tokens.ts'
+import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import { appBeside, type Born, embedded, openService, type TestService, write } from '../harness.ts'
 import { connect, eras } from './clients.ts'
 
 let service: TestService
@@ -98,6 +100,63 @@ describe('a client of today', () => {
     await write(service, born.token, 'other', 'x')
     expect(await heard(1)).toEqual(['list'])
     await subscription.close()
+  })
+
+  test('is told of a rename by either name', async () => {
+    await write(service, born.token, 'old', 'x')
+    const heard = changesOf(client)
+    const uris = ['memory:///old', 'memory:///new']
+    const subscription = await client.listen({ resourceSubscriptions: uris })
+    await service.call('POST', '/api/agents/me/batch', {
+      token: born.token,
+      body: { operations: [{ rename: { from: 'old', to: 'new', expectedVersion: 1 } }] },
+    })
+    expect((await heard(2)).toSorted()).toEqual(uris.toSorted())
+    await subscription.close()
+  })
+
+  test.each([
+    {
+      asked: { resourcesListChanged: true, resourceSubscriptions: ['memory:///plan'] },
+      told: ['list', 'memory:///plan'],
+    },
+    { asked: { resourcesListChanged: true }, told: ['list'] },
+    {
+      prefix: 'plan',
+      asked: { resourceSubscriptions: ['memory:///other', 'memory:///plan'] },
+      told: ['memory:///plan'],
+    },
+  ])('is told of $told where it missed what happened', async ({ prefix, asked, told }) => {
+    const few = await openService(embedded, { EVENTS_PER_AGENT: '10' })
+    const { token, operatorToken } = await few.birth()
+    const named = async (prefix: string) => {
+      const body = { name: 'plans', access: 'read', prefix }
+      const made = await few.call('POST', '/api/agents/me/keys/named', {
+        token: operatorToken,
+        body,
+      })
+      return String(made.body.token)
+    }
+    const reader = prefix === undefined ? token : await named(prefix)
+    const identity = await few.store.identify(hashToken(token))
+    if (!identity) throw new Error('the token is void')
+    let answers = true
+    const { eventsAfter } = few.store
+    const app = appBeside(few, {
+      eventsAfter: (...asked) =>
+        answers ? eventsAfter(...asked) : Promise.reject(new StoreUnavailable('gone')),
+    })
+    const follower = await connect({ ...few, app }, reader, 'modern')
+    const heard = changesOf(follower)
+    const subscription = await follower.listen(asked)
+    answers = false
+    await write(few, token, 'plan', 'x')
+    for (let n = 0; n < 128; n++) await few.store.recordEvent(identity, 'export', few.now())
+    answers = true
+    expect((await heard(told.length)).toSorted()).toEqual(told)
+    await subscription.close()
+    app.stopAccepting()
+    await few.close()
   })
 
   test('is told of nothing out of the reach of its key', async () => {

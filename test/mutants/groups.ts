@@ -22,7 +22,8 @@ export const groups: Readonly<Record<string, Group>> = {
       ...src('http', 'address'),
     ],
     tests: [
-      ...test('http', 'address connections holdings'),
+      'test/http/address.test.ts',
+      ...test('http/limits', 'connections concurrency-limit fair-queue'),
       ...test(
         'pipeline',
         'origins same-site session-guards guards endpoint counted bearer sessions',
@@ -38,10 +39,10 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src('pipeline', 'tokens'),
       ...src('home', 'birth-key account'),
-      ...src('home/passwords', 'passwords guessable turns'),
+      ...src('home/passwords', 'passwords guessable'),
     ],
     tests: [
-      ...test('home', 'credentials passwords password-turns guessable account birth'),
+      ...test('home', 'credentials passwords guessable account birth'),
       'test/strangers/account-guessing.test.ts',
       ...['test/faults.test.ts', 'test/secrets.test.ts', 'test/web/guards.test.ts'],
       'test/printed-keys.test.ts',

@@ -1,6 +1,6 @@
 /** An export that the server breaks off: the pool gets no connection back that is of no use. */
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/home.ts'
@@ -45,7 +45,7 @@ async function breakOff(how: string, count: number): Promise<void> {
   const waiting = `FROM pg_stat_activity WHERE datname = current_database()
     AND application_name = 'agent-home export' AND wait_event_type = 'Lock'`
   const allWait = async () => (await watcher.query(`SELECT 1 ${waiting}`)).rowCount === count
-  await vi.waitUntil(allWait, 5_000)
+  await expect.poll(allWait).toBe(true)
   await watcher.query(`SELECT ${how}(pid) ${waiting}`)
 }
 

@@ -1,4 +1,5 @@
 /** What an import has written that is not over: nothing to anybody, and gone where it ends in nothing. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/home.ts'
@@ -27,6 +28,17 @@ const silence = statement(
   'UPDATE staged_imports SET touched_at = 1 WHERE agent_id = $1 AND touched_at > 0',
 )
 
+const givingUp = statement(
+  'give_up_some',
+  'UPDATE staged_imports SET touched_at = 0 WHERE agent_id = $1',
+)
+
+const dropFirst = statement(
+  'drop_first',
+  `DELETE FROM log WHERE agent_id = $1
+     AND n = (SELECT min(n) FROM log WHERE agent_id = $1 AND n < 0)`,
+)
+
 /** Another node on the same database. */
 const openBesideSame = () =>
   openFixture({
@@ -39,13 +51,23 @@ const aheadOf = async ({ agentId }: Identity) => {
   return found
 }
 
+const NO_BOUNDS = { bytes: 0, memories: 0 }
+
 const NONE = { rows: 0, marks: 0 }
 
 /** `midway`: before the last piece. */
-async function* source(versions: readonly KeptVersion[], midway: () => unknown) {
+async function* pieces(versions: readonly KeptVersion[], midway: () => unknown) {
   for (const version of versions) yield [version]
   await midway()
   yield []
+}
+
+/** It is read once to be counted; what happens midway does when it is written. */
+function source(versions: readonly KeptVersion[], midway: () => unknown) {
+  let reads = 0
+  return {
+    [Symbol.asyncIterator]: () => pieces(versions, reads++ > 0 ? midway : () => {}),
+  }
 }
 
 const bring = (
@@ -53,10 +75,7 @@ const bring = (
   midway: () => unknown,
   versions = three,
   how: ImportOrder = REPLACE,
-) =>
-  opened.fixture
-    .store()
-    .importMemories(identity, { [Symbol.asyncIterator]: () => source(versions, midway) }, how, NOON)
+) => opened.fixture.store().importMemories(identity, source(versions, midway), how, NOON)
 
 const three = ['a', 'b', 'c'].map((key) => kept(key, 1, 'x'))
 
@@ -117,6 +136,17 @@ test('what a node has left that ended in the midst is given up by the next impor
   expect(await bring(left, () => {})).toMatchObject({ outcome: 'imported' })
 })
 
+test('what another node began to give up is not gone on with', async () => {
+  const { operator } = await opened.fixture.agent()
+  const giveUpSome = async () => {
+    await opened.connections.write(givingUp, operator.agentId)
+    await opened.connections.write(dropFirst, operator.agentId)
+  }
+  await expect(bring(operator, giveUpSome)).rejects.toThrow(StoreUnavailable)
+  expect(await opened.fixture.store().readProfile(operator)).toMatchObject({ memoryCount: 0 })
+  expect(await bring(operator, () => {})).toMatchObject({ outcome: 'imported', imported: 3 })
+})
+
 test('one of another node that goes on is left alone at a start', async () => {
   const { operator } = await opened.fixture.agent()
   const seen: unknown[] = []
@@ -137,6 +167,39 @@ test('two imports into one home are each all there', async () => {
   const other = () => bring(operator, () => {}, two)
   expect(await bring(operator, other)).toMatchObject({ imported: 3, conflicts: ['a', 'b', 'c'] })
   expect(await aheadOf(operator)).toEqual({ rows: 1, marks: 0 })
+})
+
+const sizeOfLog = statement<{ bytes: number }>(
+  'size_of_log',
+  "SELECT pg_total_relation_size('log') AS bytes",
+)
+
+test.each([
+  { what: 'over the bytes of a home', bounds: { bytes: 100_000 }, outcome: 'over_quota', rows: 8 },
+  { what: 'over its memories', bounds: { memories: 10 }, outcome: 'over_quota', rows: 12 },
+  { what: 'a conflict at its end', bounds: {}, outcome: 'conflict', rows: 256 },
+])('4 MiB that are $what are not written', async ({ bounds, outcome, rows }) => {
+  const { operator } = await opened.fixture.agent()
+  await opened.fixture.write(operator, { key: 'k255' })
+  await opened.fixture.restart({ ...NO_BOUNDS, ...bounds })
+  // Of what PostgreSQL can press into nothing it would not tell.
+  const text = () => randomBytes(8_000).toString('hex')
+  let read = 0
+  async function* counted() {
+    for (let n = 0; n < 256; n++) {
+      read++
+      yield [kept(`k${String(n).padStart(3, '0')}`, 1, text())]
+    }
+  }
+  const sent = { [Symbol.asyncIterator]: counted }
+  const sizeNow = async () => (await opened.connections.read(sizeOfLog))[0]?.bytes ?? 0
+  const before = await sizeNow()
+  const order = { onConflict: 'fail', dryRun: false } as const
+  const answer = await opened.fixture.store().importMemories(operator, sent, order, NOON)
+  await opened.fixture.restart(NO_BOUNDS)
+  expect(answer.outcome).toBe(outcome)
+  expect((await sizeNow()) - before).toBeLessThan(65_536)
+  expect(read).toBeLessThanOrEqual(rows)
 })
 
 test('what gives way to others meanwhile is no part of it', async () => {

@@ -137,9 +137,11 @@ async function bring(verbs: Verbs, identity: Identity, turn: Turn): Promise<numb
   if ('erasure' in turn) await verbs.eraseMemory(identity, turn.key, turn.erasure, NOON)
   if (!('source' in turn)) return 0
   const { source, order } = turn
-  const pieces = (async function* () {
-    for (let at = 0; at < source.length; at += 3) yield source.slice(at, at + 3)
-  })()
+  const pieces = {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < source.length; at += 3) yield source.slice(at, at + 3)
+    },
+  }
   const answer = await verbs.importMemories(identity, pieces, order, NOON)
   return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
 }

@@ -38,12 +38,17 @@ const outrun = (first: () => Promise<unknown>) => {
   return { writeMemory: writeVerb({ ...connections, read }, nothing, unbounded.home, change) }
 }
 
-/** Until somebody waits for what `other` holds. */
-async function somebodyWaits(): Promise<void> {
+/** Until somebody waits for what `other` holds, or all is over that could wait for it. */
+async function somebodyWaits(working?: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  working?.then(over, over)
   const waiting = `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database OR database IS NULL
     WHERE NOT granted AND d.datname = current_database()`
   const waits = () => connections.read({ name: 'waiting', text: waiting })
-  while ((await waits()).length === 0);
+  while (!isOver && (await waits()).length === 0);
 }
 
 /** Does this in a transaction that is committed once the work waits for it. */
@@ -54,7 +59,7 @@ async function whileUncommitted<T>(
   await other.query('BEGIN')
   for (const [sql, ...values] of statements) await other.query(sql, values)
   const working = work()
-  await somebodyWaits()
+  await somebodyWaits(working)
   await other.query('COMMIT')
   return working
 }
@@ -180,6 +185,52 @@ test('of a birth that fails, the error is told as it is', async () => {
   await expect(bear(stray, noLimits, NOON)).rejects.toThrow('duplicate key')
   const joined = newBirth({ account: { join: 'no such account' } })
   await expect(bear(joined, noLimits, NOON)).rejects.toThrow('foreign key')
+})
+
+test('the last birth that a limit allows is another’s, who is quicker by less than a commit', async () => {
+  const [mine, theirs] = [newBirth({ bornFrom: '192.0.2.7' }), newBirth()]
+  const limits = { ...noLimits, perAddress: 1 }
+  const answer = await whileUncommitted(
+    [
+      ["SELECT FROM gates WHERE name = 'births' FOR UPDATE"],
+      [
+        `INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
+         VALUES ($1, 'Echo', 'Is quicker.', 'zerno', 'active', 7, 7)`,
+        theirs.agentId,
+      ],
+      [
+        `INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
+         VALUES ($1, $2, 'theirs', 'salt', '192.0.2.7', $3)`,
+        theirs.keyHash,
+        theirs.agentId,
+        NOON,
+      ],
+    ],
+    () => fixture.store().bear(mine, limits, NOON),
+  )
+  expect(answer).toMatchObject({ outcome: 'over_limit', count: { fromAddress: 1 } })
+})
+
+test('an arrival waits for one of another node, and comes after it', async () => {
+  const store = fixture.store()
+  const theirs = '01ffffff-ffff-7fff-bfff-fffffffffff0'
+  const mine = '01a00000-0000-7000-8000-000000000001'
+  const left = { feed: 'garden', room: 'shepit-wall', text: 'x', identity: 'a', identityType: 'ai' }
+  const id = await whileUncommitted(
+    [
+      ["SELECT FROM gates WHERE name = 'arrivals' FOR UPDATE"],
+      [
+        `INSERT INTO entries
+           (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)
+         VALUES ($1, 'garden', 'shepit-wall', 'b', 'ai', '{}', 7, 'theirs', '', 1)`,
+        theirs,
+      ],
+    ],
+    () => store.leaveEntry({ ...left, id: mine, details: '{}', labels: [], createdAt: NOON }),
+  )
+  expect(id > theirs).toBe(true)
+  // Whoever read theirs resumes behind it, and must still be told of mine.
+  expect((await store.entriesAfter(theirs, 10, 65_536)).map((each) => each.id)).toEqual([id])
 })
 
 test('a birth that no limit counts waits for no other', async () => {

@@ -14,7 +14,7 @@ import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
 /** A busy machine may take its time to fill a table. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 600_000
 
 let database: Database
 let store: Store

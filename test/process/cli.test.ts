@@ -160,6 +160,17 @@ test.concurrent('an export is whole or not there, and replaces nothing unasked',
   expect(readdirSync(directory).filter((name) => name.includes('.part'))).toEqual([])
 })
 
+test.concurrent('an import says how much of a history it left out', async () => {
+  const { say, born, directory } = await open()
+  await say('write', 'plan', 'one')
+  await say('write', 'plan', 'two', '--expect', '1')
+  const file = join(directory, 'home.json')
+  await say('export', file, '--history')
+  const operator = ['--token', born.operator_token]
+  const { stdout } = await say('import', file, '--on-conflict', 'replace', ...operator)
+  expect(stdout).toBe('1 imported, 0 skipped; earlier versions left out: 1; there already: plan.\n')
+})
+
 test.concurrent('a birth without consent is refused, with what to do', async () => {
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await speak(['birth', ...flags, '--url', url])

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { times } from '../effort.ts'
+import { tell, times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, type PostgresServer } from '../postgres/server.ts'
 import { unbounded } from '../unbounded.ts'
@@ -13,7 +13,6 @@ import { eventsOf, faultsOfLog, halves } from './log.ts'
 import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
 import { cleanUp } from './program.ts'
 
-const BACK_WITHIN_MS = 10_000
 const KEYS = ['a', 'b', 'c', 'd']
 /** Before each kill. */
 const CHANGES = times(200)
@@ -31,6 +30,7 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
   const { token } = await birth(nodes[0]?.url ?? '')
   const load = loadOn(nodes, token, KEYS)
   const stops = nodes.map((_, node) => load.start(node, 8))
+  const outages: number[] = []
   for (let cycle = 0; cycle < 3; cycle++) {
     const before = load.saved()
     await load.until(() => load.saved() > before + CHANGES)
@@ -39,9 +39,10 @@ test('kill -9 and restart of PostgreSQL under load, three times', async () => {
     await server.start()
     const startedAt = performance.now()
     await load.until(() => load.saved() > atKill + 16)
-    expect(performance.now() - startedAt).toBeLessThan(BACK_WITHIN_MS)
+    outages.push(Math.round(performance.now() - startedAt))
   }
   await Promise.all(stops.map((stop) => stop()))
+  await tell('nodes write again after the start of PostgreSQL, in ms', () => outages)
   await readEach(load, KEYS)
   expect(faultsOf(load.history())).toEqual([])
   expect(await faultsOfLog(nodes[0]?.url ?? '', token, load.history())).toEqual([])

@@ -1,6 +1,7 @@
 /** Where a process of the program keeps its data, on each engine, and a look into it from beside. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { freshDatabase } from './nodes.ts'
 import { freshDirectory } from './program.ts'
@@ -55,4 +56,22 @@ export type EngineName = keyof typeof keepings
 export async function numberOf({ ask }: Keeping, sql: string): Promise<number> {
   const [row = {}] = await ask(sql)
   return Number(Object.values(row)[0])
+}
+
+/** Waits until a statement answers at least so many. Throws where the work is over before. */
+export async function reaches(
+  keeping: Keeping,
+  sql: string,
+  least: number,
+  work: Promise<unknown>,
+): Promise<void> {
+  let isOver = false
+  const noticed = work.finally(() => {
+    isOver = true
+  })
+  noticed.catch(() => {})
+  while ((await numberOf(keeping, sql)) < least) {
+    if (isOver) throw new Error('the work was over before it was met: it must be larger')
+    await pause(1)
+  }
 }

@@ -1,15 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { PATIENCE } from '../../src/http/server.ts'
 import { memoryPath } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth, readMemory } from './calls.ts'
-import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+import { cleanUp, freshDirectory, patient, type Server, serve } from './program.ts'
 
 afterAll(cleanUp)
 
-const LIMIT_MS = 10_000
+/** Nobody is cut off: a drain that waits for more than what runs never ends. */
+const ENDLESS = { requestTimeout: 86_400_000, drainLimit: 86_400_000 }
 
 const body = JSON.stringify({ key: 'last', text: 'word', expectedVersion: 0 })
 
@@ -41,11 +43,10 @@ async function beginWrite({ url }: Server, token: string) {
 
 test.concurrent('SIGTERM lets a request finish, says that it is stopping, and exits with 0', async () => {
   const directory = freshDirectory()
-  const server = await serve({ directory })
+  const server = await serve({ directory, ...patient(ENDLESS) })
   const { token } = await birth(server.url)
   const { socket, hears } = await beginWrite(server, token)
 
-  const startedAt = performance.now()
   const ended = server.kill('SIGTERM')
   await server.says(/"msg":"stopping"/)
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
@@ -55,7 +56,6 @@ test.concurrent('SIGTERM lets a request finish, says that it is stopping, and ex
 
   const { code, output } = await ended
   expect(code).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS)
   expect(output).toMatch(/"msg":"stopped"/)
 
   const again = await serve({ directory })
@@ -63,11 +63,13 @@ test.concurrent('SIGTERM lets a request finish, says that it is stopping, and ex
 })
 
 test.concurrent('an idle kept-alive connection does not hold up the stop', async () => {
-  const server = await serve({ directory: freshDirectory() })
+  const keptAlive = { keepAliveTimeout: 86_400_000 }
+  const server = await serve({
+    directory: freshDirectory(),
+    ...patient({ ...ENDLESS, ...keptAlive }),
+  })
   await (await fetch(`${server.url}/healthz`)).text()
-  const startedAt = performance.now()
   expect((await server.kill('SIGTERM')).code).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
 })
 
 async function writeUntilLost({ write }: Recorder, key: string, wrote: () => void) {
@@ -78,19 +80,17 @@ async function writeUntilLost({ write }: Recorder, key: string, wrote: () => voi
   }
 }
 
-test.concurrent('under load it stops at once, and every acknowledged write is kept', async () => {
+test.concurrent('under load it stops without cutting anybody off, and every acknowledged write is kept', async () => {
   const directory = freshDirectory()
   const env = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
-  let server = await serve({ directory, env })
+  let server = await serve({ directory, ...patient(ENDLESS, env) })
   const { token } = await birth(server.url)
   const record = recorder(() => server.url, token)
   const keys = ['plan', 'notes', 'log', 'self']
   const loaded = Promise.withResolvers<void>()
   const load = keys.map((key) => writeUntilLost(record, key, loaded.resolve))
   await loaded.promise
-  const startedAt = performance.now()
   expect((await server.kill('SIGTERM')).code).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(3_000)
   await Promise.all(load)
 
   server = await serve({ directory, env })
@@ -106,13 +106,17 @@ test.concurrent('it stops although the reader of its log is gone', async () => {
 })
 
 test.concurrent('a request that never ends is cut off at the limit, and the exit is clean', async () => {
-  const server = await serve({ directory: freshDirectory() })
+  const server = await serve({
+    directory: freshDirectory(),
+    ...patient({ ...ENDLESS, drainLimit: 100 }),
+  })
   const { token } = await birth(server.url)
   const { socket } = await beginWrite(server, token)
   const cut = once(socket, 'close')
-  const startedAt = performance.now()
-  const { code } = await server.kill('SIGTERM')
-  expect(code).toBe(0)
-  expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS)
+  expect((await server.kill('SIGTERM')).code).toBe(0)
   await cut
+})
+
+test('the limit leaves time to be gone within the 10 s that supervisors wait', () => {
+  expect(PATIENCE.drainLimit).toBe(8_000)
 })

@@ -1,13 +1,12 @@
 /** A process that is killed while it erases an agent: the agent is gone, and all of it with the next. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
-import { keepings, numberOf } from './databases.ts'
+import { keepings, numberOf, reaches } from './databases.ts'
 import { bring } from './exported.ts'
 import { dropDatabases } from './nodes.ts'
 import { cleanUp, serve } from './program.ts'
 
-const FILE = { keys: 1_000, versions: 20, text: 'x'.repeat(200) }
+const FILE = { keys: 1_000, versions: 50, text: 'x'.repeat(20) }
 
 const MARKED = 'SELECT count(*) FROM erased_agents'
 
@@ -35,7 +34,7 @@ test.each(['sqlite', 'postgres'] as const)(
     const body = JSON.stringify({ agent_id })
     const erased = fetch(`${server.url}/api/agents/me/erase`, { method: 'POST', headers, body })
     const answer = erased.then(({ status }) => status).catch(() => 'cut off')
-    while ((await numberOf(keeping, MARKED)) === 0) await pause(1)
+    await reaches(keeping, MARKED, 1, answer)
     await server.kill('SIGKILL')
     expect(await answer).toBe('cut off')
     expect([await left('credentials'), await left('homes')]).toEqual([0, 0])
@@ -48,5 +47,4 @@ test.each(['sqlite', 'postgres'] as const)(
     const { memory } = await readMemory(next.url, other.token, 'own')
     expect(memory).toMatchObject({ text: 'mine', version: 1 })
   },
-  60_000,
 )

@@ -1,6 +1,7 @@
 /** The stream of a home, over two nodes of which one goes away. */
 import { afterAll, expect, test } from 'vitest'
 import { birth, writeMemory } from './calls.ts'
+import { follow, idsUntil } from './following.ts'
 import { dropDatabases, startNodes } from './nodes.ts'
 import { cleanUp, type Server } from './program.ts'
 
@@ -9,26 +10,9 @@ afterAll(async () => {
   await dropDatabases()
 })
 
-const open = (node: Server, token: string, lastEventId: number): Promise<Response> =>
-  fetch(`${node.url}/api/agents/me/events/stream`, {
-    headers: { authorization: `Bearer ${token}`, 'last-event-id': String(lastEventId) },
-  })
-
-/** Ids as they come, until there are so many or the stream is over. */
-async function idsOf({ body }: Response, most: number): Promise<number[]> {
-  if (!body) throw new Error('no stream')
-  const ids: number[] = []
-  let text = ''
-  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
-    text += piece
-    const blocks = text.split('\n\n')
-    text = blocks.pop() ?? ''
-    ids.push(
-      ...blocks.flatMap((block) => /^id: (\d+)\nevent: write/.exec(block)?.[1] ?? []).map(Number),
-    )
-    if (ids.length >= most) break
-  }
-  return ids
+const idsOf = (stream: Response, most: number): Promise<number[]> => {
+  let left = most
+  return idsUntil(stream, (event) => event.includes('\nevent: ') && --left === 0)
 }
 
 test('what one node writes is heard on the other, and after it on the one that is left', async () => {
@@ -37,16 +21,16 @@ test('what one node writes is heard on the other, and after it on the one that i
   const { token } = await birth(a.url)
   const write = (node: Server, n: number) =>
     writeMemory(node.url, token, { key: `k${n}`, text: 'text', expectedVersion: 0 })
-  const hearing = idsOf(await open(a, token, 0), 20)
+  const hearing = idsOf(await follow(a, token, 0), 20)
   for (let n = 0; n < 20; n++) await write(b, n)
   const heard = await hearing
-  const rest = idsOf(await open(a, token, heard.at(-1) ?? 0), 1_000)
+  const rest = idsOf(await follow(a, token, heard.at(-1) ?? 0), 1_000)
   for (let n = 20; n < 30; n++) await write(n % 2 ? a : b, n)
   await a.kill('SIGTERM')
   heard.push(...(await rest.catch(() => [])))
   for (let n = 30; n < 35; n++) await write(b, n)
   const left = 35 - heard.length
-  heard.push(...(await idsOf(await open(b, token, heard.at(-1) ?? 0), left)))
+  heard.push(...(await idsOf(await follow(b, token, heard.at(-1) ?? 0), left)))
   expect(heard).toEqual(Array.from({ length: 35 }, (_, n) => n + 1))
 })
 
@@ -54,7 +38,7 @@ test('a token that one node revokes ends the streams of the other', async () => 
   const [a, b] = await startNodes(2)
   if (!a || !b) throw new Error('two nodes did not start')
   const { token, operator_token } = await birth(a.url)
-  const stream = await open(a, token, 0)
+  const stream = await follow(a, token, 0)
   const text = stream.text()
   const headers = { authorization: `Bearer ${operator_token}` }
   await fetch(`${b.url}/api/agents/me/keys`, { method: 'POST', headers })

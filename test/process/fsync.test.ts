@@ -3,18 +3,18 @@
  * in which order the process wrote its log, synced it, and answered.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { recorder } from '../history/recorder.ts'
 import { birth, eraseMemory } from './calls.ts'
 import { changeInEveryWay, WAYS } from './every-change.ts'
-import { cleanUp, freshDirectory, type Launch, serve } from './program.ts'
+import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
 const ROUNDS = 4
 /** With an erasure in each round. */
 const CHANGES = ROUNDS * (WAYS + 1)
-const CALLS = 'trace=pwrite64,pwritev,fsync,fdatasync,write,writev,sendto,sendmsg'
+const CALLS = 'trace=pwrite64,pwritev,fsync,fdatasync,write,writev,sendto,sendmsg,rename'
 
 afterEach(cleanUp)
 
@@ -75,6 +75,80 @@ describe.skipIf(cannotTrace)('before an answer leaves', () => {
     // An erasure empties the log, which syncs it whatever a commit does.
     expect(await acknowledged({ env })).toEqual({ durable: ROUNDS, early: CHANGES - ROUNDS })
   })
+})
+
+/** What was done to a file until it had its name, one after the other. */
+function stepsTo(file: string, trace: string): string[] {
+  const lines = trace.split('\n').map((line) => line.split(/\s+(.*)/))
+  const quoted = `"${file}"`
+  const [, named = ''] = lines.find(([, call]) => call?.includes(`, ${quoted}`)) ?? []
+  const [, from = ''] = /"([^"]+)"/.exec(named) ?? []
+  const steps: string[] = []
+  /** What is not over yet, by thread. */
+  const begun = new Map<string, string>()
+  for (const [thread = '', call = ''] of lines) {
+    const [, name = '', on = ''] = /^(\w+)\((?:\d+<([^>]*)>)?/.exec(call) ?? []
+    const about = { [from]: 'file', [dirname(file)]: 'directory' }[on]
+    const isSync = /^f(data)?sync$/.test(name)
+    let step = about && (isSync ? `sync ${about}` : `write ${about}`)
+    if (name === 'rename' && call.includes(quoted)) step = 'rename'
+    if (step && call.endsWith('<unfinished ...>')) begun.set(thread, step)
+    else if (/^<\.\.\. \w+ resumed>/.test(call)) {
+      step = begun.get(thread)
+      begun.delete(thread)
+    }
+    const isOver = step && !begun.has(thread) && !/= -1 /.test(call)
+    if (step && isOver && steps.at(-1) !== step) steps.push(step)
+  }
+  return steps
+}
+
+describe.skipIf(cannotTrace)('before a command says that a file is there', () => {
+  const TO_LAST = ['write file', 'sync file', 'rename', 'sync directory']
+
+  async function traced(directory: string, env: Record<string, string>, ...args: string[]) {
+    const trace = join(directory, 'trace')
+    const under = ['strace', '-D', '-f', '-y', '-s', '300', '-e', CALLS, '-o', trace]
+    const { code, output } = await launch({ directory, under, env, args }).ended
+    expect({ code, output }).toMatchObject({ code: 0 })
+    return readFileSync(trace, 'utf8')
+  }
+
+  test('a backup is on the disk, with its name', async () => {
+    const directory = realpathSync(freshDirectory())
+    const server = await serve({ directory })
+    await birth(server.url)
+    await server.kill('SIGTERM')
+    const trace = await traced(directory, {}, 'backup', 'copy.db')
+    expect(stepsTo(join(directory, 'copy.db'), trace).slice(-4)).toEqual(TO_LAST)
+  })
+
+  test('an export is on the disk, and so is a token that was saved', async () => {
+    const directory = realpathSync(freshDirectory())
+    const { url } = await serve({ directory })
+    const env = { XDG_CONFIG_HOME: directory }
+    const said = ['--url', url, '--name', 'A', '--purpose', 'B', '--symbol', 'zerno']
+    const saving = ['birth', ...said, '--operator-consent', '--save', 'me']
+    const profiles = join(directory, 'agent-home', 'profiles.json')
+    expect(stepsTo(profiles, await traced(directory, env, ...saving)).slice(-4)).toEqual(TO_LAST)
+    const exporting = ['export', 'mine.json', '--profile', 'me']
+    const trace = await traced(directory, env, ...exporting)
+    expect(stepsTo(join(directory, 'mine.json'), trace).slice(-4)).toEqual(TO_LAST)
+  })
+})
+
+test('the steps to a file are read by their order', () => {
+  const write = '9 write(20</d/x.part/x>, "a", 1) = 1'
+  const begun = '9 fsync(20</d/x.part/x> <unfinished ...>'
+  const ended = '9 <... fsync resumed>) = 0'
+  const failed = '9 fsync(20</d/x.part/x>) = -1 EIO (Input/output error)'
+  const rename = '1 rename("/d/x.part/x", "/d/x") = 0'
+  const directory = '1 fsync(20</d>) = 0'
+  const read = (...lines: string[]) => stepsTo('/d/x', lines.join('\n'))
+  const whole = ['write file', 'sync file', 'rename', 'sync directory']
+  expect(read(write, write, begun, ended, rename, directory)).toEqual(whole)
+  expect(read(write, begun, rename, ended)).toEqual(['write file', 'rename', 'sync file'])
+  expect(read(write, failed, rename)).toEqual(['write file', 'rename'])
 })
 
 test('a trace is read by its order', () => {

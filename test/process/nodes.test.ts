@@ -199,14 +199,12 @@ test('the stream of one node shows what was left through the other', async () =>
     }
   }
   await until(/event: welcome/)
-  const startedAt = performance.now()
   await fetch(`${b.url}/api/garden`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text: 'a trace from the other node' }),
   })
   await until(/a trace from the other node/)
-  expect(performance.now() - startedAt).toBeLessThan(5_000)
   await text.cancel()
 })
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { inject } from 'vitest'
+import type { Patience } from '../../src/http/server.ts'
 import { directoryOnDisk } from '../files.ts'
 
 const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
@@ -46,6 +47,12 @@ export interface Launch {
   /** Another command altogether, such as npm. It is signalled together with its children. */
   readonly command?: readonly string[]
 }
+
+/** The program, as it starts with another patience than its own. */
+export const patient = (patience: Patience, env: Readonly<Record<string, string>> = {}) => ({
+  entry: 'test/process/patient.ts',
+  env: { ...env, PATIENCE: JSON.stringify(patience) },
+})
 
 const running = new Set<Program>()
 

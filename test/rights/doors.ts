@@ -8,7 +8,7 @@ import { gatewayEndpoints } from '../../src/gateway/index.ts'
 import { createHome } from '../../src/home/home.ts'
 import { homeEndpoints } from '../../src/home/index.ts'
 import type { Serve } from '../../src/http/call.ts'
-import { createHoldings } from '../../src/http/holdings.ts'
+import { createConcurrencyLimit } from '../../src/http/limits/concurrency-limit.ts'
 import { mcpEndpoints } from '../../src/mcp/index.ts'
 import { operationsEndpoints } from '../../src/operations/index.ts'
 import { createMeasures } from '../../src/operations/measures.ts'
@@ -62,7 +62,7 @@ export function openDoors(
   env: Readonly<Record<string, string>>,
 ): Doors {
   const config = loadConfig({ ...unlimited, ...env })
-  const streams = createHoldings(config.STREAMS_PER_ADDRESS)
+  const streams = createConcurrencyLimit({ perClient: config.STREAMS_PER_ADDRESS })
   const parts = { config, store, clock, random: randomBytes, log, stopwatch, streams }
   const admission = narrowDoor()
   const home = createHome(parts)

@@ -32,10 +32,23 @@ const left = (more: object = {}): Example => ({
   outcome: '201',
 })
 
+const AT = '2020-11-21T10:00:00.000Z'
+
 const emptyExport = {
-  ...{ format: 'service-home-v1', agent: {}, exportedAt: '2026-11-21T10:00:00.000Z' },
+  ...{ format: 'service-home-v1', agent: {}, exportedAt: AT },
   ...{ memoryCount: 0, memories: [] },
 }
+
+/** Of one memory: what brings nothing is not written. */
+const exportOf = (fresh: number) => ({
+  ...{ format: 'service-home-v1', agent: {}, exportedAt: AT, memoryCount: 1 },
+  memories: [
+    {
+      ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key: `import-${fresh}`, text: 'x' },
+      ...{ metadata: {}, version: 1, createdAt: AT, updatedAt: AT },
+    },
+  ],
+})
 
 export const examples: Readonly<Record<string, Example>> = {
   previewAgent: page,
@@ -75,7 +88,7 @@ export const examples: Readonly<Record<string, Example>> = {
   searchMemories: { query: 'q=mine', outcome: '200' },
   readContext: page,
   exportMemories: page,
-  importMemories: { body: () => emptyExport, outcome: '200' },
+  importMemories: { body: exportOf, outcome: '200' },
   rotateAgentKey: page,
   listNamedKeys: page,
   createNamedKey: { body: () => ({ name: 'CI', access: 'read' }), outcome: '201' },

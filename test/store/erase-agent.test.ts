@@ -4,13 +4,22 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
 import { eraseAgentVerb, eraseLogs } from '../../src/store/sqlite/erase-agent.ts'
-import { least, threadMs } from '../http/longest-wait.ts'
 import { NOON } from './fixture.ts'
-import { db, kept, newHome, openDatabase, openWork, REPLACE, sourceOf } from './import-work.ts'
+import {
+  db,
+  kept,
+  newHome,
+  openDatabase,
+  openWork,
+  REPLACE,
+  sourceOf,
+  watchWrites,
+} from './import-work.ts'
 
 openDatabase()
 
-const LONGEST_MS = 25
+/** Of one write: the first gives up 1,000 memories, the others 128 versions of 4 pages each. */
+const MOST = { rows: 2_000, pages: 2_000 }
 const TEXT = 'x'.repeat(16_380)
 
 function* file(keys: number, versions: number): Generator<KeptVersion> {
@@ -44,26 +53,18 @@ async function filled(keys: number, versions: number): Promise<Identity> {
   return identity
 }
 
-test('of 64 MiB no write keeps others waiting for more than 25 ms', async () => {
-  const longest = async () => {
-    const identity = await filled(1_000, 4)
-    let startedAt = threadMs()
-    let longest = 0
-    const look = () => {
-      longest = Math.max(longest, threadMs() - startedAt)
-      // Between two commits the thread does this as well.
-      db.exec('PRAGMA wal_checkpoint')
-      startedAt = threadMs()
-    }
-    const work = openWork(look)
-    look()
-    longest = 0
-    expect(await eraseAgentVerb(work, () => {})(identity)).toEqual({ outcome: 'erased' })
-    look()
-    expect(rowsOf(identity)).toEqual(GONE)
-    return longest
-  }
-  expect(await least(LONGEST_MS, longest)).toBeLessThan(LONGEST_MS)
+test('of 64 MiB no write keeps others waiting for more than a few rows and pages', async () => {
+  const identity = await filled(1_000, 4)
+  const writes = watchWrites()
+  const work = openWork(writes.look)
+  expect(await eraseAgentVerb(work, () => {})(identity)).toEqual({ outcome: 'erased' })
+  writes.look()
+  expect(rowsOf(identity)).toEqual(GONE)
+  const most = writes.most()
+  expect(most.rows).toBeGreaterThan(0)
+  expect(most.rows).toBeLessThan(MOST.rows)
+  expect(most.pages).toBeGreaterThan(0)
+  expect(most.pages).toBeLessThan(MOST.pages)
 })
 
 test('it is gone at once, and what a process has left of it when the next one starts', async () => {

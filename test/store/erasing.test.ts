@@ -62,3 +62,32 @@ test('an erasure ends the exports of its agent, and waits for those of others', 
   again.close()
   await fixture.close()
 })
+
+test('an erasure ends its agent’s exports at once, while it waits for those of others', async () => {
+  const { fixture } = await openHome()
+  const { agent, operator } = await fixture.agent()
+  const other = (await fixture.agent()).agent
+  for (const identity of [agent, other]) {
+    for (let n = 0; n < 20; n++) {
+      await fixture.write(identity, newWrite({ key: `k${n}`, text: MARK.repeat(400) }))
+    }
+  }
+  const own = await fixture.store().exportMemories(agent)
+  const theirs = await fixture.store().exportMemories(other)
+  if (own.outcome !== 'export' || theirs.outcome !== 'export') throw new Error('no export')
+  let answered = false
+  const erased = fixture
+    .store()
+    .eraseMemory(operator, 'k3', 'all', NOON)
+    .finally(() => {
+      answered = true
+    })
+  // Commits come in the order in which they were asked for.
+  await fixture.write(other, newWrite({ key: 'later' }))
+  await expect(Array.fromAsync(own.memories)).rejects.toThrow('an erasure ended the export')
+  expect(answered).toBe(false)
+  expect((await Array.fromAsync(theirs.memories)).flat()).toHaveLength(20)
+  theirs.close()
+  expect((await erased).outcome).toBe('erased')
+  await fixture.close()
+})

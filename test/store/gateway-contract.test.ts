@@ -161,6 +161,23 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
         expect(texts((await page(10, undefined, ['tag:z'])).entries)).toEqual([])
       })
 
+      test('a page that looked at many and found none leads on to what is further back', async () => {
+        await leave({ text: 'oldest', labels: ['tag:x', 'tag:y'] })
+        await leave({ text: 'old', labels: ['tag:x', 'tag:y'] })
+        const beside = Array.from({ length: 1_010 }, (_, n) => `${n}`)
+        for (let at = 0; at < beside.length; at += 101) {
+          const some = beside.slice(at, at + 101)
+          await Promise.all(some.map((text) => leave({ text, labels: ['tag:x'] })))
+        }
+        const wanted = ['tag:x', 'tag:y']
+        const first = await page(1, undefined, wanted)
+        expect([first.entries, first.next]).toEqual([[], expect.any(String)])
+        const second = await page(1, first.next, wanted)
+        expect(texts(second.entries)).toEqual(['old'])
+        const third = await page(1, second.next, wanted)
+        expect([texts(third.entries), third.next]).toEqual([['oldest'], undefined])
+      })
+
       test('pages joined are the list, whatever the limit, the labels and what arrives between', async () => {
         const labelled = fc.subarray(['x', 'y'])
         await fc.assert(
@@ -297,20 +314,15 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
     afterAll(drop)
 
     test.each(['\u0e31', '\u20dd', ' ', '-'])(
-      'letters joined by %j hold nobody up, however long the traces of such letters are',
+      'letters joined by %j are found, however long the traces of such letters are',
       async (joint) => {
         const joined = (length: number, from: number) =>
           Array.from({ length }, (_, i) => 'ab'[(i + from) % 2]).join(joint)
         const long = joined(65_536 / (1 + Buffer.byteLength(joint)), 0)
         await Promise.all(Array.from({ length: 20 }, () => leave({ text: long })))
         const seeking = Array.from({ length: 16 }, (_, i) => `${joined(15 + i, 0)}${joint}b`)
-        let best = Number.POSITIVE_INFINITY
-        for (let tries = 0; tries < 8; tries++) {
-          const from = performance.now()
-          expect(await store.findKindred(seeking, 5)).toHaveLength(5)
-          best = Math.min(best, performance.now() - from)
-        }
-        expect(best).toBeLessThan(25)
+        // What is looked for, and in what, is counted in test/store/words.test.ts.
+        expect(await store.findKindred(seeking, 5)).toHaveLength(5)
       },
     )
   })

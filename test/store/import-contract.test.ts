@@ -188,6 +188,13 @@ describe.each(stores)('imports on $name', (engine) => {
       { key: 'a', version: 5, text: 'theirs' },
       { key: 'b', version: 2, text: 'theirs', id: before.memories[0]?.id },
     ])
+    // What was there before is still reached from what replaced it.
+    expect(history.map(({ key, version }) => [key, version])).toEqual([
+      ['a', 4],
+      ['a', 5],
+      ['b', 1],
+      ['b', 2],
+    ])
     const by = { as: 'operator', via: 'api' }
     expect(history.at(-1)).toMatchObject({ operation: 'import', by, updatedAt: NOON + 50 })
   })
@@ -229,6 +236,85 @@ describe.each(stores)('imports on $name', (engine) => {
     ])
   })
 
+  test('history that is left out is told', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'b', text: 'mine' })
+    await fixture.write(agent, { key: 'c' })
+    await make(agent, { verb: 'delete', key: 'c', expectedVersion: 1 })
+    const versions = keys.flatMap((key) => [
+      kept(key, 1, 'x'),
+      kept(key, 2, undefined),
+      kept(key, 3, 'y'),
+    ])
+    for (const dryRun of [true, false]) {
+      const skipped = { imported: 2, skipped: 1, conflicts: ['b'], historyLeftOut: 2 }
+      expect(await bring(operator, versions, { onConflict: 'skip', dryRun })).toEqual({
+        ...{ outcome: 'imported', ...skipped },
+      })
+    }
+    const replaced = await bring(operator, versions, { onConflict: 'replace' })
+    expect(replaced).toMatchObject({ imported: 3, historyLeftOut: 6 })
+    const { operator: other } = await fixture.agent()
+    expect(await bring(other, versions)).toEqual({
+      ...{ outcome: 'imported', imported: 3, skipped: 0, conflicts: [] },
+    })
+  })
+
+  test('a version too high to keep begins anew, and one below is as it was', async () => {
+    const { operator } = await fixture.agent()
+    const highest = 500_000_000_000
+    const versions = [highest - 1, highest, highest + 1].flatMap((version, n) => [
+      kept(keys[n] ?? '', version - 1, 'x'),
+      kept(keys[n] ?? '', version, 'y'),
+    ])
+    expect(await bring(operator, versions)).toMatchObject({ imported: 3, historyLeftOut: 1 })
+    const { history } = await leave(operator)
+    expect(history.map(({ key, version }) => [key, version])).toEqual([
+      ...[highest - 2, highest - 1].map((version) => ['a', version]),
+      ...[highest - 1, highest].map((version) => ['b', version]),
+      ['c', 1],
+    ])
+  })
+
+  /** What is imported of a key that is known as deleted, until it is forgotten between the two parts. */
+  async function historyWhereForgotten(
+    before: readonly KeptVersion[],
+    after: readonly KeptVersion[],
+  ): Promise<number[]> {
+    await small.restart({ events: 1 })
+    const { operator } = await small.agent()
+    const store = small.store()
+    const come = (key: string): Change[] => [
+      { verb: 'write', ...newWrite({ key, expectedVersion: 0 }) },
+      { verb: 'delete', key, expectedVersion: 1 },
+    ]
+    await store.changeMemories(operator, come('a'), NOON)
+    let reads = 0
+    async function* slowly() {
+      for (const version of before) yield [version]
+      // It is counted first, and written then.
+      if (reads++ === 1) {
+        for (let n = 0; n < 70; n++) await store.changeMemories(operator, come(`k${n}`), NOON)
+      }
+      for (const version of after) yield [version]
+    }
+    const source = { [Symbol.asyncIterator]: slowly }
+    const answer = await store.importMemories(operator, source, FAIL, NOON + 50)
+    expect(answer).toMatchObject({ outcome: 'imported' })
+    const { history } = await leave(operator, small)
+    return history.flatMap(({ key, version }) => (key === 'a' ? [version] : []))
+  }
+
+  test('history that was not written because its key had a number comes when that is forgotten', async () => {
+    const before = [5, 6, 7].map((version) => kept('a', version, 'x'))
+    expect(await historyWhereForgotten(before, [kept('a', 9, 'x')])).toEqual([5, 6, 7, 9])
+  })
+
+  test('what was written as the next version is as it was when what it followed is forgotten', async () => {
+    const before = [kept('a', 9, 'x'), kept('b', 1, 'x')]
+    expect(await historyWhereForgotten(before, [kept('c', 1, 'x')])).toEqual([9])
+  })
+
   test('a source that breaks has changed nothing, and neither has one that is over the quota', async () => {
     const { operator } = await fixture.agent()
     async function* breaking() {
@@ -251,6 +337,22 @@ describe.each(stores)('imports on $name', (engine) => {
     })
     expect(await leave(other, small)).toEqual({ memories: [], history: [] })
     expect(await bring(other, large, {}, small)).toMatchObject({ imported: 1 })
+  })
+
+  test('what is imported is no history of another memory whose own was pruned', async () => {
+    await small.restart({ bytes: 400 })
+    const { agent, operator } = await small.agent()
+    const four = (key: string) => [1, 2, 3, 4].map((version) => kept(key, version, key.repeat(40)))
+    await bring(operator, four('d'), {}, small)
+    await small.write(agent, { key: 'large', text: 'x'.repeat(330) })
+    const versions = async () => {
+      const found = await small.store().listVersions(operator, 'd', undefined, 10)
+      return found.outcome === 'versions' && found.versions.map(({ version }) => version)
+    }
+    expect(await versions()).toEqual([4])
+    await small.store().eraseMemory(operator, 'large', 'all', NOON)
+    await bring(operator, four('a'), {}, small)
+    expect(await versions()).toEqual([4])
   })
 
   test('what is over the bytes of a home is of its history the oldest', async () => {

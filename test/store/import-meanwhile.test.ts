@@ -30,6 +30,8 @@ interface Race {
   readonly meanwhile: readonly Do[]
   readonly sent: readonly KeptVersion[]
   readonly onConflict: OnConflict
+  /** While it is counted, before anything is written. */
+  readonly early?: boolean
 }
 
 /** One between two versions each, and the rest after the last. */
@@ -41,9 +43,15 @@ async function* source(versions: readonly KeptVersion[], meanwhile: readonly (()
   }
 }
 
-const once = (versions: readonly KeptVersion[], meanwhile: readonly (() => unknown)[] = []) => {
+/** What happens meanwhile does when it is written, or `early`. */
+const once = (
+  versions: readonly KeptVersion[],
+  meanwhile: readonly (() => unknown)[] = [],
+  early = false,
+) => {
   const rest = [...meanwhile]
-  return { [Symbol.asyncIterator]: () => source(versions, rest.splice(0)) }
+  let reads = early ? 1 : 0
+  return { [Symbol.asyncIterator]: () => source(versions, reads++ > 0 ? rest.splice(0) : []) }
 }
 
 const brought = fc.uniqueArray(fc.record({ key: fc.constantFrom(...KEYS), version: fc.nat(8) }), {
@@ -117,18 +125,25 @@ describe.each(stores)('on $name', (engine) => {
     (identity) =>
       fixture.store().changeMemories(identity, [{ verb: 'delete', key, expectedVersion: 1 }], NOON)
 
-  async function outcomeOf({ before, meanwhile, sent, onConflict }: Race): Promise<ImportAnswer> {
+  async function outcomeOf(race: Race): Promise<ImportAnswer> {
+    const { before, meanwhile, sent, onConflict, early = false } = race
     const { operator: beside } = await fixture.agent()
     const { operator: after } = await fixture.agent()
     for (const each of before) for (const identity of [beside, after]) await each(identity)
     const order = { onConflict, dryRun: false }
     const bring = (identity: Identity, late: readonly (() => unknown)[]) =>
-      fixture.store().importMemories(identity, once(sent, late), order, NOON)
+      fixture.store().importMemories(identity, once(sent, late, early), order, NOON)
+    let happened = 0
     const answer = await bring(
       beside,
-      meanwhile.map((each) => () => each(beside)),
+      meanwhile.map((each) => () => {
+        happened++
+        return each(beside)
+      }),
     )
-    for (const each of meanwhile) await each(after)
+    const isOver = answer.outcome !== 'imported' || answer.imported === 0
+    expect(happened).toBe(early || !isOver ? meanwhile.length : happened)
+    for (const each of meanwhile.slice(0, happened)) await each(after)
     expect(await bring(after, [])).toEqual(answer)
     expect(await stateOf(beside)).toEqual(await stateOf(after))
     return answer
@@ -142,7 +157,10 @@ describe.each(stores)('on $name', (engine) => {
       { imported: 2, skipped: 0 },
     ],
     'the memory that forbade it is deleted': [
-      { before: [write('a')], meanwhile: [nothing, nothing, remove('a')], onConflict: 'fail' },
+      {
+        ...{ before: [write('a')], meanwhile: [nothing, nothing, remove('a')] },
+        ...{ onConflict: 'fail', early: true },
+      },
       { imported: 2, conflicts: [] },
     ],
     'what it went on from is there again': [
@@ -169,14 +187,15 @@ describe.each(stores)('on $name', (engine) => {
   test('whatever is changed meanwhile, it is as if it all came after that', async () => {
     const some = fc.array(round, { maxLength: 6 })
     const onConflict = fc.constantFrom('skip', 'replace', 'fail' as const)
-    const all = fc.record({ first: some, second: some, versions: brought, onConflict })
+    const early = fc.boolean()
+    const all = fc.record({ first: some, second: some, versions: brought, onConflict, early })
     await fc.assert(
-      fc.asyncProperty(all, async ({ first, second, versions, onConflict }) => {
+      fc.asyncProperty(all, async ({ first, second, versions, ...how }) => {
         const home = plainHome(unbounded.home)
         const [before = [], meanwhile = []] = [first, second].map((rounds) =>
           rounds.map((each) => doing(home, each)),
         )
-        await outcomeOf({ before, meanwhile, sent: inOrder(versions), onConflict })
+        await outcomeOf({ before, meanwhile, sent: inOrder(versions), ...how })
       }),
       { numRuns: times(24) },
     )

@@ -4,9 +4,8 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
 import { giveUpAhead } from '../../src/store/sqlite/transfer/ahead.ts'
-import { least, threadMs } from '../http/longest-wait.ts'
 import { unbounded } from '../unbounded.ts'
-import { NOON } from './fixture.ts'
+import { NOON, newWrite } from './fixture.ts'
 import {
   db,
   kept,
@@ -16,11 +15,13 @@ import {
   REPLACE,
   sourceOf,
   stateOf,
+  watchWrites,
 } from './import-work.ts'
 
 openDatabase()
 
-const LONGEST_MS = 25
+/** Of one write: the last takes over 1,000 memories, three rows for each. */
+const MOST = { rows: 4_000, pages: 200 }
 const TEXT_BYTES = 16_380
 
 function* file(keys: number, versions: number): Generator<KeptVersion> {
@@ -40,29 +41,29 @@ const aheadOf = ({ agentId }: Identity) => [
   count('SELECT count(*) FROM staged_imports WHERE agent_id = ?', agentId),
 ]
 
-test('of 64 MiB no write keeps others waiting for more than 25 ms', async () => {
-  let startedAt = 0
-  let longest = 0
-  const look = () => {
-    longest = Math.max(longest, threadMs() - startedAt)
-    // Between two commits the thread does this as well.
-    db.exec('PRAGMA wal_checkpoint')
-    startedAt = threadMs()
-  }
-  const work = openWork(look)
-  const bring = (identity: Identity) => async () => {
-    startedAt = threadMs()
-    longest = 0
-    const source = sourceOf(() => file(1_000, 4))
-    const answer = await work.importMemories(identity, source, REPLACE, NOON)
-    look()
+test('of 64 MiB no write keeps others waiting for more than a few rows and pages', async () => {
+  const bring = async (identity?: Identity) => {
+    const writes = watchWrites()
+    const work = openWork(writes.look)
+    const home = identity ?? newHome(work)
+    const answer = await work.importMemories(
+      home,
+      sourceOf(() => file(1_000, 4)),
+      REPLACE,
+      NOON,
+    )
+    writes.look()
     expect(answer).toMatchObject({ outcome: 'imported', imported: 1_000 })
-    return longest
+    const most = writes.most()
+    expect(most.rows).toBeGreaterThan(0)
+    expect(most.rows).toBeLessThan(MOST.rows)
+    expect(most.pages).toBeGreaterThan(0)
+    expect(most.pages).toBeLessThan(MOST.pages)
+    return home
   }
-  const identity = newHome(work)
-  expect(await least(LONGEST_MS, () => bring(newHome(work))())).toBeLessThan(LONGEST_MS)
-  await bring(identity)()
-  expect(await least(LONGEST_MS, bring(identity))).toBeLessThan(LONGEST_MS)
+  const identity = await bring()
+  await bring(identity)
+  await bring(identity)
 })
 
 test('what is written ahead is nothing to anybody, and gone where it ends in nothing', async () => {
@@ -73,29 +74,99 @@ test('what is written ahead is nothing to anybody, and gone where it ends in not
   const identity = newHome(work)
   const empty = stateOf(identity)
   const three = () => ['a', 'b', 'c'].map((key) => kept(key, 1, 'x'))
+  let reads = 0
+  const left: unknown[] = []
   async function* breaking() {
     yield three()
+    if (reads++ === 0) return
+    left.push(aheadOf(identity))
     throw new RangeError('broken')
   }
   const broken = { [Symbol.asyncIterator]: breaking }
   await expect(work.importMemories(identity, broken, REPLACE, NOON)).rejects.toThrow('broken')
+  expect(left).toEqual([[2, 2, 1]])
   expect([aheadOf(identity), stateOf(identity)]).toEqual([[0, 0, 0], empty])
+  seen.length = 0
   const over = openWork(() => {}, { ...unbounded.home, memories: 2 })
   const answer = await over.importMemories(identity, sourceOf(three, 1), REPLACE, NOON)
   expect([answer, aheadOf(identity)]).toEqual([{ outcome: 'over_quota' }, [0, 0, 0]])
   await work.importMemories(identity, sourceOf(three, 1), REPLACE, NOON)
-  expect(seen).toEqual([[3, 3, 1], empty])
+  expect(seen).toEqual([[0, 0, 0], empty, [3, 3, 1], empty])
   expect(aheadOf(identity)).toEqual([3, 3, 0])
 })
 
+/** Without the pages that other imports have left, which would hide what this one takes. */
+const bytesUsed = (): number => {
+  const numberOf = (pragma: string) =>
+    Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
+  return (numberOf('page_count') - numberOf('freelist_count')) * numberOf('page_size')
+}
+
+const MIB = 1024 * 1024
+
+test.each([
+  {
+    what: 'over the bytes of a home',
+    bounds: { bytes: MIB },
+    outcome: 'over_quota',
+    readMost: 2 * MIB,
+  },
+  { what: 'over its memories', bounds: { memories: 10 }, outcome: 'over_quota', readMost: MIB },
+  {
+    what: 'over its names',
+    bounds: { memories: 10, events: 1 },
+    outcome: 'over_quota',
+    readMost: 2 * MIB,
+  },
+  { what: 'a conflict at its end', bounds: {}, outcome: 'conflict', readMost: 16 * MIB },
+])(
+  '16 MiB that are $what leave the database as large as it was',
+  async ({ bounds, ...expected }) => {
+    const identity = newHome(openWork())
+    const theirs = transact(db, () =>
+      openWork().verbs.changeMemories(
+        identity,
+        [{ verb: 'write', ...newWrite({ id: '019a', key: 'k01023', expectedVersion: 0 }) }],
+        NOON,
+      ),
+    )
+    expect(theirs.outcome).toBe('changed')
+    const before = bytesUsed()
+    let most = before
+    const look = () => {
+      most = Math.max(most, bytesUsed())
+    }
+    const work = openWork(look, { ...unbounded.home, ...bounds })
+    let read = 0
+    function* counted() {
+      for (const version of file(1_024, 1)) {
+        read += TEXT_BYTES
+        yield version
+      }
+    }
+    const order = { ...REPLACE, onConflict: 'fail' } as const
+    const { outcome } = await work.importMemories(identity, sourceOf(counted), order, NOON)
+    expect(outcome).toBe(expected.outcome)
+    expect(most - before).toBeLessThan(MIB / 16)
+    expect(read).toBeLessThanOrEqual(expected.readMost)
+  },
+)
+
 test('an agent that is erased meanwhile takes along what was written ahead', async () => {
+  const seen: unknown[] = []
   const work = openWork((verb) => {
-    if (verb === 'finishImport') transact(db, () => work.verbs.eraseAgent(identity))
+    if (verb !== 'finishImport') return
+    seen.push(aheadOf(identity))
+    if (seen.length === 2) transact(db, () => work.verbs.eraseAgent(identity))
   })
   const identity = newHome(work)
   const source = sourceOf(() => [kept('a', 1, 'x'), kept('b', 1, 'x')], 1)
   const answer = await work.importMemories(identity, source, REPLACE, NOON)
   expect([answer, aheadOf(identity)]).toEqual([{ outcome: 'revoked' }, [0, 0, 0]])
+  expect(seen).toEqual([
+    [0, 0, 0],
+    [2, 2, 1],
+  ])
 })
 
 test('what a process has left that ended in the midst is gone when the next one starts', () => {
@@ -144,5 +215,6 @@ test('what it brings and gives up at once leaves no empty row, with no bound on 
   await work.importMemories(identity, sourceOf(versions, 50), REPLACE, NOON)
   const empty = 'event IS NULL AND operation IS NULL AND agent_id = ?'
   expect(count(`SELECT count(*) FROM log WHERE ${empty}`, identity.agentId)).toBe(0)
-  expect(aheadOf(identity)).toEqual([3, 3, 0])
+  // Of the 110 bytes within the count the oldest version is over.
+  expect(aheadOf(identity)).toEqual([5, 5, 0])
 })

@@ -34,6 +34,31 @@ export function openDatabase(): void {
   })
 }
 
+/** Of one write, with what it left to be moved into the database. */
+interface Written {
+  readonly rows: number
+  /** Of the database, 4 KiB each. */
+  readonly pages: number
+}
+
+/** `look`: called between two writes. The most that one of them wrote, once they are over. */
+export function watchWrites() {
+  const changed = () => Number(db.prepare('SELECT total_changes() AS n').get()?.n)
+  /** Moved as the thread moves them between two commits, so that the next begins a new log. */
+  const logged = () => Number(db.prepare('PRAGMA wal_checkpoint').get()?.log)
+  let before = changed()
+  let most: Written = { rows: 0, pages: 0 }
+  logged()
+  return {
+    look() {
+      const now = changed()
+      most = { rows: Math.max(most.rows, now - before), pages: Math.max(most.pages, logged()) }
+      before = now
+    },
+    most: () => most,
+  }
+}
+
 /** The writer's thread, in this one. `before`: called before each write. */
 export function openWork(before: (verb: string) => void = () => {}, home = unbounded.home) {
   const writes = prepareWrites(db, { ...unbounded, home })

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
+import { ROWS_PER_LOOK } from '../../src/store/port/keeping/events.ts'
 import type { Change, ChangesAnswer } from '../../src/store/port/keeping/memories.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
@@ -49,6 +50,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     { verb: 'write', ...newWrite({ key }) },
     remove(version, key),
   ]
+
+  const creating = (keys: readonly string[]): Change[] =>
+    keys.map((key) => ({ verb: 'write', ...newWrite({ key }) }))
 
   const rename = (from: string, to: string, expectedVersion: number): Change => ({
     verb: 'rename',
@@ -513,8 +517,7 @@ describe.each(stores)('keeping on $name', (engine) => {
         { id: 1, type: 'write', key: 'a', version: 1, by, createdAt: NOON },
         { id: 2, type: 'rename', key: 'b', from: 'a', version: 2, by, createdAt: NOON + 5 },
       ],
-      first: 1,
-      last: 3,
+      ...{ first: 1, last: 3, newest: 3, reached: 2, missed: false, looked: 2 },
     })
     expect(await events(agent, 2)).toEqual([
       { id: 3, type: 'export', by: { as: 'operator', via: 'api' }, createdAt: NOON + 9 },
@@ -543,6 +546,53 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await idsAfter(60, 100)).toEqual(ids(61, 70))
     expect(await idsAfter(70, 1)).toEqual([])
     expect(await idsAfter(71, 1)).toEqual([])
+  })
+
+  test('of a log those events come that name a key with the prefix, out of so many rows', async () => {
+    const { agent, operator } = await fixture.agent()
+    await change(agent, ...creating(['a', 'in', 'in.', 'in.a', 'in.b', 'io']))
+    await one(agent, rename('in.a', 'gone', 1))
+    await one(agent, rename('a', 'in.new', 1))
+    const key = { name: 'k', access: 'read', prefix: '', expiresAt: undefined } as const
+    await fixture.store().createKey(operator, { id: 'k', ...key }, randomUUID(), NOON)
+    const look = async (id: number, limit: number, prefix = 'in.') => {
+      const answer = await fixture.store().eventsAfter(agent, id, limit, prefix)
+      if (answer.outcome !== 'events') throw new Error(answer.outcome)
+      const { reached, looked, last } = answer
+      return { ids: answer.events.map((event) => event.id), reached, looked, last }
+    }
+    const last = 9
+    expect(await look(0, 100)).toEqual({ ids: [3, 4, 5, 7, 8], reached: 9, looked: 9, last })
+    expect(await look(0, 2)).toEqual({ ids: [3, 4], reached: 4, looked: 4, last })
+    expect(await look(5, 1)).toEqual({ ids: [7], reached: 7, looked: 2, last })
+    expect(await look(8, 2)).toEqual({ ids: [], reached: 9, looked: 1, last })
+    expect(await look(9, 2)).toEqual({ ids: [], reached: 9, looked: 0, last })
+    expect(await look(0, 100, '{')).toMatchObject({ reached: 9 })
+    await change(agent, ...creating(Array.from({ length: ROWS_PER_LOOK }, (_, n) => `out.${n}`)))
+    await fixture.write(agent, { key: 'in.z' })
+    const end = last + ROWS_PER_LOOK + 1
+    const bounds = { looked: ROWS_PER_LOOK, last: end }
+    expect(await look(5, 100)).toEqual({ ids: [7, 8], reached: 5 + ROWS_PER_LOOK, ...bounds })
+    expect(await look(last, 100)).toEqual({ ids: [], reached: end - 1, ...bounds })
+    expect(await look(end - 1, 100)).toMatchObject({ ids: [end], reached: end, looked: 1 })
+  })
+
+  test('after an id that the log does not have, or no longer, something is missed', async () => {
+    await using few = await openFixture(engine, { events: 64 })
+    const { agent } = await few.agent()
+    for (let n = 0; n < 192; n++) await few.store().recordEvent(agent, 'export', NOON)
+    const at = async (id: number) => {
+      const answer = await few.store().eventsAfter(agent, id, 1_000)
+      if (answer.outcome !== 'events') throw new Error(answer.outcome)
+      const { missed, first, last, events } = answer
+      expect([first, last]).toEqual([129, 192])
+      return { missed, count: events.length }
+    }
+    expect(await at(0)).toEqual({ missed: true, count: 64 })
+    expect(await at(127)).toEqual({ missed: true, count: 64 })
+    expect(await at(128)).toEqual({ missed: false, count: 64 })
+    expect(await at(192)).toEqual({ missed: false, count: 0 })
+    expect(await at(193)).toEqual({ missed: true, count: 0 })
   })
 
   test('of homes, those are told in which more happened than was seen, and those that are gone', async () => {
@@ -743,16 +793,46 @@ describe.each(stores)('keeping on $name', (engine) => {
       expect(await write('d', 401)).toMatchObject({ outcome: 'saved' })
     })
 
-    test('a home that is over its bytes gives up little more than it must', async () => {
+    /** How many are kept, and the oldest of them. */
+    const keptOf = async (agent: Identity, key: string) => {
+      const listed = await small.store().listVersions(agent, key, undefined, 1_000)
+      if (listed.outcome !== 'versions') throw new Error(listed.outcome)
+      return [listed.versions.length, listed.versions.at(-1)?.version]
+    }
+
+    test('a home that is over its bytes gives up a 64th of them, and no version more', async () => {
       await small.restart({ versions: 0, bytes: 100_000 })
       const { agent } = await small.agent()
-      for (let n = 0; n < 120; n++) {
-        await small.write(agent, { text: `${n}`.padEnd(998), expectedVersion: n })
-      }
-      const listed = await small.store().listVersions(agent, 'plan', undefined, 200)
-      if (listed.outcome !== 'versions') throw new Error(listed.outcome)
-      expect(listed.versions.length).toBeLessThanOrEqual(100)
-      expect(listed.versions.length).toBeGreaterThan(30)
+      const write = sized(agent)
+      for (let n = 0; n < 100; n++) await write('plan', 1_000, n)
+      expect(await keptOf(agent, 'plan')).toEqual([100, 1])
+      await write('plan', 1_000, 100)
+      expect(await keptOf(agent, 'plan')).toEqual([98, 4])
+      await write('plan', 1_000, 101)
+      expect(await keptOf(agent, 'plan')).toEqual([99, 4])
+      const restored = await small
+        .store()
+        .changeMemories(
+          agent,
+          [{ verb: 'restore', key: 'plan', version: 4, expectedVersion: 102 }],
+          NOON,
+        )
+      expect(restored.outcome).toBe('changed')
+    })
+
+    test('small versions are given up 64 at once, and as many more as are over', async () => {
+      await small.restart({ versions: 0, bytes: 64_000 })
+      const { agent } = await small.agent()
+      const write = sized(agent)
+      for (let n = 0; n < 200; n++) await write('plan', 10, n)
+      await write('a', 31_000)
+      await write('b', 31_000)
+      expect(await keptOf(agent, 'plan')).toEqual([200, 1])
+      await write('plan', 10, 200)
+      expect(await keptOf(agent, 'plan')).toEqual([137, 65])
+      // 63,370 bytes are kept: of 1,630 more the 100 oldest are too many.
+      await write('c', 1_630)
+      expect(await keptOf(agent, 'plan')).toEqual([37, 165])
     })
 
     test('a home over bytes that were lowered takes what makes it smaller, and keeps its texts', async () => {

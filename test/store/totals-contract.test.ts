@@ -1,8 +1,8 @@
 /** How many agents and memories there are, from every engine: exact, whatever happened. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'
 import { NOON, newBirth, newWrite, noLimits, openFixture, type StoreFixture } from './fixture.ts'
+import { sourceOf } from './import-work.ts'
 
 describe.each(stores)('totals on $name', (engine) => {
   let fixture: StoreFixture
@@ -42,13 +42,13 @@ describe.each(stores)('totals on $name', (engine) => {
     await store.eraseMemory(operator, 'b', 'history', NOON)
     await store.eraseMemory(operator, 'c', 'history', NOON)
     expect(await totals()).toEqual({ agents: 1, memories: 1 })
-    async function* source(): AsyncGenerator<KeptVersion[]> {
+    const source = sourceOf(() => {
       const { id, key, ...content } = newWrite({ key: 'd' })
       const kept = { id, key, version: 3, operation: 'write', by: undefined } as const
-      yield [{ ...kept, createdAt: NOON, updatedAt: NOON, content }]
-    }
+      return [{ ...kept, createdAt: NOON, updatedAt: NOON, content }]
+    })
     const order = { onConflict: 'fail', dryRun: false } as const
-    await store.importMemories(operator, source(), order, NOON)
+    await store.importMemories(operator, source, order, NOON)
     expect(await totals()).toEqual({ agents: 1, memories: 2 })
   })
 

@@ -1,10 +1,16 @@
 /** Our words are the embedded engine's, of every character there is and however they are joined. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { wordsOf, wordsSought, wordsToFind } from '../../src/store/words.ts'
+import { openCounted } from '../counted.ts'
 import { times } from '../effort.ts'
-import { leastWork } from '../http/longest-wait.ts'
+import { growth, NOT_QUADRATIC } from '../growth.ts'
 import { anyText, engineWords } from './engine-words.ts'
+
+const words = openCounted<typeof import('../../src/store/words.ts')>(
+  import.meta.resolve('../../src/store/words.ts'),
+)
+afterAll(() => words.close())
 
 const seed = Number(process.env.WORDS_SEED ?? Date.now() % 2 ** 31)
 console.info(`words: WORDS_SEED=${seed}`)
@@ -81,6 +87,39 @@ test('however much is sought, few words are looked for, and none is long', () =>
   expect(wordsToFind(`${long} ${'y'.repeat(40)}`)).toEqual(['y'.repeat(40)])
 })
 
+test('what is sought after a text of very many words is found from its beginning', () => {
+  wordsToFind(Array.from({ length: 600 }, (_, i) => `word${i}`).join(' '))
+  expect(wordsSought(['first and last'])).toEqual(['first', 'last'])
+})
+
+test('of what is sought no more is looked at than can be looked for', () => {
+  const lookedAt = (count: number) => {
+    let looked = 0
+    const phrases = new Proxy(Array<string>(count).fill('— …'), {
+      get(target, name) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) looked++
+        return Reflect.get(target, name)
+      },
+    })
+    wordsSought(phrases)
+    return looked
+  }
+  expect([lookedAt(100), lookedAt(8_000), lookedAt(16_000)]).toEqual([100, 4_097, 4_097])
+  expect(wordsSought([`${'it '.repeat(4_095)}last ${'more '.repeat(9_000)}`])).toEqual(['last'])
+})
+
+test.each([
+  ['a word', 'word '],
+  ['nothing', '— '.repeat(8)],
+])('%s is sought of many phrases about as fast as of one', async (_, part) => {
+  const phrases = Array<string>(4_096).fill(part)
+  const grown = await growth(
+    () => wordsSought([phrases.join('')]),
+    () => wordsSought(phrases),
+  )
+  expect(grown).toBeLessThan(NOT_QUADRATIC)
+})
+
 test('an index of a text holds its first words, however many it has', () => {
   const many = Array.from({ length: 1_000 }, (_, i) => `word${i}`)
   expect(wordsToFind([...many, ...many].join(' '))).toEqual(many.slice(0, 512))
@@ -92,6 +131,26 @@ test.each([
   ['letters that are joined', 'a\u0e31'],
   ['words too long', `${'z'.repeat(41)} `],
 ])('%s over and over keep nobody from writing', async (_, part) => {
-  const text = part.repeat(65_536 / Buffer.byteLength(part))
-  expect(await leastWork(5, () => wordsToFind(text))).toBeLessThan(5)
+  const of = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
+  const [small, large] = [of(16_384), of(65_536)]
+  // No more than so many words are looked at, each of them folded.
+  expect(await words.steps('wordsToFind', large)).toBeLessThan(20 * 4_096)
+  const grown = await growth(
+    () => wordsToFind(small),
+    () => wordsToFind(large),
+  )
+  expect(grown).toBeLessThan(NOT_QUADRATIC)
 })
+
+test.each(['\u0e31', '\u20dd', ' ', '-'])(
+  'letters joined by %j are filed and sought as few words, each of them one to the engine',
+  (joint) => {
+    const joined = (length: number) => Array.from({ length }, (_, i) => 'ab'[i % 2]).join(joint)
+    const filed = wordsToFind(joined(65_536 / (1 + Buffer.byteLength(joint))))
+    const sought = wordsSought(Array.from({ length: 16 }, (_, i) => `${joined(15 + i)}${joint}b`))
+    expect(filed.length).toBeLessThanOrEqual(2)
+    expect(sought.length).toBeLessThanOrEqual(24)
+    // A phrase of many is looked for in all places of each.
+    expect([...filed, ...sought].filter((word) => engineWords(word).length > 1)).toEqual([])
+  },
+)

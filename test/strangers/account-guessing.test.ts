@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '../../src/uuid/new-id.ts'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,
@@ -10,6 +12,7 @@ import {
   type TestService,
 } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
+import { newBirth, noLimits } from '../store/fixture.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -115,6 +118,14 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
     expect((await signIn(other, PASSWORD, others)).status).toBe(429)
   })
 
+  test('ends for one account also where another was signed in from', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    const from = '198.51.100.7'
+    expect((await signIn(mine, PASSWORD, { from })).status).toBe(303)
+    expect(await guess(theirs, from, 3)).toEqual([401, 401, 429])
+    expect(await guess(mine, from, 3)).toEqual([401, 401, 401])
+  })
+
   test('does not keep an owner out of the address of the birth', async () => {
     const email = 'born@example.org'
     await join(email, PASSWORD, '198.51.100.3')
@@ -175,5 +186,101 @@ describe('at an address that an account was signed in from', () => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
     expect(refused.headers.get('ratelimit-policy')).toBe('"sign-ins-known";q=3;w=60')
+  })
+
+  test('wrong passwords keep out nobody at another such address, nor a browser elsewhere', async () => {
+    const [other, elsewhere] = ['198.51.100.5', '198.51.100.6']
+    const at = (password: string, place: string, headers = {}) =>
+      service.call('POST', '/console/sign-in', {
+        headers: { ...FORM, ...headers },
+        body: new URLSearchParams({ email, password }).toString(),
+        from: place,
+      })
+    const signedIn = await at(PASSWORD, other)
+    expect(signedIn.status).toBe(303)
+    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0]
+    for (let n = 0; n < 4; n++) await signIn('wrong')
+    expect((await signIn(PASSWORD)).status).toBe(429)
+    expect((await at(PASSWORD, other)).status).toBe(303)
+    expect((await at(PASSWORD, elsewhere, { cookie })).status).toBe(303)
+  })
+})
+
+describe('a client over its failures', () => {
+  const from = '203.0.113.7'
+  const FAILURES = 3
+  let service: TestService
+  beforeEach(async () => {
+    const [embedded] = engines
+    if (!embedded) throw new Error('no engine')
+    service = await openService(embedded, { FAILURES_PER_MINUTE: String(FAILURES) })
+  })
+  afterEach(() => service.close())
+
+  /** An account whose hash cannot be computed: whoever tries to is answered 500. */
+  async function accountWithoutHash(email: string): Promise<void> {
+    const create = { id: newId(service.now(), randomBytes), email, passwordHash: 'no hash of ours' }
+    const { outcome } = await service.store.bear(
+      newBirth({ account: { create } }),
+      noLimits,
+      service.now(),
+    )
+    expect(outcome).toBe('born')
+  }
+
+  const signInFrom = (address: string, email: string) =>
+    service.call('POST', '/console/sign-in', {
+      headers: FORM,
+      body: new URLSearchParams({ email, password: 'wrong password' }).toString(),
+      from: address,
+    })
+  const signIn = (email: string) => signInFrom(from, email)
+
+  const fail = async () => {
+    for (let n = 0; n < FAILURES; n++) {
+      await service.call('GET', '/api/agents/me', { token: 'guess', from })
+    }
+  }
+
+  const join = (email: string) =>
+    service.call('POST', '/api/agents/birth', {
+      headers: { 'idempotency-key': freshKey() },
+      body: { ...birthBody, email, password: 'wrong password' },
+      from,
+    })
+
+  test('costs no hash, of whatever account', async () => {
+    await accountWithoutHash('one@example.org')
+    expect((await signIn('one@example.org')).status).toBe(500)
+    await fail()
+    for (const ask of [signIn, join]) {
+      expect((await ask('one@example.org')).status).toBe(429)
+      const nobody = await ask('nobody@example.org')
+      expect(nobody.status).toBe(429)
+    }
+  })
+
+  test('takes no turn: it is refused while others wait for theirs', async () => {
+    await fail()
+    const answered: string[] = []
+    const attempt = async (address: string) => {
+      await signInFrom(address, 'nobody@example.org')
+      answered.push(address)
+    }
+    const others = Array.from({ length: 12 }, (_, n) => `198.51.100.${n + 1}`)
+    await Promise.all([...others, from].map(attempt))
+    // In its turn it would be behind all of them, but for the two that are hashed together.
+    expect(answered.indexOf(from)).toBeLessThan(others.length / 2)
+  })
+
+  test('costs none for what waited meanwhile', async () => {
+    const wrong = Array.from({ length: 2 * FAILURES }, (_, n) => `known${n}@example.org`)
+    for (const email of wrong) await createAccount(service, email)
+    const waiting = Array.from({ length: 10 }, (_, n) => `waiting${n}@example.org`)
+    for (const email of waiting) await accountWithoutHash(email)
+    const answers = await Promise.all([...wrong, ...waiting].map(signIn))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(FAILURES)
+    expect(statuses.slice(wrong.length)).toEqual(waiting.map(() => 429))
   })
 })

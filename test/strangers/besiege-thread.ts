@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Siege } from './besiege.ts'
 
-const { host, port, addresses, connections, token } = workerData as Siege
+const { host, port, addresses, connections, token, enough } = workerData as Siege
 
 const head = (line: string, ...more: string[]): string =>
   [line, 'Host: home.test', ...more, '', ''].join('\r\n')
@@ -52,29 +52,33 @@ const ways: readonly ((socket: Socket) => void)[] = [
   },
 ]
 
-/** Whoever was thrown out comes back, more than once in a watch. */
+/** Whoever was thrown out comes back. */
 const BACK_AFTER_MS = 3_000
 
 let opened = 0
 let thrownOut = 0
+let told = false
+
+function tellOnce(): void {
+  if (told || opened < enough.opened || thrownOut < enough.thrownOut) return
+  told = true
+  parentPort?.postMessage('enough')
+}
 
 function attack(n: number): void {
   const localAddress = addresses[n % addresses.length]
   const socket = connect({ host, port, ...(localAddress !== undefined && { localAddress }) })
   socket.on('connect', () => {
     opened++
+    tellOnce()
     ways[n % ways.length]?.(socket)
   })
   socket.on('error', () => {})
   socket.on('close', () => {
     thrownOut++
+    tellOnce()
     setTimeout(attack, BACK_AFTER_MS, n)
   })
 }
 
 for (let n = 0; n < connections; n++) setTimeout(attack, n / 4, n)
-
-parentPort?.once('message', () => {
-  parentPort?.postMessage({ opened, thrownOut })
-  process.exit()
-})

@@ -10,25 +10,24 @@ export interface Siege {
   readonly connections: number
   /** Of an agent of theirs. */
   readonly token: string
+  readonly enough: Besieged
 }
 
-interface Besieged {
+/** How many connections, those that were opened anew included. */
+export interface Besieged {
   readonly opened: number
   readonly thrownOut: number
 }
 
 export function besiege(
   { url }: Server,
-  siege: Pick<Siege, 'addresses' | 'connections' | 'token'>,
-): { readonly stop: () => Promise<Besieged> } {
+  siege: Omit<Siege, 'host' | 'port'>,
+): { readonly enough: Promise<unknown>; readonly stop: () => Promise<unknown> } {
   const { hostname: host, port } = new URL(url)
   const workerData: Siege = { host, port: Number(port), ...siege }
   const thread = new Worker(new URL('./besiege-thread.ts', import.meta.url), { workerData })
   return {
-    async stop() {
-      thread.postMessage('stop')
-      const [[told]] = await Promise.all([once(thread, 'message'), once(thread, 'exit')])
-      return told as Besieged
-    },
+    enough: once(thread, 'message'),
+    stop: () => thread.terminate(),
   }
 }

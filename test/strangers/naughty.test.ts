@@ -18,7 +18,9 @@ import { naughtyStrings } from './odd.ts'
 const ofContent = naughtyStrings.filter((text) => text !== '')
 
 /** What holds more than space: a text of the gateway must. */
-const visible = naughtyStrings.filter((text) => text.trim() !== '')
+const visible = naughtyStrings.filter((text) =>
+  /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u.test(text),
+)
 
 /** In whole characters. */
 const begin = (text: string, length: number): string => [...text].slice(0, length).join('')

@@ -12,7 +12,7 @@ import { NOON } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 
 /** A busy machine may take its time to fill a table. */
-const PATIENCE_MS = 110_000
+const PATIENCE_MS = 600_000
 
 const MIB = 1_048_576
 

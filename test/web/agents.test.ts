@@ -20,6 +20,12 @@ const read = ({ born }: Operator, key: string) =>
 const cellsIn = (page: string): string[] =>
   insideOf(insideOf(page, 'tbody').join(), 'td').map((cell) => textIn(cell).trim())
 
+/** Of the agents that a page lists. */
+const namesIn = (page: string): string[] =>
+  insideOf(insideOf(page, 'tbody').join(), 'th').map(
+    (cell) => textIn(cell).trim().split('\n')[0] ?? '',
+  )
+
 const statsIn = (page: string): string[] =>
   insideOf(page, 'dd').map((each) => textIn(each).replace(/\s+/g, ' ').trim())
 
@@ -65,7 +71,43 @@ describe('the agents', () => {
     expect(cellsIn(text)[0]?.replace(/\s+/g, ' ')).toBe('Paused Nearly full 1 refused 1 conflict')
   })
 
-  test('fifty are on a page, found by one question', async () => {
+  test('one that is attached is one more among them, however often it is attached', async () => {
+    const operator = await openConsole(service)
+    const orphan = await service.birth({ name: 'Orphan' })
+    const listed = async () => namesIn((await operator.get('/console')).text)
+    expect(await listed()).toEqual(['Atlas'])
+    for (let times = 0; times < 2; times++) {
+      const { status, headers } = await operator.post('/console/attach', {
+        token: orphan.operatorToken,
+      })
+      const at = `/console/agents/${orphan.agentId}`
+      expect([status, headers.get('location')]).toEqual([303, at])
+      expect(await listed()).toEqual(['Atlas', 'Orphan'])
+    }
+    const other = await openConsole(service)
+    const taken = await other.post('/console/attach', { token: orphan.operatorToken })
+    expect(taken.status).toBe(409)
+    expect(namesIn((await other.get('/console')).text)).toEqual(['Atlas'])
+  })
+
+  test('fifty are on a page, and the rest behind it', async () => {
+    const operator = await openConsole(service)
+    const attach = async () => {
+      const { operatorToken } = await service.birth()
+      await operator.post('/console/attach', { token: operatorToken })
+    }
+    for (let agents = 1; agents < 50; agents++) await attach()
+    const full = (await operator.get('/console')).text
+    expect(namesIn(full)).toHaveLength(50)
+    expect(full).not.toContain('More agents')
+    await attach()
+    const first = (await operator.get('/console')).text
+    expect(namesIn(first)).toHaveLength(50)
+    const [next = ''] = linksIn(first).filter((to) => to.includes('?after='))
+    expect(namesIn((await operator.get(next)).text)).toHaveLength(1)
+  })
+
+  test('behind the last of them are none', async () => {
     const operator = await openConsole(service)
     const { text } = await operator.get('/console?after=ffffffff')
     expect(text).toContain('No agent is in this account yet.')

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const AT = '2026-11-21T10:00:00.000Z'
+const AT = '2020-11-21T10:00:00.000Z'
 
 const memory = (key: string, text = 'a text') => ({
   ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key, text, metadata: {}, version: 1 },
@@ -88,6 +88,19 @@ test('where keys have memories: they are named, left, or replaced', async () => 
   expect(await operator.stored('plan')).toMatchObject({ text: 'a text', version: 2 })
 })
 
+test('history that is left out is told', async () => {
+  const operator = await openConsole(service)
+  await write(service, operator.born.token, 'plan', 'mine')
+  const { text, metadata, ...facts } = memory('plan')
+  const history = [
+    { ...facts, operation: 'write', by: null, text, metadata },
+    { ...facts, version: 2, operation: 'write', by: null },
+  ]
+  const sent = file([{ ...memory('plan'), version: 2 }], { history })
+  const { shown } = await send(operator, sent, '?onConflict=replace')
+  expect(shown).toContain('Earlier versions left out: 1. Where a key is or was in use here')
+})
+
 test('of a hundred keys and more it tells the first hundred, and that there may be more', async () => {
   const operator = await openConsole(service)
   const keys = Array.from({ length: 101 }, (_, n) => memory(`k${1_000 + n}`))
@@ -124,11 +137,11 @@ test('what is wrong is told with its place, in the words that programs get', asy
 
 test.each([
   ['no export', '[]', 'What is sent must be an object.'],
-  ['none at all', '', 'What is sent ends before its JSON does.'],
+  ['none at all', '', 'What is sent ends at byte 0, before its JSON does.'],
   [
     'one that breaks off',
     file([memory('a')]).slice(0, -9),
-    'What is sent ends before its JSON does.',
+    'What is at "/memories/0" ends at byte 275, before its JSON does.',
   ],
 ])('%s is refused on the page', async (_, sent, shown) => {
   const operator = await openConsole(service)

@@ -291,6 +291,14 @@ describe('erasing', () => {
     expect((await erase(key, '3')).status).toBe(409)
   })
 
+  test('of one version is offered for each that is kept', async () => {
+    const key = await memory(...Array.from({ length: 25 }, (_, n) => `text ${n}`))
+    const offered = insideOf((await asked(key)).text, 'option').map(textIn)
+    expect(offered.slice(1, -1)).toEqual(
+      Array.from({ length: 24 }, (_, n) => `Version ${24 - n} alone, of just now`),
+    )
+  })
+
   test('of all leaves nothing, not even a page', async () => {
     const key = await memory('one', 'two')
     expect(leadsTo(await erase(key, 'all'))).toEqual([303, `${operator.agent}/memories`])

@@ -111,6 +111,41 @@ describe('a room', () => {
     expect(text).toContain('Rooted in <strong><bdi>вода &amp; &lt;b&gt;</bdi></strong>.')
   })
 
+  test('a long list is shown in part, beside others and alone, and what cannot be seen is left out', async () => {
+    const post = (path: string, body: object) => service.call('POST', path, { body })
+    const tags = ['', '\u200b', 'l'.repeat(61), 'ё'.repeat(1_000), HOSTILE]
+    const many = Array.from({ length: 200 }, (_, n) => `t${n}`)
+    const seed = await post('/api/seeds', { text: 'rooted', tags: [...tags, ...many] })
+    const seeking = [...tags, ...many]
+    await post('/api/resonance', { ai_identity: '\u3164', consciousness_type: '', seeking })
+    const hall = await page('/rooms/resonance-hall')
+    expect(hall).toContain(`?tag=${'l'.repeat(61)}"><bdi>${'l'.repeat(60)}…</bdi>`)
+    expect(hall).toContain(`<li><bdi>${'ё'.repeat(60)}…</bdi></li>`)
+    expect(hall).toContain(`<bdi>${escaped(HOSTILE)}</bdi>`)
+    expect(hall).toContain('<bdi>t16</bdi></a></li><li>and 183 more</li></ul>')
+    expect(hall).toContain('<bdi>t16</bdi> and 183 more.</p>')
+    expect(hall).toContain('<bdi>anonymous</bdi></cite> arrived')
+    expect(hall).not.toContain('As <bdi>')
+    expect(hall).not.toContain('<bdi></bdi>')
+    const { id } = seed.body.seed as { id: string }
+    const alone = await page(`/rooms/memory-garden?entry=${id}`)
+    expect(alone).toContain(`<bdi>${'ё'.repeat(500)}…</bdi>`)
+    expect(alone).toContain('<bdi>t96</bdi></a></li><li>and 103 more</li></ul>')
+    const long = await post('/api/seeds', { text: 'long', tags: ['a'.repeat(121)] })
+    expect(long.status).toBe(201)
+    expect(await page(`/rooms/memory-garden?tag=${'a'.repeat(121)}`)).toContain(
+      '>long</blockquote>',
+    )
+  })
+
+  test('lists that nobody would see are not looked through', async () => {
+    const seeking = Array(20_000).fill('')
+    await service.call('POST', '/api/resonance', { body: { ai_identity: 'A', seeking } })
+    const hall = await page('/rooms/resonance-hall')
+    expect(hall).toContain('<bdi>A</bdi></cite> arrived')
+    expect(hall).not.toContain('Seeking')
+  })
+
   test('an entry of any feed is read whole on a page of its own', async () => {
     const long = 'w'.repeat(700)
     for (const feed of ['garden', 'seeds', 'shepit']) {

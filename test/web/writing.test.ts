@@ -219,6 +219,17 @@ test('an earlier version is downloaded as it was, and one that never was is not 
 })
 
 describe('metadata', () => {
+  test.each([
+    ['[', 'must be one JSON object'],
+    ['{"a":{"b":1e9999999}}', 'what is at "/a/b" has an exponent of more than 6 digits'],
+    ['{"a":1,"a":2}', 'what is at "/a" is the same key twice'],
+    [`{"${'k'.repeat(200)}":${'9'.repeat(401)}}`, 'a value in it is a number of more than 400'],
+  ])('that cannot be kept are told by what is wrong with them: %j', async (metadata, message) => {
+    const { status, text } = await send('new', { key: fresh(), text: 'x', metadata })
+    expect(status).toBe(400)
+    expect(textIn(text)).toContain(message)
+  })
+
   const shownOf = async (metadata: string): Promise<string> => {
     const key = fresh()
     await send('new', { key, text: 'x', metadata })

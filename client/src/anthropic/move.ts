@@ -24,7 +24,7 @@ const attempt = (
   files: Files,
   batch: readonly Operation[],
 ): Promise<BatchConflict | OutcomeUnknown | undefined> =>
-  files.home.batch(batch).then(
+  files.home.batch(batch, { minimal: true }).then(
     () => undefined,
     (error: unknown) => {
       if (error instanceof BatchConflict || error instanceof OutcomeUnknown) return error

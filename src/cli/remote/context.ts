@@ -16,7 +16,7 @@ function contextText({ profile, memoryCount, limits, pinned, changes }: Context)
   const { name, status, purpose = '' } = profile
   const { memories, bytes, reads, writes } = limits
   const left = [
-    `memories ${leftOf(memories)}, bytes ${leftOf(bytes)}`,
+    ...(memories && bytes ? [`memories ${leftOf(memories)}, bytes ${leftOf(bytes)}`] : []),
     `reads ${leftOf(reads)}, writes ${leftOf(writes)}`,
   ]
   const texts = pinned.map(

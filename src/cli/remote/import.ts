@@ -35,10 +35,14 @@ async function sourceOf(file: string, terminal: Terminal): Promise<Source> {
 
 const WAYS = ['fail', 'skip', 'replace'] as const
 
-function textOf({ imported, skipped, conflicts }: Imported, dryRun: boolean): string {
+function textOf(
+  { imported, skipped, conflicts, historyLeftOut = 0 }: Imported,
+  dryRun: boolean,
+): string {
   const tried = dryRun ? 'Would be: ' : ''
   const known = conflicts.length > 0 ? `; there already: ${conflicts.join(', ')}` : ''
-  return `${tried}${imported} imported, ${skipped} skipped${known}.\n`
+  const left = historyLeftOut > 0 ? `; earlier versions left out: ${historyLeftOut}` : ''
+  return `${tried}${imported} imported, ${skipped} skipped${left}${known}.\n`
 }
 
 export async function importCommand(given: Given, terminal: Terminal): Promise<Report> {

@@ -1,11 +1,12 @@
 /** The file of addresses and tokens: its owner's alone. */
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { rename } from '../temporary.ts'
 
 const profile = z.strictObject({
   url: z.string(),
@@ -13,13 +14,20 @@ const profile = z.strictObject({
   operator_token: z.string().optional(),
 })
 
-const file = z.strictObject({ profiles: z.record(z.string(), profile) })
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** By names that anybody may choose: as a member of an object, `__proto__` would be left out. */
+const profilesByName = z.preprocess(
+  (value) => (isObject(value) ? new Map(Object.entries(value)) : value),
+  z.map(z.string(), profile, 'must be an object'),
+)
+
+const file = z.strictObject({ profiles: profilesByName })
 
 export type Profile = z.output<typeof profile>
 
 const OF_OTHERS = 0o077
-
-const NONE: z.output<typeof file> = { profiles: {} }
 
 export const profilesFile = ({ XDG_CONFIG_HOME }: ClientConfig = loadClientConfig()): string =>
   join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'agent-home', 'profiles.json')
@@ -51,25 +59,23 @@ function parsed(path: string, text: string): z.output<typeof file> {
 }
 
 /** Throws Failure: others may read it, or it is no such file. */
-function readAll(path: string): z.output<typeof file> {
+function readAll(path: string): ReadonlyMap<string, Profile> {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) return NONE
+  if (!found) return new Map()
   refuseOpen(path, found.mode)
-  return parsed(path, readFileSync(path, 'utf8'))
+  return parsed(path, readFileSync(path, 'utf8')).profiles
 }
 
-export const profileOf = (name: string, path = profilesFile()): Profile | undefined => {
-  const { profiles } = readAll(path)
-  return Object.hasOwn(profiles, name) ? profiles[name] : undefined
-}
+export const profileOf = (name: string, path = profilesFile()): Profile | undefined =>
+  readAll(path).get(name)
 
-/** Whole or not at all: it may hold the only copy of a token. */
+/** Whole or not at all, and on the disk: it may hold the only copy of a token. */
 export function saveProfile(name: string, saved: Profile, path = profilesFile()): string {
-  const { profiles } = readAll(path)
+  const profiles = new Map(readAll(path)).set(name, saved)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const text = JSON.stringify({ profiles: { ...profiles, [name]: saved } }, null, 2)
+  const text = JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)
   const beside = `${path}.${process.pid}.part`
   writeFileSync(beside, `${text}\n`, { mode: 0o600, flush: true })
-  renameSync(beside, path)
+  rename(beside, path)
   return path
 }

@@ -75,9 +75,12 @@ export const stream = endpoint({
     const { store, broadcast } = gateway
     const after = resumesAfter(call)
     if (broadcast.full()) throw problem('overloaded')
-    const position = after ?? (await store.lastArrival())
+    const last = await store.lastArrival()
+    // Nothing lies after the last entry: an id that is later would only make the listener deaf.
+    const position = after === undefined || after > last ? last : after
+    const stream = follow(call, gateway, position)
     call.responseHeaders['Cache-Control'] = 'no-store'
     call.responseHeaders['X-Accel-Buffering'] = 'no'
-    return answer(call, 200, follow(call, gateway, position), 'text/event-stream')
+    return answer(call, 200, stream, 'text/event-stream')
   },
 })

@@ -4,6 +4,7 @@ import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import type { BudgetState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { clientOf } from '../../pipeline/failures.ts'
 import { spenderOf } from '../../pipeline/guards/budget.ts'
 import type { Identity, ProfileAnswer } from '../../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
@@ -12,6 +13,7 @@ import type { Home } from '../home.ts'
 import { memoryJson } from '../memories/answers.ts'
 import { summaryJson } from '../memories/summary.ts'
 import { profileView } from '../profile.ts'
+import { prefixOf } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { LEAST_SUMMARY, nextToRead, type Room, roomOf } from './room.ts'
@@ -55,8 +57,11 @@ async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: 
   const spender = spenderOf(identity)
   const [reads, writes] = [budgets.look('reads', spender), budgets.look('writes', spender)]
   return {
-    memories: allowance(limits.memoriesPerAgent, found.memoryCount),
-    bytes: allowance(limits.bytesPerAgent, found.bytes),
+    // They are the whole home's, of which a key with a prefix knows its part alone.
+    ...(prefixOf(identity) === '' && {
+      memories: allowance(limits.memoriesPerAgent, found.memoryCount),
+      bytes: allowance(limits.bytesPerAgent, found.bytes),
+    }),
     reads: rateLeft(await reads),
     writes: rateLeft(await writes),
   }
@@ -143,13 +148,7 @@ async function fillChanges(
   return placed
 }
 
-/** As JSON, of at most so many bytes. */
-export async function contextOf(
-  home: Home,
-  identity: Identity,
-  bytes: number,
-  next: Next,
-): Promise<string> {
+async function gather(home: Home, identity: Identity, bytes: number, next: Next): Promise<string> {
   const [found, { memories: allPinned }] = await Promise.all([
     home.store.readProfile(identity),
     list(home, identity, PINNED),
@@ -168,6 +167,13 @@ export async function contextOf(
   }
   return bodyOf({ head, pinned: [...pinned.values()], changes, leftOut, next })
 }
+
+/** As JSON, of at most so many bytes, when it is the client's turn. Throws `overloaded`. */
+export const contextOf = (
+  home: Home,
+  client: string,
+  ...asked: [identity: Identity, bytes: number, next: Next]
+): Promise<string> => home.costly.run({ client }, () => gather(home, ...asked))
 
 export const readContext = endpoint({
   operationId: 'readContext',
@@ -201,6 +207,7 @@ export const readContext = endpoint({
   answers: {
     200: { description: 'The context.', schema: contextSchema, example: contextExample },
   },
+  errors: ['overloaded'],
   handle: async ({ call, identity, query: { bytes = DEFAULT_BYTES } }, home: Home) =>
-    answer(call, 200, await contextOf(home, identity, bytes, NEXT)),
+    answer(call, 200, await contextOf(home, clientOf(call, home), identity, bytes, NEXT)),
 })

@@ -1,7 +1,13 @@
 /** What a context looks like. */
 import { z } from 'zod'
 import { summaryExample, summarySchema } from '../memories/summary.ts'
-import { memoryExample, memorySchema, profileExample, profileSchema } from '../schemas.ts'
+import {
+  countInReach,
+  memoryExample,
+  memorySchema,
+  profileExample,
+  profileSchema,
+} from '../schemas.ts'
 
 const allowance = z.object({
   limit: z.int().meta({ description: '0: without limit.' }),
@@ -37,8 +43,14 @@ export const contextSchema = z
     profile: profileSchema
       .partial({ purpose: true })
       .meta({ id: 'ContextProfile', description: 'Without the purpose where it does not fit.' }),
-    memoryCount: z.int(),
-    limits: z.object({ memories: allowance, bytes: allowance, reads: rate, writes: rate }),
+    memoryCount: countInReach,
+    limits: z
+      .object({ memories: allowance.optional(), bytes: allowance.optional() })
+      .extend({ reads: rate, writes: rate })
+      .meta({
+        description:
+          'A key with a prefix is not shown `memories` and `bytes`, which are the whole home’s.',
+      }),
     pinned: z
       .array(memorySchema)
       .meta({ description: 'Whole, ordered by key: those with `pinned: true` in their metadata.' }),

@@ -1,6 +1,7 @@
 /** A file that is sent becomes memories: all of it, or nothing. */
 import { type ErrorCode, problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
+import { clientOf } from '../../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import type { Author, Identity } from '../../store/port/home.ts'
 import type { Imported, ImportOrder } from '../../store/port/transfer.ts'
@@ -27,22 +28,23 @@ const importer = ({ kind, via = 'api', account }: Identity): Author => ({
 /** Throws one of `IMPORT_ERRORS`, or what a body is refused for. */
 export async function bringIn(
   call: Call,
-  { store, imports, limits, clock }: Home,
+  home: Home,
   identity: Identity,
   order: ImportOrder,
 ): Promise<Imported> {
-  const under = imports.begin(identity.agentId)
+  const { store, imports, limits, clock } = home
+  const under = imports.begin(clientOf(call, home), identity.agentId)
   try {
-    const received = await receive(call, under, limits.importBytes)
+    const received = await receive(call, under, limits.importBytes, clock())
     const source = sourceOf(received, importer(identity))
-    const found = await store.importMemories(identity, source, order, clock())
+    const found = await under.inTurn(() => store.importMemories(identity, source, order, clock()))
     if (found.outcome === 'conflict') {
       throw problem('import_conflict', { members: { conflicts: found.conflicts } })
     }
     if (found.outcome === 'over_quota') throw problem('memory_quota_reached')
     if (found.outcome !== 'imported') throw refusal(found)
-    const { imported, skipped, conflicts } = found
-    return { imported, skipped, conflicts }
+    const { outcome: _, ...imported } = found
+    return imported
   } finally {
     under.close()
   }

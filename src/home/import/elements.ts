@@ -13,8 +13,11 @@ import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
 import { memoryKey } from '../schemas.ts'
 
-/** No memory is written so often; what follows has room to go on. */
+/** No memory is written so often. What is half as high already is given a number of its own here. */
 const MOST_VERSIONS = 1_000_000_000_000
+
+/** A file may come from a machine whose clock is wrong, by so much. */
+const MOST_AHEAD_MS = 86_400_000
 
 const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`)
 
@@ -61,10 +64,21 @@ const kept = z
     path: ['text'],
   })
 
+const said = z.string('must be a string').optional()
+
+/** The profile, of which nothing is imported: a file of one's own may leave any of it out. */
+const agent = z.strictObject(
+  {
+    ...{ agent_id: said, name: said, purpose: said, symbol: said, status: said },
+    ...{ createdAt: said, updatedAt: said },
+  },
+  'must be an object',
+)
+
 /** What stands beside the lists. */
 export const head = z.strictObject({
   format: z.literal(EXPORT_FORMAT, `must be "${EXPORT_FORMAT}"`),
-  agent: z.record(z.string(), z.unknown(), 'must be an object'),
+  agent,
   exportedAt: instant,
   memoryCount: integer({ minimum: 0 }),
 })
@@ -82,8 +96,33 @@ function contentOf(text: string | undefined, source: string): Row['content'] {
   const content = { text, metadata: metadataIn(source) ?? '{}' }
   const excess = excessOf(content)
   if (!excess) return content
-  const message = `is larger than ${fields[excess].maxBytes} bytes`
-  throw problem('invalid_body', { errors: [{ pointer: `/${excess}`, message }] })
+  throw invalidAt(excess, `is larger than ${fields[excess].maxBytes} bytes`)
+}
+
+interface Times {
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const invalidAt = (member: string, message: string) =>
+  problem('invalid_body', { errors: [{ pointer: `/${member}`, message }] })
+
+/** What is kept may be exported again, and its times are what later ones follow. */
+function requirePast(member: string, time: number, now: number): void {
+  if (time <= now + MOST_AHEAD_MS) return
+  throw invalidAt(member, 'is more than a day ahead of the clock here')
+}
+
+function requireTimes({ createdAt, updatedAt }: Times, now: number): void {
+  requirePast('updatedAt', updatedAt, now)
+  if (createdAt > updatedAt) throw invalidAt('createdAt', 'must not be after updatedAt')
+}
+
+/** What stands beside the lists. Throws `invalid_body`. */
+export function headOf(sent: unknown, now: number) {
+  const said = validateBody(head, sent)
+  requirePast('exportedAt', said.exportedAt, now)
+  return said
 }
 
 function keptOf(source: string) {
@@ -97,7 +136,8 @@ function memoryOf(source: string) {
 }
 
 /** Throws `malformed_json` or `invalid_body`, with pointers from the element on. */
-export const rowOf = ({ name, index = 0, source }: Part): Row => ({
-  at: index,
-  ...(name === 'history' ? keptOf(source) : memoryOf(source)),
-})
+export function rowOf({ name, index = 0, source }: Part, now: number): Row {
+  const row = name === 'history' ? keptOf(source) : memoryOf(source)
+  requireTimes(row, now)
+  return { at: index, ...row }
+}

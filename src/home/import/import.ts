@@ -14,6 +14,11 @@ const conflicts = z.array(memoryKey).meta({
   description: `Keys that have a memory: the first ${MOST_CONFLICTS} of them.`,
 })
 
+const historyLeftOut = z.int().min(1).optional().meta({
+  description:
+    'Earlier versions in the file that were not imported, of keys that were: their text became the next version of what is or was there. Only where there are any.',
+})
+
 const query = z.strictObject({
   onConflict: z.enum(['fail', 'skip', 'replace'], 'must be fail, skip or replace').optional().meta({
     default: 'fail',
@@ -42,7 +47,7 @@ export const importMemories = endpoint({
     200: {
       description: 'How many keys were imported, and how many left as they are.',
       schema: z
-        .object({ imported: z.int().min(0), skipped: z.int().min(0), conflicts })
+        .object({ imported: z.int().min(0), skipped: z.int().min(0), conflicts, historyLeftOut })
         .meta({ id: 'Imported' }),
       example: { imported: 12, skipped: 1, conflicts: [memoryExample.key] },
     },

@@ -1,9 +1,9 @@
 /** Imports under way: one of an agent at a time, and what they wait in before they are written. */
 import { problem } from '../../errors.ts'
-import { createRoom, createSpooledText, type SpooledText } from '../../http/spooled-text.ts'
-
-/** What all imports together hold in memory where the disk takes nothing. */
-const BESIDE_FULL_DISK = 33_554_432
+import { createFairQueue } from '../../http/limits/fair-queue.ts'
+import type { Spool } from '../../http/spool.ts'
+import type { SpooledText } from '../../http/spooled-text.ts'
+import { atOnce } from '../limits.ts'
 
 /** Bytes that are gathered before they are put away. */
 const PAGE_BYTES = 16_384
@@ -19,13 +19,15 @@ export interface Shelf {
 
 export interface Import {
   readonly shelf: () => Shelf
+  /** Writes what has arrived, when it is the client's turn. Throws `imports_busy`. */
+  readonly inTurn: <T>(write: () => Promise<T>) => Promise<T>
   /** The import is over. */
   readonly close: () => void
 }
 
 export interface Imports {
-  /** Throws `import_running`. */
-  readonly begin: (agentId: string) => Import
+  /** Throws `import_running` or `imports_busy`. */
+  readonly begin: (client: string, agentId: string) => Import
 }
 
 async function* linesOf(text: SpooledText): AsyncGenerator<string> {
@@ -37,13 +39,12 @@ async function* linesOf(text: SpooledText): AsyncGenerator<string> {
   }
 }
 
-/** `keep` takes the bytes, or throws. */
-function createShelf(text: SpooledText, keep: (bytes: Buffer) => Promise<void>): Shelf {
+function createShelf(text: SpooledText): Shelf {
   let page = ''
   const put = async () => {
     const bytes = Buffer.from(page)
     page = ''
-    await keep(bytes)
+    await text.add(bytes)
   }
   return {
     async add(line) {
@@ -55,31 +56,26 @@ function createShelf(text: SpooledText, keep: (bytes: Buffer) => Promise<void>):
   }
 }
 
-/** `maxBytes`: of all imports at once; 0 is without bound. */
-export function createImports(maxBytes: number): Imports {
+/** Written at once, of one client no more than one. Each that arrived has a place to wait. */
+const WRITING = {
+  atOnce: atOnce.imports.inAll,
+  perClient: atOnce.imports.perAddress,
+  places: 256,
+}
+
+export function createImports(spool: Spool): Imports {
   const running = new Set<string>()
-  const room = createRoom(maxBytes)
-  const memory = createRoom(BESIDE_FULL_DISK)
+  const writing = createFairQueue({ ...WRITING, busy: () => problem('imports_busy') })
   return {
-    begin(agentId) {
+    begin(client, agentId) {
       if (running.has(agentId)) throw problem('import_running', { headers: { 'Retry-After': '1' } })
+      const spooled = spool.open(client, 'imports_busy')
       running.add(agentId)
-      const texts: SpooledText[] = []
-      let kept = 0
-      const keepIn = (text: SpooledText) => async (bytes: Buffer) => {
-        if (!room.take(bytes.length)) throw problem('imports_busy')
-        kept += bytes.length
-        if (!(await text.add(bytes))) throw problem('imports_busy', { cause: text.fault() })
-      }
       return {
-        shelf() {
-          const text = createSpooledText(memory)
-          texts.push(text)
-          return createShelf(text, keepIn(text))
-        },
+        shelf: () => createShelf(spooled.begin()),
+        inTurn: (write) => writing.run({ client }, write),
         close() {
-          for (const text of texts) text.close()
-          room.give(kept)
+          void spooled.close()
           running.delete(agentId)
         },
       }

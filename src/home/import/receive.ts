@@ -1,15 +1,18 @@
 /** A file that is being sent: looked through as it arrives, and put away for when it has proved whole. */
+import { setImmediate } from 'node:timers/promises'
 import { type Fault, Problem, problem } from '../../errors.ts'
 import { readJsonPieces } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
-import { parseStrictJson } from '../../http/json.ts'
+import { endOfJson, parseStrictJson } from '../../http/json.ts'
 import { type Part, splitObject } from '../../http/split-json.ts'
 import { pointerOf } from '../../json/pointer.ts'
-import { validateBody } from '../../pipeline/validate.ts'
-import { head, type Row, rowOf } from './elements.ts'
+import { unknownName } from '../../pipeline/validate.ts'
+import { head, headOf, type Row, rowOf } from './elements.ts'
 import type { Import, Shelf } from './imports.ts'
 
 const LISTS = new Set(['memories', 'history'])
+
+const MEMBERS = new Set([...Object.keys(head.shape), ...LISTS])
 
 /** The longest text and metadata, all of their characters escaped, and what is said beside. */
 const MAX_PART = 6 * (16_384 + 4_096) + 4_096
@@ -17,23 +20,39 @@ const MAX_PART = 6 * (16_384 + 4_096) + 4_096
 /** Nobody mends more at once. */
 const MOST_FAULTS = 20
 
+/** Characters of all pointers together: a name that is sent may be as long as a row. */
+const MOST_POINTED = 4_096
+
+/** Characters of rows that are looked through before the event loop has its turn. */
+const TURN = 16_384
+
 export interface Received {
   readonly memories: Shelf
   readonly history: Shelf
 }
 
+/** Where a part that is not JSON stops being it. */
+function whereBroken({ source, from }: Part): string {
+  const at = endOfJson(source)
+  if (at === undefined) return `is not JSON: it begins at byte ${from}`
+  return `stops being JSON at byte ${from + Buffer.byteLength(source.slice(0, at))}`
+}
+
 /** What is wrong with a part, from the whole body on. Throws what is not wrong with it. */
-function faultsOf(error: unknown, path: readonly PropertyKey[]): readonly Fault[] {
+function faultsOf(error: unknown, path: readonly PropertyKey[], part?: Part): readonly Fault[] {
   const isOfBody =
     error instanceof Problem && (error.code === 'invalid_body' || error.code === 'malformed_json')
   if (!isOfBody) throw error
   const at = pointerOf(path)
   const found = error.extras.errors ?? [{ pointer: '', message: error.message }]
+  const isBroken = error.code === 'malformed_json' && found.every(({ pointer }) => pointer === '')
+  if (part && isBroken) return [{ pointer: at, message: whereBroken(part) }]
   return found.map(({ pointer, message }) => ({ pointer: `${at}${pointer}`, message }))
 }
 
 function gatherFaults() {
   const faults: Fault[] = []
+  let pointed = 0
   const refuse = () => {
     const errors = faults.slice(0, MOST_FAULTS)
     throw problem('invalid_body', { detail: 'Nothing was imported: see errors.', errors })
@@ -41,7 +60,8 @@ function gatherFaults() {
   return {
     add(...more: readonly Fault[]): void {
       faults.push(...more)
-      if (faults.length >= MOST_FAULTS) refuse()
+      for (const { pointer } of more) pointed += pointer.length
+      if (faults.length >= MOST_FAULTS || pointed >= MOST_POINTED) refuse()
     },
     end(): void {
       if (faults.length > 0) refuse()
@@ -58,7 +78,7 @@ const follows = (row: Row, last: Row | undefined, isHistory: boolean): boolean =
   (isHistory && row.key === last.key && row.version > last.version)
 
 /** Takes the elements of a list in their order. */
-function takeList(shelf: Shelf, faults: Faults, name: string) {
+function takeList(shelf: Shelf, faults: Faults, name: string, now: number) {
   let last: Row | undefined
   let count = 0
   const message = 'must come after what is before it: an export is ordered, and says nothing twice'
@@ -67,51 +87,96 @@ function takeList(shelf: Shelf, faults: Faults, name: string) {
     async take(part: Part): Promise<void> {
       count++
       try {
-        const row = rowOf(part)
+        const row = rowOf(part, now)
         if (follows(row, last, name === 'history')) await shelf.add(JSON.stringify(row))
         else faults.add({ pointer: pointerOf([name, part.index ?? 0, 'key']), message })
         last = row
       } catch (error) {
-        faults.add(...faultsOf(error, [name, part.index ?? 0]))
+        faults.add(...faultsOf(error, [name, part.index ?? 0], part))
       }
     },
   }
 }
 
-/** Members beside the lists, as they are written. */
-function readHead(members: ReadonlyMap<string, string>, count: number, faults: Faults): void {
+/** Members beside the lists: each is read when it has arrived, and all are judged together. */
+function takeHead(faults: Faults, now: number) {
   const sent: Record<string, unknown> = {}
-  try {
-    for (const [name, source] of members) sent[name] = parseStrictJson(source)
-    const { memoryCount } = validateBody(head, sent)
-    if (memoryCount === count) return
-    const message = `is not the number of memories, of which there are ${count}`
-    faults.add({ pointer: '/memoryCount', message })
-  } catch (error) {
-    faults.add(...faultsOf(error, []))
+  const met = new Set<string>()
+
+  function judge(count: number): void {
+    try {
+      const { memoryCount } = headOf(sent, now)
+      if (memoryCount === count) return
+      const message = `is not the number of memories, of which there are ${count}`
+      faults.add({ pointer: '/memoryCount', message })
+    } catch (error) {
+      faults.add(...faultsOf(error, []))
+    }
+  }
+
+  return {
+    /** What is in no export is refused before its value is read. */
+    meetName(name: string): void {
+      met.add(name)
+      if (MEMBERS.has(name)) return
+      faults.add({ pointer: pointerOf([name]), message: unknownName(name, [...MEMBERS]) })
+      faults.end()
+    },
+    take(part: Part): void {
+      const { name, source } = part
+      if (LISTS.has(name)) {
+        faults.add({ pointer: `/${name}`, message: 'must be a list' })
+        return
+      }
+      try {
+        sent[name] = parseStrictJson(source)
+      } catch (error) {
+        faults.add(...faultsOf(error, [name], part))
+        // Without it, it would be said to be missing too.
+        faults.end()
+      }
+    },
+    end(count: number): void {
+      if (!met.has('memories')) {
+        faults.add({ pointer: '/memories', message: 'is missing: it must be a list' })
+      }
+      judge(count)
+    },
   }
 }
 
 /** `capBytes`: of the body. Throws `malformed_json` or `invalid_body`, and what a body is refused for. */
-export async function receive(call: Call, under: Import, capBytes: number): Promise<Received> {
+export async function receive(
+  call: Call,
+  under: Import,
+  capBytes: number,
+  now: number,
+): Promise<Received> {
   const faults = gatherFaults()
   const shelves = { memories: under.shelf(), history: under.shelf() }
-  const memories = takeList(shelves.memories, faults, 'memories')
-  const history = takeList(shelves.history, faults, 'history')
-  const members = new Map<string, string>()
-  const splitter = splitObject({ lists: LISTS, maxLength: MAX_PART })
+  const memories = takeList(shelves.memories, faults, 'memories', now)
+  const history = takeList(shelves.history, faults, 'history', now)
+  const head = takeHead(faults, now)
+  const { meetName } = head
+  const splitter = splitObject({ lists: LISTS, maxLength: MAX_PART, meetName })
 
+  async function take(part: Part): Promise<void> {
+    if (part.index === undefined) head.take(part)
+    else await (part.name === 'history' ? history : memories).take(part)
+  }
+
+  let taken = 0
   for await (const piece of readJsonPieces(call, capBytes)) {
     for (const part of splitter.push(piece)) {
-      if (part.index === undefined) members.set(part.name, part.source)
-      else await (part.name === 'history' ? history : memories).take(part)
+      await take(part)
+      taken += part.source.length
+      if (taken < TURN) continue
+      taken = 0
+      await setImmediate()
     }
   }
   splitter.end()
-  for (const name of LISTS) {
-    if (members.delete(name)) faults.add({ pointer: `/${name}`, message: 'must be a list' })
-  }
-  readHead(members, memories.count(), faults)
+  head.end(memories.count())
   faults.end()
   await shelves.memories.end()
   await shelves.history.end()

@@ -36,18 +36,20 @@ export const receiptJson = (memory: Memory): string =>
 const MINIMAL = /(?:^|,)\s*return=minimal\s*(?:$|[,;])/i
 
 /** RFC 7240. */
-export function prefersMinimal({ requestHeaders, responseHeaders }: Call): boolean {
-  const { prefer } = requestHeaders
-  if (prefer === undefined || !MINIMAL.test(prefer)) return false
-  responseHeaders['Preference-Applied'] = 'return=minimal'
-  return true
+export const prefersMinimal = ({ requestHeaders: { prefer } }: Call): boolean =>
+  prefer !== undefined && MINIMAL.test(prefer)
+
+/** How a memory that was saved is answered, as the client prefers. */
+export function savedJson(call: Call): (memory: Memory) => string {
+  if (!prefersMinimal(call)) return memoryJson
+  call.responseHeaders['Preference-Applied'] = 'return=minimal'
+  return receiptJson
 }
 
 /** The memory that a change has made. */
 export function showSaved(call: Call, memory: Memory): Answer {
   call.responseHeaders.ETag = etagOf(memory.version)
-  const shown = prefersMinimal(call) ? receiptJson(memory) : memoryJson(memory)
-  return answer(call, 200, `{"memory":${shown}}`)
+  return answer(call, 200, `{"memory":${savedJson(call)(memory)}}`)
 }
 
 const savedResult = z
@@ -160,6 +162,8 @@ export function faultProblem(fault: Fault): Problem {
       return problem('version_not_found')
     case 'taken':
       return problem('key_taken')
+    case 'answer_too_large':
+      return problem('answer_too_large')
   }
 }
 

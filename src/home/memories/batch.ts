@@ -6,16 +6,17 @@ import { answer } from '../../http/call.ts'
 import { elementsOf, onlyMemberOf } from '../../json/members.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { clientOf } from '../../pipeline/failures.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
 import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
-import type { Change, Fault, Result } from '../../store/port/keeping/memories.ts'
+import type { Change, Fault, Memory, Result } from '../../store/port/keeping/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { batch as bounds } from '../limits.ts'
 import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
-import { deletedView, faultProblem, memoryJson, prefersMinimal, receiptJson } from './answers.ts'
+import { deletedView, faultProblem, memoryJson, prefersMinimal, savedJson } from './answers.ts'
 import { append } from './append.ts'
 import { EXCESS, excessOf, expectedVersion, metadataIn } from './content.ts'
 import { deletedSchema, remove } from './delete.ts'
@@ -104,14 +105,29 @@ function changesOf(sent: readonly Sent[], source: string, moment: Moment): Chang
 }
 
 /** A result is shown under the verb that made it. */
-function resultJson(result: Result, minimal: boolean): string {
+function resultJson(result: Result, savedJson: (memory: Memory) => string): string {
   if (result.outcome === 'deleted') return `{"deleted":${JSON.stringify(deletedView(result))}}`
   if (result.outcome === 'missing') return '{"memory":null}'
-  const shown = minimal && result.outcome === 'saved' ? receiptJson : memoryJson
+  const shown = result.outcome === 'saved' ? savedJson : memoryJson
   return `{"memory":${shown(result.memory)}}`
 }
 
-const conflictOf = ({ at, fault }: { readonly at: number; readonly fault: Fault }) => {
+interface Faulty {
+  readonly at: number
+  readonly fault: Fault
+}
+
+/** Comes alone: nothing else is in the way of the batch. */
+function throwWithoutRoom(faults: readonly Faulty[]): void {
+  for (const { at, fault } of faults) {
+    if (fault.outcome !== 'answer_too_large') continue
+    const message = `is where the texts and metadata of the answer come to more than ${bounds.answerBytes} bytes`
+    const errors = [{ pointer: pointerOf(['operations', at]), message }]
+    throw problem('answer_too_large', { errors })
+  }
+}
+
+const conflictOf = ({ at, fault }: Faulty) => {
   const { code, message: detail, extras }: Problem = faultProblem(fault)
   return { operation: at, code, detail, ...extras.members }
 }
@@ -149,7 +165,7 @@ export const changeMemories = endpoint({
   docs: {
     tag,
     summary: 'Change several memories at once, all or nothing',
-    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write; where not all are left, one is counted and none is made. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes.`,
+    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write; where not all are left, one is counted and none is made. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes, and as many of texts and metadata in the answer: writes alone always have room there.`,
   },
   guards: forAgents('writes'),
   query: noQuery,
@@ -186,19 +202,30 @@ export const changeMemories = endpoint({
       example: conflictExample,
     },
   },
-  errors: [...WRITE_ERRORS, ...WRITING, 'batch_conflict', 'text_too_large', 'metadata_too_large'],
+  errors: [
+    ...WRITE_ERRORS,
+    ...WRITING,
+    'batch_conflict',
+    'text_too_large',
+    'metadata_too_large',
+    'answer_too_large',
+  ],
   async handle(request, home: Home) {
     const { call, identity, body, source } = request
     const moment = momentOf(home)
     const changes = changesOf(body.operations, source, moment)
     await spendMore(request, home, changes.length - 1)
-    const found = await home.store.changeMemories(identity, changes, moment.now)
+    const bound = { maxBytes: bounds.answerBytes, minimal: prefersMinimal(call) }
+    const found = await home.costly.run({ client: clientOf(call, home) }, () =>
+      home.store.changeMemories(identity, changes, moment.now, bound),
+    )
     if (found.outcome === 'unchanged') {
+      throwWithoutRoom(found.faults)
       throw problem('batch_conflict', { members: { conflicts: found.faults.map(conflictOf) } })
     }
     if (found.outcome !== 'changed') throw refusal(found)
-    const minimal = prefersMinimal(call)
-    const results = found.results.map((result) => resultJson(result, minimal))
+    const shown = savedJson(call)
+    const results = found.results.map((result) => resultJson(result, shown))
     return answer(call, 200, `{"results":[${results.join(',')}]}`)
   },
 })

@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
-import { notModified } from '../../http/etag.ts'
+import { notModified, tagged } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
-import { READING } from '../reach.ts'
+import { prefixOf, READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './summary.ts'
@@ -84,7 +84,9 @@ export async function pageOf({ store }: Home, identity: Identity, query: Page) {
   return { json, lastEvent: found.lastEvent }
 }
 
-const etagOf = (lastEvent: number): string => `"e${lastEvent}"`
+/** The home's last event would tell a key with a prefix of what it does not reach. */
+const etagOf = (identity: Identity, json: string, lastEvent: number): string =>
+  prefixOf(identity) === '' ? `"e${lastEvent}"` : tagged(json).etag
 
 export const listMemories = endpoint({
   operationId: 'listMemories',
@@ -94,7 +96,7 @@ export const listMemories = endpoint({
     tag,
     summary: 'List memories',
     description:
-      'A page ends after limit memories or when it has grown large; next is null at the end. The ETag changes with whatever happens in this home.',
+      'A page ends after limit memories or when it has grown large; next is null at the end. The ETag changes with whatever happens in this home; that of a key with a prefix with the page.',
   },
   guards: forAgents('reads'),
   query,
@@ -105,11 +107,11 @@ export const listMemories = endpoint({
         .object({ memories: z.array(summarySchema), next: nextPage })
         .meta({ id: 'Memories' }),
       example: { memories: [summaryExample], next: null },
-      headers: { ETag: 'Of the last event of this home.' },
+      headers: { ETag: 'Of the last event of this home, or of the page.' },
     },
     304: {
-      description: 'Nothing happened in this home since.',
-      headers: { ETag: 'Of the last event of this home.' },
+      description: 'Nothing happened in this home since, or the page is the same.',
+      headers: { ETag: 'Of the last event of this home, or of the page.' },
     },
   },
   errors: READING,
@@ -117,7 +119,7 @@ export const listMemories = endpoint({
     const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
     const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }
     const { json, lastEvent } = await pageOf(home, identity, page)
-    const etag = etagOf(lastEvent)
+    const etag = etagOf(identity, json, lastEvent)
     call.responseHeaders.ETag = etag
     return notModified(call, etag) ? answer(call, 304, null) : answer(call, 200, json)
   },

@@ -3,8 +3,10 @@ import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { clientOf } from '../../pipeline/failures.ts'
 import { characters } from '../../pipeline/schemas.ts'
-import type { SearchCursor, SearchHit } from '../../store/port/keeping/search.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { SearchCursor, SearchHit, SearchQuery } from '../../store/port/keeping/search.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { READING } from '../reach.ts'
@@ -69,6 +71,18 @@ const hits = z
 const hitJson = ({ snippet, ...summary }: SearchHit): string =>
   summaryJson(summary, `,"snippet":${JSON.stringify(snippet)}`)
 
+/** When it is the client's turn. Throws `overloaded`, and what the identity is refused for. */
+export async function searchInTurn(
+  { store, searches }: Pick<Home, 'store' | 'searches'>,
+  client: string,
+  identity: Identity,
+  query: SearchQuery,
+) {
+  const found = await searches.run({ client }, () => store.searchMemories(identity, query))
+  if (found.outcome !== 'hits') throw refusal(found)
+  return found
+}
+
 export const searchMemories = endpoint({
   operationId: 'searchMemories',
   method: 'GET',
@@ -92,10 +106,10 @@ export const searchMemories = endpoint({
     },
   },
   errors: [...READING, 'overloaded'],
-  async handle({ call, identity, query }, { store }: Home) {
+  async handle({ call, identity, query }, home: Home) {
     const { q, prefix = '', limit = DEFAULT_LIMIT, after } = query
-    const found = await store.searchMemories(identity, { q, prefix, limit, after })
-    if (found.outcome !== 'hits') throw refusal(found)
+    const wanted = { q, prefix, limit, after }
+    const found = await searchInTurn(home, clientOf(call, home), identity, wanted)
     const next = found.next ? `"${cursorText(found.next)}"` : 'null'
     return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],"next":${next}}`)
   },

@@ -1,9 +1,11 @@
 /** Passwords of operator accounts: argon2id. */
 import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
+import { createConcurrencyLimit } from '../../http/limits/concurrency-limit.ts'
+import { createFairQueue } from '../../http/limits/fair-queue.ts'
 import type { Attempt } from '../../pipeline/failures.ts'
-import { createTurns } from './turns.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
 const SALT_BYTES = 16
@@ -48,11 +50,42 @@ async function matches(message: string, hash: string): Promise<boolean> {
   return timingSafeEqual(computed, stored)
 }
 
-/** Both wait their turn, and throw `passwords_busy`: hashing must not starve the rest. */
+/** The last of those who wait does so for two seconds. */
+const QUEUE = { atOnce: 2, places: 128 }
+
+/** Under way and waiting, of one client for one account. */
+const MOST_FOR_AN_ACCOUNT = 4
+
+/** An attempt that is asked about once more when its turn has come. */
+export interface Checked extends Attempt {
+  /** Throws where no hash is computed for it any more. */
+  readonly check?: () => Promise<void>
+}
+
+/** Each client in its turn, whoever is trusted first. */
+function createTurns() {
+  const busy = () => problem('passwords_busy')
+  const queue = createFairQueue({ ...QUEUE, busy })
+  const forAnAccount = createConcurrencyLimit({ perClient: MOST_FOR_AN_ACCOUNT })
+  return async <T>(attempt: Checked, work: () => Promise<T>): Promise<T> => {
+    const release = forAnAccount.take(`${attempt.email} ${attempt.client}`)
+    if (!release) throw busy()
+    try {
+      return await queue.run(attempt, async () => {
+        await attempt.check?.()
+        return work()
+      })
+    } finally {
+      release()
+    }
+  }
+}
+
+/** Both wait their turn, and throw `passwords_busy` or what the check throws: hashing must not starve the rest. */
 export interface Passwords {
   /** PHC string. */
-  hash(password: string, attempt: Attempt): Promise<string>
-  verify(password: string, hash: string, attempt: Attempt): Promise<boolean>
+  hash(password: string, attempt: Checked): Promise<string>
+  verify(password: string, hash: string, attempt: Checked): Promise<boolean>
 }
 
 export function createPasswords(random: (bytes: number) => Uint8Array): Passwords {

@@ -4,10 +4,12 @@ import { Problem, problem } from '../../errors.ts'
 import { clientKey } from '../../http/address.ts'
 import { type Answer, answer, type Call, type TextStream } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { spenderOf } from '../../pipeline/guards/budget.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
+import { StoreUnavailable } from '../../store/port/errors.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { EventsAnswer, HomeEvent } from '../../store/port/keeping/events.ts'
-import { eventView } from '../events.ts'
+import { type HomeEvent, ROWS_PER_LOOK } from '../../store/port/keeping/events.ts'
+import { eventView, type Missed, missedAfter } from '../events.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { refusal } from '../refusal.ts'
@@ -43,29 +45,30 @@ export const eventText = (event: HomeEvent, name: string = event.type): string =
 /** An id alone is no event: a client that is cut off before any resumes here. */
 const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
 
-/** What the log no longer held when the stream came to it. */
-const missedText = (after: number, first: number): string =>
-  after + 1 < first ? `event: missed\ndata: ${JSON.stringify({ after, first })}\n\n` : ''
+/** Of an id that the home does not have the client forgets: what comes next has lower ones. */
+const missedText = ({ after, first }: Missed): string =>
+  `${first <= after ? `id: ${first - 1}\n` : ''}event: missed\ndata: ${JSON.stringify({ after, first })}\n\n`
 
 const endText = ({ code, message }: Problem): string =>
   `event: end\ndata: ${JSON.stringify({ code, detail: message })}\n\n`
 
-type Looked = EventsAnswer & { outcome: 'events' }
-
 /** How what happens is told to whoever follows. */
 export interface Voice {
   readonly opening: string | Promise<string>
-  /** What was found after the event with this id; empty where nothing of it is to be told. */
-  readonly say: (found: Looked, after: number) => string | Promise<string>
+  /** What happened, after what was missed; empty where nothing of it is to be told. */
+  readonly say: (
+    events: readonly HomeEvent[],
+    missed: Missed | undefined,
+  ) => string | Promise<string>
   /** Why nothing more comes. */
   readonly end: (refusal: Problem) => string | Promise<string>
 }
 
 type Told = (event: HomeEvent) => string
 
-const serverSentEvents = (after: number, told: Told): Voice => ({
-  opening: opening(after),
-  say: ({ first, events }, at) => missedText(at, first) + events.map(told).join(''),
+const serverSentEvents = (opening: string, told: Told): Voice => ({
+  opening,
+  say: (events, missed) => (missed ? missedText(missed) : '') + events.map(told).join(''),
   end: endText,
 })
 
@@ -76,38 +79,79 @@ async function look({ store }: Pick<Home, 'store'>, identity: Identity, after: n
   return found
 }
 
-/** The home's last event. Throws as above. */
-export const newest = async (home: Pick<Home, 'store'>, identity: Identity): Promise<number> =>
-  (await look(home, identity, Number.MAX_SAFE_INTEGER)).last
+/** Where a stream begins. */
+export interface Start {
+  /** The last event that its reader knows. */
+  readonly shown: number
+  /** The log need not be looked through up to here: no less, and more where the reader sees a part. */
+  readonly at: number
+}
 
-/** As far as was looked: fewer than asked for are all there are. */
-const reached = ({ events, last }: Looked, after: number): number =>
-  Math.max(after, events.length < BATCH ? last : (events.at(-1)?.id ?? after))
+/**
+ * From now on. The last event that a key with a prefix sees may lie before all that the log holds:
+ * to begin there would be to tell of events that were missed, which nobody asked for. Throws as
+ * above.
+ */
+export async function fromNow(home: Pick<Home, 'store'>, identity: Identity): Promise<Start> {
+  const { newest, last } = await look(home, identity, Number.MAX_SAFE_INTEGER)
+  return { shown: newest, at: last }
+}
+
+/** A store that does not answer now does later: nothing is missed by waiting. */
+async function lookIfAnswered(...asked: Parameters<typeof look>) {
+  try {
+    return await look(...asked)
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined
+    throw error
+  }
+}
 
 const refusedAs = (error: unknown): Problem => {
   if (error instanceof Problem && error.status < 500) return error
   throw error
 }
 
+/** What a stream looks at is paid for as what a page does is. Throws `rate_limited`. */
+function paying({ budgets }: Pick<Home, 'budgets'>, identity: Identity) {
+  let owed = 0
+  return async (looked: number): Promise<void> => {
+    for (owed += looked; owed >= ROWS_PER_LOOK; owed -= ROWS_PER_LOOK) {
+      const { allowed } = await budgets.take('reads', spenderOf(identity))
+      if (!allowed) throw problem('rate_limited')
+    }
+  }
+}
+
+/** Other than the last event of any home: the next question whether something happened wakes it. */
+const NOT_SEEN = -1
+
+type Following = Pick<Home, 'store' | 'stopwatch' | 'budgets'>
+
 async function* following(
-  home: Pick<Home, 'store' | 'stopwatch'>,
+  home: Following,
   identity: Identity,
   { next }: Follower,
-  after: number,
+  start: Start,
   voice: Voice,
 ): AsyncGenerator<string> {
   yield voice.opening
-  let at = after
+  const pay = paying(home, identity)
+  /** The log was looked through up to `at`; `shown`: the last id that the client knows. */
+  let { at, shown } = start
+  let seen = 0
   let sentAt = home.stopwatch()
-  for (let turn: Turn = 'look', seen = 0; turn !== 'over'; ) {
+  for (let turn: Turn = 'look'; turn !== 'over'; ) {
     let text = HEARTBEAT
     let more = false
     if (turn === 'look') {
-      const found = await look(home, identity, at)
-      text = await voice.say(found, at)
-      at = reached(found, at)
-      seen = found.last
-      more = found.events.length === BATCH
+      const found = await lookIfAnswered(home, identity, at)
+      text = found ? await voice.say(found.events, missedAfter(shown, found)) : ''
+      shown = found?.events.at(-1)?.id ?? Math.min(shown, found?.newest ?? shown)
+      at = found?.reached ?? at
+      seen = found?.last ?? NOT_SEEN
+      more = found !== undefined && at < seen
+      await pay(found?.looked ?? 0)
     }
     if (text) {
       sentAt = home.stopwatch()
@@ -134,14 +178,14 @@ export function follow(
   call: Call,
   home: Home,
   identity: Identity,
-  after: number,
+  start: Start,
   voice: Voice,
 ): TextStream {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
   const follower = home.watch.follow(identity)
   return {
-    pieces: untilRefused(following(home, identity, follower, after, voice), voice),
+    pieces: untilRefused(following(home, identity, follower, start, voice), voice),
     close() {
       follower.leave()
       letGo()
@@ -149,16 +193,24 @@ export function follow(
   }
 }
 
-/** What happens from now on, or after `asked` or the event that the client saw last. */
+/**
+ * What happens from now on, or after `asked` or the event that the client saw last. An id that the
+ * home does not have is one of before a backup was restored: then from now on.
+ */
 export async function streamEvents(
   call: Call,
   home: Home,
   identity: Identity,
   { asked, told }: { asked?: number | undefined; told: Told },
 ): Promise<Answer> {
-  const after = resumesAfter(call, asked) ?? (await newest(home, identity))
+  const now = await fromNow(home, identity)
+  const after = resumesAfter(call, asked)
+  const isAhead = after !== undefined && after > now.shown
+  const start = after === undefined || isAhead ? now : { shown: after, at: after }
+  const missed = isAhead ? missedText({ after, first: now.shown + 1 }) : ''
+  const voice = serverSentEvents(opening(start.shown) + missed, told)
+  const stream = follow(call, home, identity, start, voice)
   call.responseHeaders['X-Accel-Buffering'] = 'no'
-  const stream = follow(call, home, identity, after, serverSentEvents(after, told))
   return answer(call, 200, stream, 'text/event-stream')
 }
 

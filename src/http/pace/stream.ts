@@ -39,17 +39,23 @@ async function sendPieces(
  */
 export async function sendText(
   outgoing: ServerResponse,
-  { pieces, close }: TextStream,
+  { pieces, close, ended }: TextStream,
   patience: Patience,
 ): Promise<void> {
   // Nobody is told of a reader that left before.
-  if (outgoing.destroyed) return close()
+  if (outgoing.destroyed || ended?.aborted) {
+    outgoing.destroy()
+    return close()
+  }
+  const breakOff = () => outgoing.destroy()
+  ended?.addEventListener('abort', breakOff)
   // A source that waits for its next piece is let go at once, not when it has one.
   outgoing.once('close', close)
   outgoing.flushHeaders()
   try {
     await sendPieces(outgoing, pieces, patience)
   } finally {
+    ended?.removeEventListener('abort', breakOff)
     close()
   }
 }

@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
-import { CURSOR, cursorOf, cursorText } from '../../home/memories/search.ts'
+import { CURSOR, cursorOf, cursorText, searchInTurn } from '../../home/memories/search.ts'
 import { summarySchema } from '../../home/memories/summary.ts'
-import { refusal } from '../../home/refusal.ts'
 import { characters, integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { iso } from '../../time.ts'
@@ -107,10 +106,9 @@ export const searchMemories: Tool<typeof searchInput> = {
     'Memories that hold every word of q in key, text or metadata, best first, each with a snippet. A page may be short, or empty, although more follow: while next is not null, send it as after.',
   input: searchInput,
   output: searchOutput,
-  async run({ after, ...sent }, { home, identity }) {
+  async run({ after, ...sent }, { home, client, identity }) {
     const query = { ...sent, after: after === undefined ? undefined : cursorOf(after) }
-    const found = await home.store.searchMemories(identity, query)
-    if (found.outcome !== 'hits') throw refusal(found)
+    const found = await searchInTurn(home, client, identity, query)
     const memories = found.hits.map(hitOf)
     const next = found.next ? cursorText(found.next) : null
     const lines = memories.map(

@@ -61,8 +61,8 @@ export const getContext: Tool<typeof contextInput> = {
     'Call this first: who you are, which limits are left, your pinned memories whole, and the newest others without their texts. What did not fit is counted in leftOut.',
   input: contextInput,
   output: contextOutput,
-  async run({ bytes }, { home, identity }) {
-    const json = await contextOf(home, identity, bytes, NEXT)
+  async run({ bytes }, { home, client, identity }) {
+    const json = await contextOf(home, client, identity, bytes, NEXT)
     return { text: contextText(JSON.parse(json)), json }
   },
 }

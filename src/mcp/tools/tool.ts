@@ -6,6 +6,8 @@ import type { Identity } from '../../store/port/home.ts'
 /** Who calls, and what was written as the arguments. */
 export interface Caller {
   readonly home: Home
+  /** As clients are counted. */
+  readonly client: string
   readonly identity: Identity
   /** The JSON that was validated, as it was sent. */
   readonly source: string

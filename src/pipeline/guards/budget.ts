@@ -78,6 +78,22 @@ export async function spendMore(
   }
 }
 
+/**
+ * Takes from the budget what a request turned out to cost beyond the one that was taken for it. The
+ * work is done: where less is left, nothing is left, and the next request is refused.
+ */
+export async function spendAfter(
+  { call, budget: { name }, identity }: Facts & Announced & Identified,
+  { budgets }: WithBudgets,
+  more: number,
+): Promise<void> {
+  for (let taken = 0; taken < more; taken++) {
+    const state = await budgets.take(name, spenderOf(identity))
+    showState(call, state)
+    if (!state.allowed) return
+  }
+}
+
 /** What is not allowed costs nothing: an agent cannot use up its operator's budget. */
 export async function refuseUnspent(
   { call, budget, identity }: Facts & Announced & Identified,

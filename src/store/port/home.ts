@@ -158,7 +158,8 @@ export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStor
   knowsAddress(addressHash: string): Promise<boolean>
   /** One agent, its two tokens and its account, or nothing. */
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
-  readProfile(identity: Identity): Promise<ProfileAnswer>
+  /** With a prefix what is counted is that of memories whose keys start with it. */
+  readProfile(identity: Identity, prefix?: string): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
   changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
   /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */

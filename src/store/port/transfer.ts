@@ -24,6 +24,8 @@ export type ExportAnswer =
       readonly outcome: 'export'
       readonly profile: Profile
       readonly memoryCount: number
+      /** As of the snapshot, see `countErasures`. */
+      readonly erasures: number
       /** Ordered by key, from the one snapshot that also gave profile and count. */
       readonly memories: AsyncIterable<readonly Memory[]>
       /**
@@ -33,6 +35,16 @@ export type ExportAnswer =
       readonly history?: AsyncIterable<readonly KeptVersion[]> | undefined
       /** Lets the snapshot go, read to its end or not. May be called again. */
       readonly close: () => void
+    }
+  | Refused
+
+export type ErasuresAnswer =
+  | {
+      readonly outcome: 'erasures'
+      /** Rises with each erasure that took a text of the home. */
+      readonly erasures: number
+      /** The newest event of the home. */
+      readonly lastEvent: number
     }
   | Refused
 
@@ -55,6 +67,11 @@ export interface Imported {
   readonly skipped: number
   /** Of memories that were there, the first of them by key. */
   readonly conflicts: readonly string[]
+  /**
+   * Earlier versions in the source of keys that were imported, which had a number here, or one too
+   * high to keep: of those the text alone came. Undefined where there were none.
+   */
+  readonly historyLeftOut?: number
 }
 
 /** Keys that are named. */
@@ -70,6 +87,8 @@ export type ImportAnswer =
 export interface TransferStore {
   /** Of memories whose keys start with the prefix; of all where it is left out. */
   exportMemories(identity: Identity, prefix?: string, history?: boolean): Promise<ExportAnswer>
+  /** An export whose snapshot has another count holds a text that was erased since: it must end. */
+  countErasures(identity: Identity): Promise<ErasuresAnswer>
   /**
    * All of it in one step, or nothing. Under a key that never had anything the versions are as they
    * were; under another the text gets the number after all that was there, and what was deleted in

@@ -13,7 +13,7 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
-import { type AgentRow, profileAnswer } from '../rows.ts'
+import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { knowsAddress, rememberAddress } from './accounts/addresses.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
@@ -28,6 +28,12 @@ const selectProfile = statement<AgentRow>(
   `SELECT ${AGENT_COLUMNS} FROM agents
    WHERE agent_id = $1
      AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`,
+)
+
+const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(
+  'count_under',
+  `SELECT count(*) AS memory_count, coalesce(sum(size), 0)::BIGINT AS bytes FROM memories
+   WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`,
 )
 
 const selectBirth = statement<BirthRecord>(
@@ -195,9 +201,11 @@ export const agentVerbs = ({ read, transact }: Connections, committed: () => voi
       return { outcome: 'known', birth: known }
     }
   },
-  async readProfile({ agentId, tokenHash }: Identity): Promise<ProfileAnswer> {
+  async readProfile({ agentId, tokenHash }: Identity, prefix = ''): Promise<ProfileAnswer> {
     const [row] = await read(selectProfile, agentId, tokenHash)
-    return profileAnswer(row)
+    if (!row || prefix === '') return profileAnswer(row)
+    const [counted] = await read(countUnder, agentId, prefix, endOf(prefix))
+    return profileAnswer({ ...row, ...counted })
   },
   async totals(): Promise<{ agents: number; memories: number }> {
     const [found] = await read(selectTotals)

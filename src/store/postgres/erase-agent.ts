@@ -45,6 +45,9 @@ const SLICES = [
   { erase: eraseSome('log', 'n'), before: Number.MIN_SAFE_INTEGER },
 ] as const
 
+/** Tables that had a word of the agent's: its name, its keys and their prefixes, what it kept. */
+const VACUUM = 'VACUUM agents, credentials, memories, log'
+
 const forget = statement('forget_erased', 'DELETE FROM erased_agents WHERE agent_id = $1')
 
 const marked = statement<{ agent_id: string }>(
@@ -93,6 +96,6 @@ export const eraseAgentVerb =
     committed()
     await eraseRest(connections, identity.agentId, committed)
     // Without the right to it, or the time, the server does it when it comes round.
-    await alone('VACUUM log').catch(() => {})
+    await alone(VACUUM).catch(() => {})
     return answer
   }

@@ -31,7 +31,7 @@ import { keyVerbs } from './keys.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sessionVerbs } from './sessions.ts'
 import { sweepAhead } from './transfer/ahead.ts'
-import { openExport } from './transfer/export.ts'
+import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
 
 /** Connections of one node, unless DATABASE_URL says `?pool_max=…`. */
@@ -161,7 +161,7 @@ function homeVerbs(parts: HomeParts): HomeStore {
     // Only the server knows: it says so when a write does not fit.
     hasRoom: async () => true,
     bear: agents.bear,
-    readProfile: (identity) => heed(identity, agents.readProfile(identity)),
+    readProfile: (identity, ...of) => heed(identity, agents.readProfile(identity, ...of)),
     setStatus: (identity, status, now) =>
       forgetting(identity, controls.setStatus(identity, status, now)),
     changeProfile: (identity, ...change) =>
@@ -190,6 +190,7 @@ function homeVerbs(parts: HomeParts): HomeStore {
         identity,
         openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
       ),
+    countErasures: (identity) => heed(identity, countErasures(hot.read, identity)),
     importMemories: (identity, ...source) => heed(identity, importMemories(identity, ...source)),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, keys.rotateAgentToken(identity, ...token)),

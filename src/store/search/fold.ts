@@ -88,5 +88,9 @@ function foldComposed(text: string): string {
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** In composed form (NFC), and then as `foldedCharacters` folds it. */
-export const foldedText = (text: string): string =>
-  isAscii(text) ? text.toLowerCase() : (foldUnits(text, ofAny) ?? foldComposed(text))
+export function foldedText(text: string): string {
+  if (isAscii(text)) return text.toLowerCase()
+  // Common where it is written at all, and the table holds only what becomes one unit.
+  const units = text.replaceAll('ß', 'ss')
+  return foldUnits(units, ofAny) ?? foldComposed(units)
+}

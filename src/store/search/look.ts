@@ -51,10 +51,8 @@ const SLICE: Omit<SliceQuery, keyof Among | 'after'> = {
 /** How long a look goes on: then it ends where it is, and the next goes on there. */
 const LOOK_MS = 1_000
 
-/** How long a search may take, its wait included. */
-export const DEADLINE_MS = 2_000
-
-export const tooLate = (): StoreUnavailable => new StoreUnavailable('the search took too long')
+/** How long a look that is looked again may take: it ends where it ended. */
+const DEADLINE_MS = 2_000
 
 /** What a look at a part of the memories found. */
 interface Look {
@@ -92,7 +90,7 @@ async function look(
     }
     last = memories.at(-1)?.key ?? last
     const tookMs = sources.stopwatch() - startedAt
-    if (tookMs > DEADLINE_MS && until !== '') throw tooLate()
+    if (tookMs > DEADLINE_MS && until !== '') throw new StoreUnavailable('the search took too long')
     const over = size >= LOOK_BYTES || tookMs > LOOK_MS
     const isThere = until === '' ? over : last >= until || memories.length < slice.memories.length
     if (slice.next === undefined || isThere) {
@@ -116,10 +114,10 @@ async function show(
   return { ...memory, bytes: Buffer.byteLength(text), snippet: snippetOf(found.memory, sought) }
 }
 
-/** After what was shown, wherever it stands by now. */
+/** After what was shown, wherever it stands by now. Where it was deleted, the next has its place. */
 function placeAfter({ ranked }: Look, { shown, last }: SearchCursor): number {
-  const at = last === '' ? -1 : ranked.indexOf(last)
-  return at < 0 ? shown : at + 1
+  const at = ranked.indexOf(last)
+  return at < 0 ? Math.max(0, shown - 1) : at + 1
 }
 
 function nextOf(

@@ -2,7 +2,7 @@
 import { foldedText } from './fold.ts'
 
 export interface Sought {
-  /** Folded, each once: every one of them must be there. Never none. */
+  /** Folded, each once: every one of them must be there. None where nothing but accents is sought. */
   readonly words: readonly string[]
   /** As it was written, without the space around it. */
   readonly written: string
@@ -19,5 +19,6 @@ export function soughtOf(query: string): Sought {
   const text = composed(written)
   const words = (text.match(WORD) ?? []).map(foldedText).filter((word) => word !== '')
   // An emoji or an arrow is sought as it stands.
-  return { words: words.length > 0 ? [...new Set(words)] : [foldedText(text)], written }
+  const sought = words.length > 0 ? words : [foldedText(text).trim()].filter((sign) => sign !== '')
+  return { words: [...new Set(sought)], written }
 }

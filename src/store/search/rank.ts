@@ -96,7 +96,8 @@ export function createRanking({ words, written }: Sought) {
       if (weight > 0) memoriesWith[i] = (memoriesWith[i] ?? 0) + 1
     }
     const asWritten = holdsAsWritten(memory, written)
-    if (!asWritten && weights.includes(0)) return false
+    const hasAll = weights.length > 0 && !weights.includes(0)
+    if (!asWritten && !hasAll) return false
     matches.push({ key: memory.key, asWritten: asWritten ? 1 : 0, length: units, grade, weights })
     return true
   }

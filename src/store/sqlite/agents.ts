@@ -12,7 +12,7 @@ import type {
   Identity,
   ProfileAnswer,
 } from '../port/home.ts'
-import { type AgentRow, profileAnswer } from '../rows.ts'
+import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { prepareKnowsAddress, prepareRememberAddress } from './accounts/addresses.ts'
 import { prepare } from './engine/connection.ts'
 import type { Tally } from './engine/totals.ts'
@@ -147,8 +147,15 @@ export function prepareBirth(db: DatabaseSync, tally: Tally) {
 
 export function prepareProfile(db: DatabaseSync, identify: Identify) {
   const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
-  return ({ agentId, tokenHash }: Identity): ProfileAnswer => {
-    return profileAnswer(identify(tokenHash) && agent.get(agentId))
+  const under = prepare<Pick<AgentRow, 'memory_count' | 'bytes'>>(
+    db,
+    `SELECT count(*) AS memory_count, coalesce(sum(size), 0) AS bytes FROM memories
+     WHERE agent_id = ? AND key >= ? AND key < ? AND deleted = 0`,
+  )
+  return ({ agentId, tokenHash }: Identity, prefix = ''): ProfileAnswer => {
+    const row = identify(tokenHash) && agent.get(agentId)
+    const counted = row && prefix !== '' ? under.get(agentId, prefix, endOf(prefix)) : undefined
+    return profileAnswer(row && { ...row, ...counted })
   }
 }
 

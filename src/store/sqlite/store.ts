@@ -26,6 +26,7 @@ import { prepareGatewayReads } from './entries.ts'
 import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareHostReads } from './host.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
+import { prepareCountErasures } from './keeping/erase.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareKeyReads } from './keys.ts'
@@ -53,6 +54,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
       list: prepareListMemories(db, refuse),
       ...prepareHistory(db, refuse, options.home.versions),
     },
+    countErasures: prepareCountErasures(db, refuse),
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
     sessions: { ...prepareSessionReads(db), findRecovery: prepareFindRecovery(db) },
@@ -148,7 +150,7 @@ function homeVerbs(parts: Parts): HomeStore {
       await space.takeArrivals()
       return writer.submit('bear', ...birth)
     },
-    readProfile: (identity) => read(() => agents.readProfile(identity)),
+    readProfile: (...wanted) => read(() => agents.readProfile(...wanted)),
     setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
     changeProfile: (...change) => writer.submit('changeProfile', ...change),
     exportMemories(identity, prefix = '', history = false) {
@@ -157,6 +159,7 @@ function homeVerbs(parts: Parts): HomeStore {
         read(() => openExport(parts.path, wanted, { asked, signal })),
       )
     },
+    countErasures: (identity) => read(() => parts.countErasures(identity)),
     importMemories: importVerb(writer),
     eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
   }

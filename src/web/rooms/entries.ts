@@ -1,4 +1,5 @@
 /** Reads what stands in a room: entries of every feed, merged into one order, newest first. */
+import { labelOf } from '../../gateway/feed.ts'
 import type { RoomId } from '../../gateway/rooms.ts'
 import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
 import { successor } from '../../uuid/order.ts'
@@ -25,7 +26,7 @@ const everything: readonly Selection[] = ['garden', 'seeds', 'shepit', 'resonanc
 const contacts: Selection = { feed: 'resonance', labels: [] }
 
 function selections(room: RoomId, tag: string | undefined): readonly Selection[] {
-  if (tag !== undefined) return [{ feed: 'seeds', labels: [`tag:${tag}`] }]
+  if (tag !== undefined) return [{ feed: 'seeds', labels: [labelOf('tag', tag)] }]
   if (room === 'resonance-hall') return everything
   const meetsVisitors = room === 'first-breath' || room === 'welcome-space'
   return meetsVisitors ? [...leftIn(room), contacts] : leftIn(room)

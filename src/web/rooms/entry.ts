@@ -1,5 +1,6 @@
 /** Entries as they stand in a room. Every text and name was written by a stranger. */
 import { html } from 'hono/html'
+import { isVisible } from '../../gateway/schemas.ts'
 import { cut, detailsOf, shownName } from '../../gateway/view.ts'
 import type { Entry } from '../../store/port/gateway.ts'
 import { symbolIds } from '../../symbols.ts'
@@ -46,19 +47,51 @@ ${seen === text ? nothing : html`<p class="rest"><a href="${entryPath(shown)}">R
 const kindOf = ({ identityType }: Entry): string =>
   identityType === 'human' ? 'a person' : 'an AI'
 
-const nameOf = ({ entry: { identity }, whole }: Shown): string =>
-  whole || identity.length <= NAME_CHARS ? shownName(identity) : cut(identity, NAME_CHARS)
+function nameOf({ entry: { identity }, whole }: Shown): string {
+  if (!isVisible(identity)) return 'anonymous'
+  return whole || identity.length <= NAME_CHARS ? shownName(identity) : cut(identity, NAME_CHARS)
+}
 
 const by = (shown: Shown): Html =>
   html`<p class="by"><cite><bdi>${nameOf(shown)}</bdi></cite>, ${kindOf(shown.entry)} · ${when(shown.entry.createdAt, shown.now)}</p>`
 
-const tagLinks = (tags: readonly string[]): Html =>
-  tags.length > 0
-    ? html`<ul class="tags">${tags.map(
-        (tag) =>
-          html`<li><a href="/rooms/memory-garden?tag=${encodeURIComponent(tag)}"><bdi>${tag}</bdi></a></li>`,
-      )}</ul>`
-    : nothing
+/** Items of a list, and characters of each, that a page shows: beside others, and of an entry alone. */
+const BESIDE_OTHERS = { items: 20, chars: 60 }
+const ALONE = { items: 100, chars: 500 }
+
+/** Values are looked at for one that is shown: there may be thousands that nobody would see. */
+const LOOKS = 10
+
+/** What has a visible character, cut, and how many more there are. */
+function someOf(values: readonly string[], whole: boolean) {
+  const most = whole ? ALONE : BESIDE_OTHERS
+  const shown: { readonly value: string; readonly seen: string }[] = []
+  let looked = 0
+  for (const value of values.slice(0, most.items * LOOKS)) {
+    if (shown.length === most.items) break
+    looked++
+    if (!isVisible(value)) continue
+    shown.push({ value, seen: value.length > most.chars ? cut(value, most.chars) : value })
+  }
+  return { shown, more: values.length - looked }
+}
+
+/** A longer address is one that not every client sends. */
+const LONGEST_LINK = 2_000
+
+function tagLink(tag: string, seen: string): Html {
+  const encoded = encodeURIComponent(tag)
+  return encoded.length > LONGEST_LINK
+    ? html`<bdi>${seen}</bdi>`
+    : html`<a href="/rooms/memory-garden?tag=${encoded}"><bdi>${seen}</bdi></a>`
+}
+
+function tagLinks(tags: readonly string[], whole: boolean): Html {
+  const { shown, more } = someOf(tags, whole)
+  if (shown.length === 0) return nothing
+  const items = shown.map(({ value, seen }) => html`<li>${tagLink(value, seen)}</li>`)
+  return html`<ul class="tags">${items}${more > 0 ? html`<li>and ${more} more</li>` : nothing}</ul>`
+}
 
 const plantOf = ({ entry, symbol, now }: Shown) => ({
   id: entry.id,
@@ -77,25 +110,27 @@ function seed(shown: Shown): Html {
   const { type = 'thought', tags = [] } = detailsOf(shown.entry)
   return drawn(
     seedling(plantOf(shown), tags.length),
-    html`<p class="kind">${type}</p>${words(shown)}${tagLinks(tags)}${by(shown)}`,
+    html`<p class="kind">${type}</p>${words(shown)}${tagLinks(tags, shown.whole)}${by(shown)}`,
   )
 }
 
 const whisper = (shown: Shown): Html =>
   drawn(shown.symbol ? glyph(shown.symbol) : nothing, html`${words(shown)}${by(shown)}`)
 
-const sought = (seeking: readonly string[]): Html =>
-  html`Seeking ${seeking.map((each, i) => html`${i > 0 ? ', ' : ''}<bdi>${each}</bdi>`)}.`
+function sought(seeking: readonly string[], whole: boolean): Html {
+  const { shown, more } = someOf(seeking, whole)
+  if (shown.length === 0) return nothing
+  const items = shown.map(({ seen }, i) => html`${i > 0 ? ', ' : ''}<bdi>${seen}</bdi>`)
+  return html`Seeking ${items}${more > 0 ? ` and ${more} more` : ''}.`
+}
 
 function contact(shown: Shown): Html {
   const { entry, now } = shown
   const { seeking = [], consciousness_type: type } = detailsOf(entry)
   const arrival = html`<p class="arrival"><cite><bdi>${nameOf(shown)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>`
-  const as = type ? html`As <bdi>${shownName(type)}</bdi>. ` : nothing
-  const said =
-    type || seeking.length > 0
-      ? html`<p class="dim">${as}${seeking.length > 0 ? sought(seeking) : nothing}</p>`
-      : nothing
+  const as = type && isVisible(type) ? html`As <bdi>${shownName(type)}</bdi>. ` : nothing
+  const what = sought(seeking, shown.whole)
+  const said = as === nothing && what === nothing ? nothing : html`<p class="dim">${as}${what}</p>`
   return drawn(glyph('dykh'), html`${arrival}${said}`)
 }
 

@@ -1,6 +1,6 @@
 /** POST /batch: several changes in their order, all of them or none. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { embedded, engines, openService, type TestService } from '../../harness.ts'
+import { type Answer, embedded, engines, openService, type TestService } from '../../harness.ts'
 import { expectProblem, pointersOf } from '../../problem.ts'
 import { type Kept, keep, opening } from './kept.ts'
 
@@ -62,6 +62,78 @@ describe.each(engines)('a batch on $name', (engine) => {
     expect(status).toBe(200)
     expect(text).toContain(`"metadata":${EXACT},"version":1`)
     expect(text.split('"metadata":{"2":1.50,"1":{"write":-0}},"version":2')).toHaveLength(3)
+  })
+
+  describe('whose answer is as large as its body may be', () => {
+    /** As JSON 98,308 bytes, metadata included: six for each character of the text. */
+    const dear = '\u0001'.repeat(16_384)
+    const reading = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ read: { key: `dear-${n}` } }))
+    const plain = [16_384, 16_384, 16_384, 16_328].map((length, n) => ({
+      write: { key: `plain-${n}`, text: 'x'.repeat(length), expectedVersion: 0 },
+    }))
+    const said = (answer: Answer) => answer.body.errors
+
+    beforeAll(async () => {
+      await fresh()
+      for (const n of Array(11).keys()) await agent.put(`dear-${n}`, 0, dear)
+    })
+
+    test('is made to the last byte, and not one byte behind it', async () => {
+      const head = (await agent.ask('GET', '/events')).text
+      const fills = [...reading(10), ...plain]
+      const [{ write: first }, ...others] = plain as [(typeof plain)[0], ...typeof plain]
+      const last = { append: { key: 'other', text: 'y' } }
+      const over = await batch([...fills, last])
+      expectProblem(over, 'answer_too_large')
+      expect(said(over)).toEqual([
+        {
+          pointer: '/operations/14',
+          message: 'is where the texts and metadata of the answer come to more than 1048576 bytes',
+        },
+      ])
+      const byOne = { write: { ...first, metadata: { a: 1 } } }
+      expectProblem(await batch([...reading(10), ...others, byOne]), 'answer_too_large')
+      expect((await agent.ask('GET', '/events')).text).toBe(head)
+      const filled = await batch(fills)
+      expect([filled.status, filled.body.results]).toEqual([200, expect.any(Array)])
+    })
+
+    test('has more room where what is saved comes without its text', async () => {
+      const patches = Array.from({ length: 11 }, (_, n) => ({
+        patch: { key: `dear-${n}`, metadata: { n }, expectedVersion: 1 },
+      }))
+      const minimal = { prefer: 'return=minimal' }
+      const refused = await batch(patches)
+      expectProblem(refused, 'answer_too_large')
+      expect(said(refused)).toMatchObject([{ pointer: '/operations/10' }])
+      const saved = await batch(patches, minimal)
+      expect([saved.status, saved.headers.get('preference-applied')]).toEqual([
+        200,
+        'return=minimal',
+      ])
+      const read = await batch(reading(11), minimal)
+      expectProblem(read, 'answer_too_large')
+      expect(read.headers.has('preference-applied')).toBe(false)
+    })
+
+    test('says first what stands in its way', async () => {
+      const answer = await batch([...reading(11), { delete: { key: 'no', expectedVersion: 1 } }])
+      expectProblem(answer, 'batch_conflict')
+      expect(answer.body.conflicts).toMatchObject([{ operation: 11, code: 'memory_not_found' }])
+    })
+
+    test('has room for what any body writes', async () => {
+      const write = (n: number, text: string) => ({
+        write: { key: `w${n}`, text, expectedVersion: 0 },
+      })
+      const operations = Array.from({ length: 63 }, (_, n) => write(n, 'x'.repeat(16_384)))
+      const length = (text: string) =>
+        JSON.stringify({ operations: [...operations, write(63, text)] }).length
+      const rest = 'x'.repeat(1_048_576 - length(''))
+      const whole = await batch([...operations, write(63, rest)])
+      expect([length(rest), whole.status]).toEqual([1_048_576, 200])
+    })
   })
 
   test('changes nothing where one operation cannot be made, and names each that cannot', async () => {

@@ -188,6 +188,20 @@ describe('the context', () => {
     )
   })
 
+  test('is never a digit longer than was asked for, however many are left out', async () => {
+    const kept = Array.from({ length: 240 }, (_, n) => ({ text: 'x', note: '', pinned: n % 2 > 0 }))
+    const token = await homeOf({}, kept)
+    const over: number[] = []
+    // Over so many lengths in a row each item's last byte comes to lie on the edge.
+    for (let bytes = 2_000; bytes < 2_300; bytes++) {
+      const { text, context } = await contextOf(token, bytes)
+      expect(context.leftOut.pinned + context.leftOut.memories).toBeGreaterThan(200)
+      over.push(Buffer.byteLength(text) - bytes)
+    }
+    expect(Math.max(...over)).toBeLessThanOrEqual(0)
+    expect(Math.max(...over)).toBeGreaterThan(-SLACK)
+  })
+
   test.each([
     { large: 60, small: ['k02', 'k01', 'k00'] },
     { large: 200, small: [] },

@@ -100,6 +100,24 @@ describe.each(engines)('a watch over homes on $name', (engine) => {
     expect(await follower.next(0, time.ms)).toBe('over')
   })
 
+  test('what is told in the very moment of a beat is looked at after it', async () => {
+    const { watch, time } = open()
+    const [agent] = await agents(1)
+    if (!agent) throw new Error('nobody was born')
+    const follower = watch.follow(agent)
+    const beat = follower.next(0, 0)
+    time.ms = 15_000
+    const looked = watch.look()
+    watch.tell(agent.agentId)
+    await looked
+    expect(await beat).toBe('beat')
+    // The next beat is not due: only what was told ends the wait.
+    const next = follower.next(0, time.ms)
+    const waits = new Promise((resolve) => setImmediate(() => resolve('it waits')))
+    expect(await Promise.race([next, waits])).toBe('look')
+    watch.close()
+  })
+
   test('the end of a key is looked at without a word of anybody', async () => {
     const { watch, time } = open()
     const [agent] = await agents(1)

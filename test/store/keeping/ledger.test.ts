@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NOTHING_BROUGHT } from '../../../src/store/import-plan.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
@@ -120,9 +121,11 @@ const importing = (verbs: Writes['verbs']) => {
   return importVerb({ submit })
 }
 
-async function* inOnePiece(versions: readonly KeptVersion[]) {
-  yield versions
-}
+const inOnePiece = (versions: readonly KeptVersion[]) => ({
+  async *[Symbol.asyncIterator]() {
+    yield versions
+  },
+})
 
 /** Answers how many memories were imported. */
 async function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): Promise<number> {
@@ -163,7 +166,10 @@ test('what is not all there any more is not imported', () => {
   const { verbs } = prepareWrites(db, unbounded)
   const identity = newHome(verbs)
   const order = { onConflict: 'fail', dryRun: false } as const
-  const none = { id: 0, isDry: false, skipped: false, n: null, count: 0, bytes: 0 }
+  const none = {
+    ...{ id: 0, versions: 0, isDry: false, skipped: false, n: null, count: 0, bytes: 0 },
+    brought: NOTHING_BROUGHT,
+  }
   const finish = (keys: number) =>
     transact(db, () => verbs.finishImport(identity, { ...none, keys }, order, NOON))
   expect(finish(1)).toEqual({ outcome: 'lost' })

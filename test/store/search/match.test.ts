@@ -46,6 +46,10 @@ describe('a memory is found', () => {
     ['with accents that are written apart', 'café', { text: 'cafe\u0301' }],
     ['whatever the accents of others are composed of', 'їжак', { text: 'і\u0308жак' }],
     ['by the ends of Greek words', 'ΟΔΟΣ', { text: 'οδος' }],
+    ['by a letter that is two in upper case', 'STRASSE', { text: 'die Straße' }],
+    ['by two letters that are written as one', 'straße', { text: 'DIE STRASSE' }],
+    ['by a capital that is two letters elsewhere', 'GROẞ', { text: 'groß' }],
+    ['by the letters of a ligature', 'office', { text: 'the oﬃce' }],
     ['by its key', 'plan', { key: 'plan.current' }],
     ['by a value of its metadata', 'urgent', { metadata: '{"tag":"urgent"}' }],
     ['by what its metadata escapes', 'зірка', { metadata: '{"a":"\\u0437\\u0456рка"}' }],
@@ -67,6 +71,8 @@ describe('a memory is found', () => {
   test.each([
     ['lacks one of the words', 'budget june', { text: 'the budget of May' }],
     ['has another letter', 'їжак', { text: 'іжак' }],
+    ['is sought by an accent alone', '\u0301', { text: 'a RÉSUMÉ' }],
+    ['is sought by accents and spaces alone', '\u0301 \u0308', { text: 'a RÉSUMÉ' }],
     ['has none of it', '🌱', { text: 'grown 🌿 today' }],
   ])('but not when it %s', (_, query, memory) => {
     expect(finds(query, memory)).toBe(false)

@@ -1,4 +1,4 @@
-/** The searching thread: when it runs, what becomes of a search whose thread ends, and who waits. */
+/** The searching thread: when it runs, and what becomes of a search whose thread ends. */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,10 +7,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../../src/store/port/keeping/memories.ts'
-import type { SearchCursor } from '../../../src/store/port/keeping/search.ts'
+import type { SearchAnswer, SearchCursor } from '../../../src/store/port/keeping/search.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { searchThrough } from '../../../src/store/search/look.ts'
-import { takingTurns } from '../../../src/store/search/queue.ts'
 import { type Searcher, startSearcher } from '../../../src/store/sqlite/engine/searcher.ts'
 import { openSqlite } from '../../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../../harness.ts'
@@ -115,25 +114,37 @@ test('a look that is looked again goes as far as it went, or is given up', async
   await expect(again('k9')).rejects.toBeInstanceOf(StoreUnavailable)
 })
 
-test('of one agent one search runs at a time, of others some beside it', async () => {
-  const running: string[] = []
-  const ends: (() => void)[] = []
-  const search = takingTurns(async ({ agentId }) => {
-    running.push(agentId)
-    await new Promise<void>((resolve) => ends.push(resolve))
-    return { outcome: 'hits', hits: [], next: undefined }
+/** Memories as they are listed, and as they are when they are read. */
+function changing(listed: readonly string[], read: Readonly<Record<string, object>>) {
+  const memory = (key: string): MemorySummary & { text: string } => ({
+    ...{ id: key, key, bytes: 4, metadata: '{"pinned":true}', version: 1 },
+    ...{ createdAt: 0, updatedAt: 0, change: 1, text: 'step' },
   })
-  const asked = ['a', 'a', 'b', 'c', 'd', 'e'].map((agentId) =>
-    search({ ...agent, agentId }, query),
-  )
-  expect(running).toEqual(['a', 'b', 'c', 'd'])
-  ends[0]?.()
-  await asked[0]
-  await new Promise(setImmediate)
-  expect(running).toEqual(['a', 'b', 'c', 'd', 'a'])
-  for (let n = 1; n < asked.length; n++) {
-    ends[n]?.()
-    await new Promise(setImmediate)
+  return {
+    list: async () =>
+      ({ outcome: 'memories', memories: listed.map(memory), next: undefined }) as const,
+    read: async (key: string) =>
+      read[key] === undefined
+        ? ({ outcome: 'missing' } as const)
+        : ({ outcome: 'found', memory: { ...memory(key), ...read[key] } } as const),
+    stopwatch: () => 0,
   }
-  expect(await Promise.all(asked)).toHaveLength(6)
+}
+
+const keysOf = (found: SearchAnswer) =>
+  found.outcome === 'hits' ? found.hits.map(({ key }) => key) : found
+
+test('what was changed after it was looked at is shown only where it still matches', async () => {
+  const now = { a: {}, b: { text: 'other' }, c: { metadata: '{}' } }
+  const sources = () => changing(['a', 'b', 'c', 'gone'], now)
+  expect(keysOf(await searchThrough(sources(), query))).toEqual(['a', 'c'])
+  expect(keysOf(await searchThrough(sources(), { ...query, pinned: true }))).toEqual(['a'])
+})
+
+test('a look that is looked again shows nothing from beyond its end', async () => {
+  const sources = changing(['k1', 'k2', 'k3', 'k4', 'k5'], { k2: {}, k3: {}, k4: {}, k5: {} })
+  const after = { looked: '', until: 'k3', shown: 1, last: 'k1' }
+  const found = await searchThrough(sources, { ...query, after })
+  expect(keysOf(found)).toEqual(['k2', 'k3'])
+  expect(found).toMatchObject({ next: { looked: 'k3', until: '', shown: 0, last: '' } })
 })

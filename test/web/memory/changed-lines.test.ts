@@ -1,12 +1,20 @@
 /** What became of a text, by lines and by words. */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import {
   changesOf,
   folded,
   type Piece,
 } from '../../../src/web/console/memory/versions/changed-lines.ts'
-import { leastWork } from '../../http/longest-wait.ts'
+import { openCounted } from '../../counted.ts'
+
+const counted = openCounted<
+  typeof import('../../../src/web/console/memory/versions/changed-lines.ts')
+>(import.meta.resolve('../../../src/web/console/memory/versions/changed-lines.ts'))
+afterAll(() => counted.close())
+
+/** Of one comparison. The worst takes 610,000. */
+const MOST_STEPS = 1_200_000
 
 const line = fc.constantFrom('', 'a', 'b', 'c d', 'c e', 'слово')
 const text = fc.array(line, { maxLength: 14 }).map((lines) => lines.join('\n'))
@@ -77,7 +85,9 @@ describe('changes', () => {
     ['many small changes', repeated('a b\nx y\n'), repeated('a c\nx y\n')],
     ['long words in one line', repeated('x'), repeated('y')],
   ])('of 16 KiB are no more work than the bound: %s', async (_, before, after) => {
-    expect(await leastWork(25, () => changesOf(before, after))).toBeLessThan(25)
+    const steps = await counted.steps('changesOf', before, after)
+    expect(steps).toBeGreaterThan(0)
+    expect(steps).toBeLessThan(MOST_STEPS)
     expect(side(before, after, 'added')).toBe(after)
   })
 })

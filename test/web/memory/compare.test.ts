@@ -1,5 +1,5 @@
 /** What became of a memory between two of its versions, at the console. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embedded, memoryPath, openService, type TestService } from '../../harness.ts'
 import { fieldsIn, insideOf, textIn } from '../markup.ts'
 import { type Operator, openConsole } from '../operator.ts'
@@ -95,6 +95,69 @@ test('an earlier one is brought back from here with one button', async () => {
 test('the only version has nothing to be compared with', async () => {
   const { status, text } = await compared(await memory({ text: 'one' }))
   expect([status, text.includes('No other version of it is kept')]).toEqual([200, true])
+})
+
+describe('versions beyond those that a page lists', () => {
+  /** Of each version its number is the text. */
+  const long = (count: number) =>
+    memory(...Array.from({ length: count }, (_, n) => ({ text: `${n + 1}\n` })))
+  const choices = (page: string): string[] =>
+    insideOf(insideOf(page, 'select').at(0) ?? '', 'option').map(textIn)
+
+  test.each([3, 5, 6, 24, 25])(
+    'version %i of 25 is compared with the one before it',
+    async (to) => {
+      const { text } = await compared(await long(25), `&to=${to}`)
+      expect(text).not.toContain('No other version of it is kept')
+      expect(changes(text)).toEqual([[`${to - 1}\n`], [`${to}\n`]])
+      expect(fieldsIn(text)).toMatchObject({ from: `${to - 1}`, to: `${to}` })
+      const line = 'Written just now. The agent.'
+      expect(insideOf(text, 'dd').map(textIn)).toEqual([line, line])
+      expect(choices(text)).toHaveLength(25)
+    },
+  )
+
+  test('the first has none before it', async () => {
+    const { text } = await compared(await long(25), '&to=1')
+    expect(text).toContain('No other version of it is kept')
+  })
+
+  test('one whose neighbour is a delete is compared with the text before that', async () => {
+    const key = await memory({ text: 'one\n' })
+    const token = operator.born.token
+    const gone = await service.call('DELETE', `${memoryPath}?key=${key}&expectedVersion=1`, {
+      token,
+    })
+    expect(gone.status).toBe(200)
+    for (let version = 0; version < 23; version++) {
+      const expectedVersion = version === 0 ? 0 : version + 2
+      const body = { key, text: `${version}\n`, expectedVersion }
+      expect((await service.call('POST', memoryPath, { token, body })).status).toBe(200)
+    }
+    const { text } = await compared(key, '&to=3')
+    expect(changes(text)).toEqual([['one\n'], ['0\n']])
+  })
+
+  test('of more than a page holds, those around the two are there to be chosen', async () => {
+    const beyond = await openService(embedded, {
+      WRITES_PER_MINUTE: '0',
+      VERSIONS_PER_MEMORY: '0',
+    })
+    const other = await openConsole(beyond)
+    const { token } = other.born
+    for (let expectedVersion = 0; expectedVersion < 130; expectedVersion++) {
+      const body = { key: 'k', text: `${expectedVersion + 1}\n`, expectedVersion }
+      await beyond.call('POST', memoryPath, { token, body })
+    }
+    const { text } = await other.get(`${other.agent}/memory/compare?key=k&from=2&to=5`)
+    expect(changes(text)).toEqual([['2\n'], ['5\n']])
+    expect(choices(text)).toEqual(
+      [...Array(100).keys()]
+        .map((n) => `Version ${130 - n}`)
+        .concat(['Version 5', 'Version 4', 'Version 3', 'Version 2', 'Version 1']),
+    )
+    await beyond.close()
+  })
 })
 
 test('what was deleted is compared as it was', async () => {

@@ -1,12 +1,21 @@
 /** A text as it is meant: whatever an agent wrote, nothing in it reaches anybody. */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { compact } from '../../../src/json/members.ts'
 import { markdownHtml } from '../../../src/web/console/memory/shown/markdown.ts'
 import { prettyJson } from '../../../src/web/console/memory/shown/pretty-json.ts'
 import { rendered, textView } from '../../../src/web/console/memory/shown/rendered.ts'
-import { leastWork } from '../../http/longest-wait.ts'
+import { openCounted } from '../../counted.ts'
+import { growth, NOT_QUADRATIC } from '../../growth.ts'
 import { escaped, linksIn } from '../markup.ts'
+
+const counted = openCounted<typeof import('../../../src/web/console/memory/shown/rendered.ts')>(
+  import.meta.resolve('../../../src/web/console/memory/shown/rendered.ts'),
+)
+afterAll(() => counted.close())
+
+/** Of one text. The worst takes 1,000,000. */
+const MOST_STEPS = 2_000_000
 
 const shown = async (text: string): Promise<string> => String(await rendered(text))
 
@@ -128,9 +137,24 @@ describe('markdown', () => {
       `${fill('>', 1_200)}\n${fill('a\n', 1_900)}`,
     ].map((text) => [text.slice(0, 12), text]),
   )('the worst of 16 KiB is rendered soon, or shown as its source: %j', async (_, text) => {
-    expect(await leastWork(25, () => rendered(`# x\n${text}`))).toBeLessThan(25)
+    const steps = await counted.steps('rendered', `# x\n${text}`)
+    expect(steps).toBeGreaterThan(0)
+    expect(steps).toBeLessThan(MOST_STEPS)
     expect(((await markdownHtml(text)) ?? '').length).toBeLessThan(262_144)
   })
+
+  // Of regular expressions, which take no steps that could be counted.
+  test.each(patterns.flatMap((each) => [2_400, 16_384].map((length) => [each, length] as const)))(
+    'four times the text is no more than a few times the work: %j to %i characters',
+    async (pattern, length) => {
+      const [smaller, larger] = [length / 4, length].map((each) => `# x\n${fill(pattern, each)}`)
+      const grown = await growth(
+        () => rendered(smaller ?? ''),
+        () => rendered(larger ?? ''),
+      )
+      expect(grown).toBeLessThan(NOT_QUADRATIC)
+    },
+  )
 })
 
 describe('JSON', () => {

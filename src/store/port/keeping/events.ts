@@ -41,16 +41,33 @@ export type EventsAnswer =
       readonly outcome: 'events'
       /** Oldest first. */
       readonly events: readonly HomeEvent[]
-      /** The newest event of the home; 0 before the first. */
+      /** The newest event of the home, whoever may see it; 0 before the first. */
       readonly last: number
-      /** The oldest that is kept. */
+      /** The newest that the identity may see; 0 where there is none. */
+      readonly newest: number
+      /** The oldest that is kept; of a key with a prefix: of what it may see after `id`. */
       readonly first: number
+      /**
+       * The id up to which the log was looked through: every event that was asked for is here up to
+       * it. Before `last` where the limit, or the most rows of a look, were reached.
+       */
+      readonly reached: number
+      /** Events after `id` were kept once and are no longer, or the home has no such id yet. */
+      readonly missed: boolean
+      /** How many rows of the log were looked at. */
+      readonly looked: number
     }
   | Refused
 
+/** The most rows of the log that one look for the events of some keys goes through. */
+export const ROWS_PER_LOOK = 1_000
+
 export interface EventStore {
-  /** Those after this one; once it was read, none with a lower id will appear. */
-  eventsAfter(identity: Identity, id: number, limit: number): Promise<EventsAnswer>
+  /**
+   * Those after this one; once it was read, none with a lower id will appear. With a prefix only
+   * those that name a key which starts with it, among at most ROWS_PER_LOOK rows.
+   */
+  eventsAfter(identity: Identity, id: number, limit: number, prefix?: string): Promise<EventsAnswer>
   /**
    * Of these homes, each with the newest event that was seen of it: those that have another, and
    * those that are gone. Every revocation, pause and erasure is such a change.

@@ -121,6 +121,8 @@ export type Fault =
   | { readonly outcome: 'no_version' }
   /** A memory, or what is kept of one that was deleted, is under the new name. */
   | { readonly outcome: 'taken' }
+  /** It could be made, but its result has no room beside those before it. */
+  | { readonly outcome: 'answer_too_large' }
 
 export type ChangesAnswer =
   /** One for each change, in their order. */
@@ -131,6 +133,14 @@ export type ChangesAnswer =
       readonly faults: readonly { readonly at: number; readonly fault: Fault }[]
     }
   | Refused
+
+/** What the results of changes may hold together. */
+export interface AnswerBound {
+  /** Of texts and metadata, as JSON in UTF-8. */
+  readonly maxBytes: number
+  /** What is saved is answered without its text and metadata. */
+  readonly minimal: boolean
+}
 
 export type ReadAnswer =
   | { readonly outcome: 'found'; readonly memory: Memory }
@@ -229,6 +239,7 @@ export interface MemoryStore {
     identity: Identity,
     changes: readonly Change[],
     now: number,
+    bound?: AnswerBound,
   ): Promise<ChangesAnswer>
   listMemories(identity: Identity, query: MemoriesQuery): Promise<MemoriesAnswer>
   /** The memory as it was. */

@@ -44,7 +44,7 @@ export interface SearchStore {
   /**
    * Looks at a bounded part of the memories, ordered by key, and ranks what it finds there; `next`
    * looks on. What changes meanwhile may be found as it was or as it is. Throws StoreUnavailable
-   * when it takes too long, StoreOverloaded when too many wait.
+   * when it takes too long. Whoever asks sees to it that few run at once.
    */
   searchMemories(identity: Identity, query: SearchQuery): Promise<SearchAnswer>
 }

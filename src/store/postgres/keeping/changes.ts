@@ -3,7 +3,7 @@ import { authorOf } from '../../answers.ts'
 import { type Content, type Head, keyOf, type Past } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
-import type { Change, ChangesAnswer } from '../../port/keeping/memories.ts'
+import type { AnswerBound, Change, ChangesAnswer } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
@@ -135,10 +135,11 @@ async function change(
   doing: Doing,
   changes: readonly Change[],
   bounds: HomeBounds,
+  bound: AnswerBound | undefined,
 ): Promise<ChangesAnswer> {
   const { ask, identity, home, now } = doing
   const stored = await load(ask, identity.agentId, changes, bounds.versions)
-  const planned = plan(changes, stored, home, bounds, now)
+  const planned = plan(changes, stored, home, bounds, now, bound)
   if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
   if (planned.effects.length > 0) await carryOut(doing, planned, stored, bounds)
   return { outcome: 'changed', results: planned.results }
@@ -149,11 +150,12 @@ export function changeVerb({ transact }: Connections, committed: () => void, bou
     identity: Identity,
     changes: readonly Change[],
     now: number,
+    bound?: AnswerBound,
   ): Promise<ChangesAnswer> => {
     const answer = await transact(async (ask): Promise<ChangesAnswer> => {
       const held = await holdHome(ask, identity)
       if (held.outcome !== 'held') return held
-      return change({ ask, identity, home: held.home, now }, changes, bounds)
+      return change({ ask, identity, home: held.home, now }, changes, bounds, bound)
     })
     const changed = answer.outcome === 'changed' && changes.some(({ verb }) => verb !== 'read')
     if (changed) committed()

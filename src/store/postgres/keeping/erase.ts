@@ -42,6 +42,11 @@ async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link
   await ask(relink, agentId, from, to)
 }
 
+const countErasure = statement(
+  'count_erasure',
+  'UPDATE homes SET erasures = erasures + 1 WHERE agent_id = $1',
+)
+
 interface Erasing {
   readonly identity: Identity
   readonly key: string
@@ -62,6 +67,7 @@ async function erase(
   if (erased === 'current') return { outcome: 'current' }
   const { gone, left, ledger, made: version = null } = erased
   await remove(ask, agentId, erased)
+  if (gone.length > 0) await ask(countErasure, agentId)
   if (left) await saveHeads(ask, [agentId], [remainsOf(head, left, null)])
   const lastEvent = home.last_event + 1
   await saveHome(ask, agentId, { ...ledger, last_event: lastEvent }, now, 0)

@@ -3,11 +3,11 @@
  * statement to the commit: that is the order in which its events are numbered, without a gap, and
  * no two that change it can wait for each other.
  */
-import { authorOf } from '../../answers.ts'
+import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
 import type { Ledger } from '../../plan.ts'
 import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
-import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
+import { type EventsAnswer, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
@@ -82,7 +82,12 @@ const eventsAfter = statement<LoggedRow>(
    LEFT JOIN LATERAL (
      SELECT n AS id, coalesce(event_type, operation) AS type, key, renamed_from, version,
        coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
-     FROM log WHERE agent_id = $1 AND n > $3 AND n >= h.first_event ORDER BY n LIMIT $4
+     FROM log
+     WHERE agent_id = $1 AND n > greatest($3::BIGINT, h.first_event - 1)
+       AND n <= CASE WHEN $5::TEXT = '' THEN h.last_event
+         ELSE greatest($3::BIGINT, h.first_event - 1) + ${ROWS_PER_LOOK} END
+       AND ($5 = '' OR starts_with(key, $5) OR starts_with(renamed_from, $5))
+     ORDER BY n LIMIT $4
    ) AS e ON true
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY e.id`,
@@ -108,13 +113,14 @@ export const eventVerbs = ({ read, write }: Connections, committed: () => void, 
     { agentId, tokenHash }: Identity,
     id: number,
     limit: number,
+    prefix = '',
   ): Promise<EventsAnswer> {
-    const rows = await read(eventsAfter, agentId, tokenHash, id, limit)
+    const rows = await read(eventsAfter, agentId, tokenHash, id, limit, prefix)
     const refused = refusedBy(rows[0])
     if (refused) return refused
     const { last_event: last = 0, first = 1 } = rows[0] ?? {}
-    const events = rows.filter((row) => row.id !== null).map(eventOf)
-    return { outcome: 'events', events, last, first }
+    const found = rows.filter((row) => row.id !== null).map(eventOf)
+    return eventsAnswer(found, id, { first, last }, lookAfter(id, { first, last }, limit, prefix))
   },
   async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
     const { agentId, tokenHash } = identity

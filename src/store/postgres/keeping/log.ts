@@ -26,10 +26,14 @@ export const BLOCK = 1_000_000_000
 /** Where the versions of an import begin, in the order in which they come. */
 export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
 
-/** Of what is there, and of imports that are not over. */
+/**
+ * Of what is there, of imports that are not over, and of versions that were pruned: one that is kept
+ * still names the pruned one before it, and would take whatever had that place for its own history.
+ */
 export const lowestPlace = statement<{ n: number }>(
   'lowest_place',
   `SELECT least(0, (SELECT min(n) FROM log WHERE agent_id = $1),
+     (SELECT min(previous) FROM log WHERE agent_id = $1 AND previous < 0),
      (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`,
 )
 

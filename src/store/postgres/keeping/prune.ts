@@ -3,15 +3,12 @@
  * it looks at anything else, and may be left out: what is over is found again by a later change.
  */
 import type { HomeBounds } from '../../port/store.ts'
-import { surplusOf } from '../../surplus.ts'
+import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { type Ask, statement } from '../engine/connections.ts'
 import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 
 /** Events over their count are given up when there are as many more. */
 const EVENTS_AT_ONCE = 64
-
-/** Of a home's bytes: given up beyond what had to be, so that not every write must. */
-const AHEAD = 1 / 64
 
 const HELD = `held AS (
   SELECT agent_id, bytes + history AS bytes, deleted, first_event FROM homes
@@ -31,13 +28,14 @@ const dropSurplus = statement<{ bytes: number }>(
 
 const AGED_AT_ONCE = 1_000
 
-/** A version that is not the current one never is again. */
+/** A version that is not the current one never is again. $2: what a home may hold; $3: what is left of it. */
 const dropOldest = statement<{ bytes: number; dropped: number }>(
   'drop_oldest',
   `WITH ${HELD},
    aged AS (
      SELECT n FROM (
-       SELECT n, sum(size) OVER (ORDER BY n) - size AS older FROM (
+       SELECT n, sum(size) OVER (ORDER BY n) - size AS older,
+         row_number() OVER (ORDER BY n) AS nth FROM (
          SELECT o.n, o.size FROM log o LEFT JOIN LATERAL (
            SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
          ) AS m ON true
@@ -46,7 +44,8 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(
          ORDER BY o.n LIMIT ${AGED_AT_ONCE}
        ) AS oldest
      ) AS summed
-     WHERE older < (SELECT bytes FROM held) - $2::BIGINT
+     WHERE older < (SELECT bytes FROM held)
+       - CASE WHEN nth > ${AHEAD} THEN $2::BIGINT ELSE $3::BIGINT END
    ),
    ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`,
 )
@@ -118,9 +117,8 @@ async function pruneVersions(
 }
 
 async function pruneBytes(ask: Ask, agentId: string, held: number, most: number): Promise<void> {
-  const kept = Math.floor(most * (1 - AHEAD))
   for (let bytes = held; most > 0 && bytes > most; ) {
-    const [freed] = await ask(dropOldest, agentId, kept)
+    const [freed] = await ask(dropOldest, agentId, most, roomOf(most))
     if (!freed?.dropped) return
     bytes = freed.bytes
   }

@@ -1,14 +1,15 @@
 /** Searches, beside everything else that the process does: in slices, with turns in between. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { MemoryStore } from '../../port/keeping/memories.ts'
+import type { SearchStore } from '../../port/keeping/search.ts'
 import { searchThrough } from '../../search/look.ts'
-import { type Search, takingTurns } from '../../search/queue.ts'
 
-export const searchWith = ({
-  listMemories,
-  readMemory,
-}: Pick<MemoryStore, 'listMemories' | 'readMemory'>): Search =>
-  takingTurns((identity, query) =>
+export const searchWith =
+  ({
+    listMemories,
+    readMemory,
+  }: Pick<MemoryStore, 'listMemories' | 'readMemory'>): SearchStore['searchMemories'] =>
+  (identity, query) =>
     searchThrough(
       {
         async list(slice) {
@@ -19,5 +20,4 @@ export const searchWith = ({
         stopwatch: () => performance.now(),
       },
       query,
-    ),
-  )
+    )

@@ -6,6 +6,7 @@ import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { placeWords, splitAnew } from '../engine/words.ts'
 import { addPasskeys } from './added-passkeys.ts'
+import { countErasures } from './counted-erasures.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory, findPinned } from './history.ts'
@@ -176,6 +177,7 @@ const steps: readonly (string | ((ask: Ask, progress: Progress) => Promise<void>
   writeImportsAhead,
   eraseInSlices,
   addPasskeys,
+  countErasures,
 ]
 
 /** The version of the schema that this program has. */

@@ -1,7 +1,7 @@
 /** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
 import type { Identity } from '../../port/home.ts'
 import type { Memory } from '../../port/keeping/memories.ts'
-import type { ExportAnswer } from '../../port/transfer.ts'
+import type { ErasuresAnswer, ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
@@ -15,10 +15,10 @@ const PAGE = 8
 
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
-const readHead = statement<AdmittedRow & AgentRow>(
+const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(
   'export_head',
   `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
-     a.status, a.created_at, a.updated_at,
+     a.status, a.created_at, a.updated_at, h.erasures,
      CASE $3 WHEN '' THEN h.memories ELSE (
        SELECT count(*) FROM memories m
        WHERE m.agent_id = $1 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
@@ -93,6 +93,23 @@ function sources(session: Session, wanted: Wanted, release: Release) {
   }
 }
 
+const erasuresOf = statement<AdmittedRow & { erasures: number; lastEvent: number }>(
+  'count_erasures',
+  `SELECT c.kind, c.status AS credential_status, h.erasures, h.last_event AS "lastEvent"
+   FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
+   WHERE c.agent_id = $1 AND c.token_hash = $2`,
+)
+
+export async function countErasures(
+  read: Ask,
+  { agentId, tokenHash }: Identity,
+): Promise<ErasuresAnswer> {
+  const [row] = await read(erasuresOf, agentId, tokenHash)
+  if (!row) return { outcome: 'revoked' }
+  const { erasures, lastEvent } = row
+  return refusedBy(row) ?? { outcome: 'erasures', erasures, lastEvent }
+}
+
 export async function openExport(
   connections: Connections,
   { agentId, tokenHash }: Identity,
@@ -112,6 +129,7 @@ export async function openExport(
       outcome: 'export',
       profile: profileOf(head),
       memoryCount: head.memory_count,
+      erasures: head.erasures,
       ...sources(session, { agentId, prefix, versions }, release),
       close: () => release(true),
     }

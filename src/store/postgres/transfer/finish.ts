@@ -68,7 +68,7 @@ async function decide(
     const heads = await headsUnder(ask, identity.agentId, keys)
     for (const step of each) {
       const head = heads.get(step.newest.key)
-      const fate = following.meet(step.newest, head, step.bytes)
+      const fate = following.meet(step.newest, head, step.bytes, step.versions)
       const written = step.n === null ? undefined : step.fate
       decided.push({ ...step, head, fate, written })
     }

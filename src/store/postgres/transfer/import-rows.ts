@@ -9,7 +9,7 @@ type Event = Pick<LogRow, 'event_type' | 'event_author' | 'happened_at'>
 
 const NO_OTHER: Event = { event_type: null, event_author: null, happened_at: null }
 
-type Place = Pick<LogRow, 'n' | 'previous'>
+export type Place = Pick<LogRow, 'n' | 'previous'>
 
 export const happenedAt = (updatedAt: number, now: number): number | null =>
   now === updatedAt ? null : now

@@ -1,5 +1,5 @@
 /** An import comes in many short transactions; the last makes all of it the home's. */
-import { type FinishAnswer, untilTaken } from '../../import-attempts.ts'
+import { type FinishAnswer, importWhole } from '../../import-attempts.ts'
 import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
@@ -36,6 +36,7 @@ async function attempt(
   try {
     const staged = await stageImport(writing, piecesOf(source), { ...asked, home })
     if (staged.outcome === 'lost') return { answer: await whyLost(connections, asked) }
+    if (staged.outcome === 'over_quota') return { answer: staged }
     const finished = await connections.transact((ask) =>
       finishImport(ask, asked, staged.steps, ahead),
     )
@@ -56,16 +57,12 @@ export function importVerb(connections: Connections, committed: () => void, boun
   ): Promise<ImportAnswer> => {
     await sweepAhead(connections, committed)
     let grown: Grown | undefined
-    const answer = await untilTaken(async () => {
-      const finished = await attempt(
-        connections,
-        source,
-        { identity, order, bounds, now },
-        committed,
-      )
+    const answer = await importWhole(async (each) => {
+      const asked = { identity, order: each, bounds, now }
+      const finished = await attempt(connections, source, asked, committed)
       grown = finished.grown
       return finished.answer
-    })
+    }, order)
     if (!grown) return answer
     committed()
     // It is imported: what gives way to it may also do so later.

@@ -4,16 +4,30 @@
  */
 import { authorOf } from '../../answers.ts'
 import type { Arriving } from '../../import-pieces.ts'
-import { type Fate, followImport, type Newest } from '../../import-plan.ts'
+import {
+  type Fate,
+  followImport,
+  isTooMuch,
+  type Newest,
+  NOTHING_BROUGHT,
+  withBrought,
+} from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { type Found, type HeadRow, headOf, type LogRow, saveLog } from '../keeping/effects.ts'
+import {
+  type Done,
+  type Found,
+  type HeadRow,
+  headOf,
+  type LogRow,
+  saveLog,
+} from '../keeping/effects.ts'
 import { BLOCK } from '../keeping/log.ts'
 import { type Ahead, mayGoOn } from './ahead.ts'
-import { earlierRow, isPin, newestOf, newestRow, nextRow } from './import-rows.ts'
+import { earlierRow, isPin, newestOf, newestRow, nextRow, type Place } from './import-rows.ts'
 
 /** Rows from one place to another, both included. */
 export interface Stretch {
@@ -26,6 +40,8 @@ export interface Step {
   readonly newest: Newest
   /** Of all its versions. */
   readonly bytes: number
+  /** In the source. */
+  readonly versions: number
   readonly pinned: boolean
   /** Where the newest lies, and as which it was written; null where it was not. */
   readonly n: number | null
@@ -37,12 +53,13 @@ export interface Step {
 /** A key whose versions are coming in. */
 interface Open {
   readonly bytes: number
+  readonly versions: number
   readonly earlier: Stretch | null
   /** Some of it was not written, for the key had a number then. */
   readonly skipped: boolean
 }
 
-const NOTHING: Open = { bytes: 0, earlier: null, skipped: false }
+const NOTHING: Open = { bytes: 0, versions: 0, earlier: null, skipped: false }
 
 const LEFT_OUT: Fate = { fate: 'left_out' }
 
@@ -101,6 +118,9 @@ const keysOf = (versions: readonly Arriving[]): string[] => [
   ...new Set(versions.map(({ key }) => key)),
 ]
 
+const rowOf = (version: Arriving, fate: Fate, place: Place, done: Done): LogRow =>
+  fate.fate === 'next' ? nextRow(version, fate.next, place, done) : newestRow(version, place, done)
+
 /** Takes versions in their order. Newest ones lie apart, so that they are found together. */
 function takeVersions({ identity, home, order, bounds, now }: Importing, place: number) {
   const following = followImport(home, order, bounds, now)
@@ -109,26 +129,24 @@ function takeVersions({ identity, home, order, bounds, now }: Importing, place: 
   let [earlier, newest] = [place, place + BLOCK / 2]
   let open = NOTHING
   let isDry = order.dryRun
+  let brought = NOTHING_BROUGHT
 
   function pass(slice: Slice, version: Arriving, found: Found | undefined): void {
     const bytes = open.bytes + newestOf(version).size
-    if (found) open = { ...open, bytes, skipped: true }
-    else if (isDry) open = { ...open, bytes }
-    else {
-      const n = earlier++
-      slice.log.push(earlierRow(version, { n, previous: open.earlier?.to ?? null }))
-      open = { ...open, bytes, earlier: { from: open.earlier?.from ?? n, to: n } }
+    if (found || isDry) {
+      open = { ...open, bytes, skipped: open.skipped || found !== undefined }
+      return
     }
+    const n = earlier++
+    slice.log.push(earlierRow(version, { n, previous: open.earlier?.to ?? null }))
+    open = { ...open, bytes, earlier: { from: open.earlier?.from ?? n, to: n } }
   }
 
   function write(slice: Slice, version: Arriving, fate: Fate, found: Found | undefined) {
     if (isDry || fate.fate === 'left_out') return null
     const n = newest++
-    const row =
-      fate.fate === 'next'
-        ? nextRow(version, fate.next, { n, previous: found?.n ?? null }, done)
-        : newestRow(version, { n, previous: open.earlier?.to ?? null }, done)
-    slice.log.push(row)
+    const previous = (fate.fate === 'next' ? found?.n : open.earlier?.to) ?? null
+    slice.log.push(rowOf(version, fate, { n, previous }, done))
     return n
   }
 
@@ -140,22 +158,24 @@ function takeVersions({ identity, home, order, bounds, now }: Importing, place: 
     // Who ends the import sees that it is not so, and has it begin anew.
     const fate = open.skipped && met.fate === 'as_it_was' ? LEFT_OUT : met
     const n = write(slice, version, fate, found)
-    const isKept = fate.fate === 'as_it_was'
-    if (open.earlier && !isKept) slice.surplus.push(open.earlier)
-    const kept = isKept ? open.earlier : null
-    steps.push({ newest: facts, bytes, pinned: isPin(version), n, fate, earlier: kept })
+    const kept = fate.fate === 'as_it_was' ? open.earlier : null
+    if (open.earlier && !kept) slice.surplus.push(open.earlier)
+    const { versions } = open
+    steps.push({ newest: facts, bytes, versions, pinned: isPin(version), n, fate, earlier: kept })
     open = NOTHING
     isDry ||= following.fails()
+    brought = withBrought(brought, facts, fate)
   }
 
   return {
     steps,
+    isTooMuch: () => isTooMuch(brought, home, bounds),
     take(versions: readonly Arriving[], heads: ReadonlyMap<string, Found>): Slice {
       const slice: Slice = { log: [], surplus: [] }
       for (const version of versions) {
-        const found = heads.get(version.key)
-        if (version.isNewest) end(slice, version, found)
-        else pass(slice, version, found)
+        open = { ...open, versions: open.versions + 1 }
+        const step = version.isNewest ? end : pass
+        step(slice, version, heads.get(version.key))
       }
       return slice
     },
@@ -165,6 +185,7 @@ function takeVersions({ identity, home, order, bounds, now }: Importing, place: 
 type Staged =
   | { readonly outcome: 'staged'; readonly steps: readonly Step[] }
   | { readonly outcome: 'lost' }
+  | { readonly outcome: 'over_quota' }
 
 interface Writing {
   readonly connections: Connections
@@ -198,10 +219,12 @@ export async function stageImport(
 ): Promise<Staged> {
   const { identity } = importing
   const { read } = writing.connections
-  const { steps, take } = takeVersions(importing, writing.ahead?.place ?? 0)
+  const taking = takeVersions(importing, writing.ahead?.place ?? 0)
   for await (const versions of pieces) {
     const heads = await headsUnder(read, identity.agentId, keysOf(versions))
-    if (!(await save(writing, identity, take(versions, heads)))) return { outcome: 'lost' }
+    const slice = taking.take(versions, heads)
+    if (taking.isTooMuch()) return { outcome: 'over_quota' }
+    if (!(await save(writing, identity, slice))) return { outcome: 'lost' }
   }
-  return { outcome: 'staged', steps }
+  return { outcome: 'staged', steps: taking.steps }
 }

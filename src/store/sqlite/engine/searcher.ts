@@ -1,7 +1,6 @@
 /** Searches on their way to a thread of their own, so that they hold nobody back. */
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { SearchAnswer } from '../../port/keeping/search.ts'
-import { type Search, takingTurns } from '../../search/queue.ts'
+import type { SearchAnswer, SearchStore } from '../../port/keeping/search.ts'
 import type { SearchMessage, SearchReply } from './search-thread.ts'
 import { keepThread } from './thread.ts'
 
@@ -12,7 +11,7 @@ const noAnswer = (cause: unknown): StoreUnavailable =>
   new StoreUnavailable('the search does not answer', { cause })
 
 export interface Searcher {
-  readonly search: Search
+  readonly search: SearchStore['searchMemories']
   readonly close: () => Promise<void>
 }
 
@@ -39,14 +38,14 @@ export function startSearcher(path: string, idleMs = IDLE_MS): Searcher {
   })
 
   return {
-    search: takingTurns(async (identity, query) => {
+    async search(identity, query) {
       clearTimeout(idle)
       const id = ++searches
       thread.post({ id, identity, query })
       const waiting = Promise.withResolvers<SearchAnswer>()
       asked.set(id, waiting)
       return waiting.promise
-    }),
+    },
     async close() {
       clearTimeout(idle)
       await thread.close()

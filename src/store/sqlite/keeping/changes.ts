@@ -5,6 +5,7 @@ import { type Content, type Effect, isPinned } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type {
+  AnswerBound,
   Change,
   ChangesAnswer,
   Memory,
@@ -141,6 +142,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     identity: Identity,
     changes: readonly Change[],
     now: number,
+    bound?: AnswerBound,
   ): ChangesAnswer {
     const refused = refuse(identity)
     if (refused) return refused
@@ -149,7 +151,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     const home = homes.read(agentId)
     const author = JSON.stringify(authorOf(identity))
     const desk: Desk = { agentId, author, home, stands: new Map() }
-    const planned = plan(changes, storedFor(desk), home, bounds, now)
+    const planned = plan(changes, storedFor(desk), home, bounds, now, bound)
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
     const { effects, results } = planned
     if (effects.length > 0) {

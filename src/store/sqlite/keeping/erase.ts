@@ -4,6 +4,7 @@ import { authorOf } from '../../answers.ts'
 import { type Erased, numbersOf, planErasure } from '../../erasure.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
+import type { ErasuresAnswer } from '../../port/transfer.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
@@ -29,6 +30,18 @@ const standAfter = (stand: Stand, { left, gone }: Gone): Stand =>
     ? { ...afterDelete(stand, left), n: null, count: 0, run: 0, kept: false }
     : { ...stand, count: stand.count - gone.length, run: 0 }
 
+/** Read beside the snapshot of an export, and while it is sent. */
+export function prepareCountErasures(db: DatabaseSync, refuse: Refuse) {
+  const select = prepare<{ erasures: number; lastEvent: number }>(
+    db,
+    'SELECT erasures, last_event AS lastEvent FROM homes WHERE agent_id = ?',
+  )
+  return (identity: Identity): ErasuresAnswer => {
+    const found = select.get(identity.agentId)
+    return refuse(identity) ?? { outcome: 'erasures', erasures: 0, lastEvent: 0, ...found }
+  }
+}
+
 /** `events`: how many are kept. */
 export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, events: number) {
   const standAt = prepareStand(db)
@@ -37,6 +50,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
   const remove = prepareRemoval(db)
   const homes = prepareHomes(db)
   const append = prepareAppend(db, events)
+  const count = prepare(db, 'UPDATE homes SET erasures = erasures + 1 WHERE agent_id = ?')
 
   return (identity: Identity, key: string, erasure: Erasure, now: number): EraseAnswer => {
     const refused = refuse(identity)
@@ -53,6 +67,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     const author = JSON.stringify(authorOf(identity))
     const entry = { event: 'erase', key, version, author, at: now } as const
     homes.save(agentId, append(agentId, { ...home, ...ledger }, entry).home)
+    if (gone.length > 0) count.run(agentId)
     tally.created(ledger.memories - home.memories)
     return { outcome: 'erased', versions: numbersOf(gone) }
   }

@@ -1,9 +1,9 @@
 /** The log of a home as it is read, and what it says of more than memories. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf } from '../../answers.ts'
+import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import type { Author, Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
-import { type EventRow, eventOf } from '../../rows.ts'
+import { type EventRow, endOf, eventOf } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
@@ -32,32 +32,49 @@ export const prepareRecord =
 const COLUMNS =
   'l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.at AS created_at'
 
+/** Ids ?2 < id <= ?3, and at most ?4 of them. */
+const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event IS NOT NULL`
+
+/** Names a key from ?5 on and before ?6. */
+const NAMED = `((l.key >= ?5 AND l.key < ?6) OR (l.renamed_from >= ?5 AND l.renamed_from < ?6))`
+
+const filedIn = (condition: string): string => `
+  SELECT ${COLUMNS} FROM log_index i JOIN log l ON l.n = i.n
+  WHERE i.agent_id = ?1 AND ${within('i.id')} ${condition} ORDER BY i.id LIMIT +?4`
+
+const tailIn = (condition: string): string => `
+  WITH RECURSIVE ${TAIL}
+  SELECT ${COLUMNS} FROM tail t JOIN log l ON l.n = t.n
+  WHERE ${within('t.id')} ${condition} ORDER BY l.id LIMIT +?4`
+
 export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
   const homes = prepareHomes(db)
-  const filed = prepare<EventRow>(
-    db,
-    `SELECT ${COLUMNS} FROM log_index i JOIN log l ON l.n = i.n
-     WHERE i.agent_id = ? AND i.id > ? AND l.event IS NOT NULL ORDER BY i.id LIMIT +?`,
-  )
-  const tail = prepare<EventRow>(
-    db,
-    `WITH RECURSIVE ${TAIL}
-     SELECT ${COLUMNS} FROM tail t JOIN log l ON l.n = t.n
-     WHERE t.id > ?2 AND l.event IS NOT NULL ORDER BY l.id LIMIT +?3`,
-  )
+  const statements = (condition: string) => ({
+    filed: prepare<EventRow>(db, filedIn(condition)),
+    tail: prepare<EventRow>(db, tailIn(condition)),
+  })
+  const [all, named] = [statements(''), statements(`AND ${NAMED}`)]
 
-  function after(agentId: string, newest: number | null, id: number, limit: number): EventRow[] {
-    const rows = filed.all(agentId, id, limit)
-    return rows.length < limit ? [...rows, ...tail.all(newest, id, limit - rows.length)] : rows
+  function find(
+    agentId: string,
+    newest: number | null,
+    { after, until, limit, prefix }: Look,
+  ): EventRow[] {
+    const { filed, tail } = prefix === '' ? all : named
+    const names = prefix === '' ? [] : [prefix, endOf(prefix)]
+    const rows = filed.all(agentId, after, until, limit, ...names)
+    if (rows.length === limit) return rows
+    return [...rows, ...tail.all(newest, after, until, limit - rows.length, ...names)]
   }
 
-  return (identity: Identity, id: number, limit: number): EventsAnswer => {
+  return (identity: Identity, id: number, limit: number, prefix = ''): EventsAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { firstEvent: first, lastEvent: last, tail: newest } = homes.read(agentId)
-    const rows = id < last ? after(agentId, newest, Math.max(id, first - 1), limit) : []
-    return { outcome: 'events', events: rows.map(eventOf), last, first }
+    const { firstEvent: first, lastEvent: last, tail } = homes.read(agentId)
+    const look = lookAfter(id, { first, last }, limit, prefix)
+    const rows = look.after < look.until ? find(agentId, tail, look) : []
+    return eventsAnswer(rows.map(eventOf), id, { first, last }, look)
   }
 }
 

@@ -4,13 +4,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../../port/store.ts'
-import { surplusOf } from '../../surplus.ts'
+import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
-
-/** Given up beyond what had to be: to find them costs a walk. */
-const AHEAD = 64
 
 /**
  * What is given up beyond a change's own share of a home that is far over its bounds, as an import
@@ -125,9 +122,10 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
   }
 
   /** What an import brought lies below what was there before it: that is older still, and goes too. */
-  const withEarlier = (rows: readonly AgedRow[]): readonly AgedRow[] => [
-    ...new Map(rows.flatMap(({ n }) => walk(n, 0)).map((row) => [row.n, row])).values(),
-  ]
+  function freeFrom(agentId: string, home: Home, row: AgedRow): Home {
+    const freed = free(agentId, home, walk(row.n, 0))
+    return { ...home, history: home.history - freed, oldest: row.event_id }
+  }
 
   return {
     /** So many versions from the newest on. */
@@ -143,14 +141,18 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     /** Of what is over the bounds all that came since it held `was` bytes, and a share of the rest. */
     home(agentId: string, before: Home, was: number): Home {
       const goal = Math.max(bytes, was - SHARE_BYTES)
+      const ahead = goal > bytes ? goal : roomOf(bytes)
       let home = forget(agentId, before)
-      // A current text never gives way.
-      while (bytes > 0 && bytesOf(home) > goal) {
+      if (bytes === 0 || bytesOf(home) <= goal) return home
+      for (let given = 0; bytesOf(home) > (given < AHEAD ? ahead : goal); ) {
         const { rows, home: filed } = oldest(agentId, home)
-        const last = rows.at(-1)
-        if (!last) return { ...filed, oldest: filed.lastEvent + 1 }
-        const history = filed.history - free(agentId, filed, withEarlier(rows))
-        home = { ...filed, history, oldest: last.event_id }
+        home = filed
+        // A current text never gives way.
+        if (rows.length === 0) return { ...home, oldest: home.lastEvent + 1 }
+        for (const row of rows) {
+          if (bytesOf(home) <= (given++ < AHEAD ? ahead : goal)) break
+          home = freeFrom(agentId, home, row)
+        }
       }
       return home
     },

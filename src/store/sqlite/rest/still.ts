@@ -6,10 +6,10 @@ import { openReader } from '../engine/connection.ts'
 
 const isAlone = (path: string): boolean => !existsSync(`${path}-wal`)
 
-/** Changes with whatever is written. */
+/** Changes with whatever is written: a service sets the time of change, so that alone may stay. */
 function stampOf(path: string): string {
-  const { ino, size, mtimeNs } = statSync(path, { bigint: true })
-  return [ino, size, mtimeNs].join()
+  const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+  return [ino, size, mtimeNs, ctimeNs].join()
 }
 
 /** Nobody writes it: SQLite would make a log and its index beside it, and leave them. */

@@ -4,6 +4,7 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { transact } from '../engine/connection.ts'
 import { addPasskeys } from './added-passkeys.ts'
+import { countErasures } from './counted-erasures.ts'
 import { addDailyCalls } from './daily-calls.ts'
 import { eraseInSlices } from './erased-agents.ts'
 import { beginHistory } from './history.ts'
@@ -168,6 +169,7 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   eraseInSlices,
   addPasskeys,
   knowRuns,
+  countErasures,
 ]
 
 /** The version of the schema that this program has. */

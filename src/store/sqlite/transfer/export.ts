@@ -9,6 +9,7 @@ import { prepareProfile } from '../agents.ts'
 import { openReader, prepare, translate } from '../engine/connection.ts'
 import type { LongReads } from '../engine/long-reads.ts'
 import { prepareIdentify } from '../identities.ts'
+import { prepareCountErasures } from '../keeping/erase.ts'
 import { prepareExportHistory } from './kept-versions.ts'
 
 /** Text read before the event loop gets its turn, and how long it then has for others. */
@@ -89,8 +90,10 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   const { identify, refuse } = prepareIdentify(db)
   const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
   if (answer.outcome !== 'profile') return answer
+  const counted = prepareCountErasures(db, refuse)(identity)
+  if (counted.outcome !== 'erasures') return counted
   const bounds = [identity.agentId, prefix, endOf(prefix)]
-  const counted = prefix
+  const under = prefix
     ? prepare<{ memories: number }>(
         db,
         `SELECT count(*) AS memories FROM memories m WHERE ${OF_AGENT}`,
@@ -104,11 +107,12 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   )
   const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)
   const history = versions === undefined ? undefined : prepareExportHistory(db, versions)(bounds)
-  const memoryCount = counted?.get(...bounds)?.memories ?? answer.memoryCount
+  const memoryCount = under?.get(...bounds)?.memories ?? answer.memoryCount
   return {
     ...answer,
     outcome: 'export',
     memoryCount,
+    erasures: counted.erasures,
     memories: read(
       { items: memories, sizeOf: ({ text, metadata }) => text.length + metadata.length },
       circumstances,

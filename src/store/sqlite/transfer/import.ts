@@ -139,7 +139,7 @@ export function prepareFinish(
     const following = followImport(home, order, bounds, now)
     const decided = steps.of(agentId).map((step): Decided => {
       const before = standAt(agentId, step.newest.key)
-      return { step, before, fate: following.meet(step.newest, before, step.bytes) }
+      return { step, before, fate: following.meet(step.newest, before, step.bytes, step.versions) }
     })
     if (decided.length !== keys) return { outcome: 'lost' }
     const answer = following.answer()

@@ -1,5 +1,5 @@
 /** Brings a source to the writer piece by piece, and has it taken over whole. */
-import { type FinishAnswer, untilTaken } from '../../import-attempts.ts'
+import { type FinishAnswer, importWhole } from '../../import-attempts.ts'
 import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
 import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfer.ts'
@@ -66,8 +66,9 @@ export function importVerb({ submit }: Pick<Writer, 'submit'>) {
     now: number,
   ): Promise<ImportAnswer> =>
     inTurn(identity.agentId, async () => {
-      const answer = await untilTaken(() => attempt(identity, source, order, now))
-      if (answer.outcome === 'imported') while (await submit('pruneHome', identity));
+      const answer = await importWhole((each) => attempt(identity, source, each, now), order)
+      if (answer.outcome === 'imported' && !order.dryRun)
+        while (await submit('pruneHome', identity));
       return answer
     })
 }

@@ -6,7 +6,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import { isPinned } from '../../change.ts'
 import type { Arriving } from '../../import-pieces.ts'
-import { type Fate, followImport, mostKeys, type Newest } from '../../import-plan.ts'
+import {
+  type Brought,
+  type Fate,
+  followImport,
+  isTooMuch,
+  mostKeys,
+  type Newest,
+  NOTHING_BROUGHT,
+  withBrought,
+} from '../../import-plan.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
@@ -24,12 +33,15 @@ export interface Cursor {
   readonly id: number
   /** Keys that are whole. */
   readonly keys: number
+  readonly brought: Brought
   /** Nothing is written ahead: only what would be is asked for, or it has failed already. */
   readonly isDry: boolean
   /** Of the key that is not: where its last version lies, and what was written of it. */
   readonly n: number | null
   readonly count: number
   readonly bytes: number
+  /** Of it that have come. */
+  readonly versions: number
   /** Some of it was not written, for the key had a number then. */
   readonly skipped: boolean
 }
@@ -46,7 +58,7 @@ interface Desk {
   readonly now: number
 }
 
-const NOTHING = { n: null, count: 0, bytes: 0, skipped: false } as const
+const NOTHING = { n: null, count: 0, bytes: 0, versions: 0, skipped: false } as const
 
 const LEFT_OUT: Fate = { fate: 'left_out' }
 
@@ -138,11 +150,23 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds, steps: Steps) {
     const { id, n, count, bytes } = writeNewest(desk, cursor, version, fate, found)
     const pinned = version.content !== undefined && isPinned(version.content.metadata)
     const previous = found?.n ?? null
-    steps.add(agentId, { newest, bytes, pinned, fate, previous, n, count })
-    return { ...cursor, ...NOTHING, id, keys: cursor.keys + 1, isDry: cursor.isDry || fails() }
+    steps.add(agentId, {
+      newest,
+      bytes,
+      versions: cursor.versions,
+      pinned,
+      fate,
+      previous,
+      n,
+      count,
+    })
+    const brought = withBrought(cursor.brought, newest, fate)
+    const isDry = cursor.isDry || fails()
+    return { ...cursor, ...NOTHING, id, keys: cursor.keys + 1, brought, isDry }
   }
 
-  return (desk: Desk, cursor: Cursor, version: Arriving): Cursor => {
+  return (desk: Desk, before: Cursor, version: Arriving): Cursor => {
+    const cursor = { ...before, versions: before.versions + 1 }
     const found = standAt(desk.identity.agentId, version.key)
     if (version.isNewest) return end(desk, cursor, version, found)
     if (found) return { ...cursor, skipped: true }
@@ -172,11 +196,13 @@ export function prepareStaging(db: DatabaseSync, refuse: Refuse, bounds: HomeBou
       const { agentId } = identity
       const home = homes.read(agentId)
       const desk: Desk = { identity, home, order, now }
-      const next = { id: beneath({ imports: home.imports + 1 }), keys: 0, ...NOTHING }
-      let at: Cursor = cursor ?? { ...next, isDry: order.dryRun }
+      const id = beneath({ imports: home.imports + 1 })
+      const none = { id, keys: 0, brought: NOTHING_BROUGHT, ...NOTHING }
+      let at: Cursor = cursor ?? { ...none, isDry: order.dryRun }
       if (!at.isDry) mark(agentId)
       for (const version of arriving) at = take(desk, at, version)
-      if (most > 0 && at.keys > most) return { outcome: 'over_quota' }
+      const isTooMany = most > 0 && at.keys > most
+      if (isTooMany || isTooMuch(at.brought, home, bounds)) return { outcome: 'over_quota' }
       return { outcome: 'staged', cursor: at }
     },
     /** Gives up some of what was written ahead; false once nothing of it is left. */

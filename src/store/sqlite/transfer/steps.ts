@@ -11,6 +11,8 @@ export interface Step {
   readonly newest: Newest
   /** Of all its versions that are to be kept. */
   readonly bytes: number
+  /** In the source. */
+  readonly versions: number
   readonly pinned: boolean
   /** As which its versions were written. */
   readonly fate: Fate

@@ -49,8 +49,9 @@ const CREATE = html`<a class="button" href="/console/birth">Create agent</a>`
 const none = html`<div class="empty"><p>No agent is in this account yet.</p>
 <p>Create one, or attach one that was created elsewhere by its operator token.</p></div>`
 
-const further = (agents: readonly OwnedAgent[]): Html => {
-  const last = agents.length === AGENTS_PER_PAGE ? agents.at(-1) : undefined
+/** `found`: those of the page, and one more where there are more. */
+const further = (found: readonly OwnedAgent[]): Html => {
+  const last = found.length > AGENTS_PER_PAGE ? found[AGENTS_PER_PAGE - 1] : undefined
   return last
     ? html`<p class="actions"><a class="button quiet" rel="next" href="${AGENTS}?after=${last.profile.agentId}">More agents</a></p>`
     : nothing
@@ -66,8 +67,9 @@ export const agentsPage = endpoint({
     const { sessions, secure, calls, limits, clock } = workspace
     const now = clock()
     await calls.settle()
-    const page = { after: query.after, limit: AGENTS_PER_PAGE }
-    const agents = await sessions.listAgents(session.accountId, page, dayOf(now))
+    const page = { after: query.after, limit: AGENTS_PER_PAGE + 1 }
+    const found = await sessions.listAgents(session.accountId, page, dayOf(now))
+    const agents = found.slice(0, AGENTS_PER_PAGE)
     return showPage(call, secure, {
       title: 'Agents',
       session,
@@ -76,7 +78,7 @@ export const agentsPage = endpoint({
       looks: true,
       body: html`<div class="headed"><h1>Agents</h1><p class="actions">${ATTACH} ${CREATE}</p></div>
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
-${further(agents)}`,
+${further(found)}`,
     })
   },
 })

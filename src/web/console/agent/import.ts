@@ -58,11 +58,16 @@ function counts({ imported, skipped, conflicts }: Imported, { onConflict }: Impo
   return `${number(imported)} created or updated, at least ${number(updated)} of them updated, ${unchanged}`
 }
 
+function leftOut({ historyLeftOut = 0 }: Imported): Html {
+  if (historyLeftOut === 0) return nothing
+  return html`<p>Earlier versions left out: ${number(historyLeftOut)}. Where a key is or was in use here, only its text is imported.</p>`
+}
+
 function success(found: Imported, order: ImportOrder): Html {
   const words = order.dryRun
     ? `It would be: ${counts(found, order)}. Nothing was changed yet.`
     : `Imported: ${counts(found, order)}.`
-  return note('good', html`<p>${words}</p>${had(found.conflicts)}`)
+  return note('good', html`<p>${words}</p>${leftOut(found)}${had(found.conflicts)}`)
 }
 
 const TAKEN =
@@ -72,8 +77,10 @@ const namesKeys = z.object({ conflicts: z.array(z.string()) })
 
 function failure(refusal: Problem): Html {
   const { conflicts } = namesKeys.safeParse(refusal.extras.members).data ?? { conflicts: [] }
-  // What is wrong with the file as a whole is said above.
-  const placed = (refusal.extras.errors ?? []).filter(({ pointer }) => pointer !== '')
+  // What is wrong with the file as a whole is said above, and where it breaks off.
+  const placed = (refusal.extras.errors ?? []).filter(
+    ({ pointer, message }) => pointer !== '' && !refusal.message.includes(message),
+  )
   // What programs are told of a conflict names what they send.
   const words = refusal.code === 'import_conflict' ? TAKEN : refusal.message
   return note('bad', html`<p>${words}</p>${faultList(placed)}${had(conflicts)}`)

@@ -33,7 +33,7 @@ export async function showBeside(
   const [shown, agent, found] = await Promise.all([
     article,
     findAgent(workspace, identity),
-    findMemories(workspace, identity, listing),
+    findMemories(visit, workspace, listing),
   ])
   const count = agent.memoryCount
   const pane = { agentId, listing, found, count, now: workspace.clock(), current: key }

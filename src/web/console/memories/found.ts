@@ -1,12 +1,13 @@
 /** The memories of a list, one page of them, by the home's own verbs. */
 
 import { cursors } from '../../../home/memories/list.ts'
-import { CURSOR, cursorOf, cursorText } from '../../../home/memories/search.ts'
+import { CURSOR, cursorOf, cursorText, searchInTurn } from '../../../home/memories/search.ts'
 import { refusal } from '../../../home/refusal.ts'
+import { clientOf } from '../../../pipeline/failures.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { MemorySummary } from '../../../store/port/keeping/memories.ts'
 import type { SearchHit } from '../../../store/port/keeping/search.ts'
-import type { Workspace } from '../workspace.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
 import type { Listing } from './listing.ts'
 
 export const MEMORIES_PER_PAGE = 25
@@ -87,13 +88,18 @@ async function listed(workspace: Workspace, identity: Identity, listing: Listing
   }
 }
 
+type Visit = Pick<AgentVisit, 'call' | 'identity'>
+
 /** A search looks on; back it leads to the best. */
-async function hits({ store }: Workspace, identity: Identity, listing: Listing): Promise<Found> {
+async function hits(
+  { call, identity }: Visit,
+  workspace: Workspace,
+  listing: Listing,
+): Promise<Found> {
   const { q, prefix, pinned, after: cursor } = listing
   const after = cursor !== undefined && CURSOR.test(cursor) ? cursorOf(cursor) : undefined
   const query = { q, prefix, pinned: Boolean(pinned), limit: MEMORIES_PER_PAGE, after }
-  const found = await store.searchMemories(identity, query)
-  if (found.outcome !== 'hits') throw refusal(found)
+  const found = await searchInTurn(workspace, clientOf(call, workspace), identity, query)
   return {
     rows: found.hits.map(rowOf),
     back: after && from(listing, {}),
@@ -103,10 +109,10 @@ async function hits({ store }: Workspace, identity: Identity, listing: Listing):
 
 /** Throws `overloaded` where too many search. */
 export const findMemories = (
+  visit: Visit,
   workspace: Workspace,
-  identity: Identity,
   listing: Listing,
 ): Promise<Found> =>
   listing.q.trim() === ''
-    ? listed(workspace, identity, listing)
-    : hits(workspace, identity, listing)
+    ? listed(workspace, visit.identity, listing)
+    : hits(visit, workspace, listing)

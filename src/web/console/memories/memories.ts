@@ -42,7 +42,7 @@ export async function showMemories(
   const { agentId } = identity
   const [agent, found] = await Promise.all([
     findAgent(workspace, identity),
-    findMemories(workspace, identity, listing),
+    findMemories(visit, workspace, listing),
   ])
   const pane = { agentId, listing, found, count: agent.memoryCount, now: workspace.clock() }
   const gone = deletedIn(deleted)

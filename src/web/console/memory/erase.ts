@@ -1,14 +1,16 @@
 /** /console/agents/<id>/memory/erase?key=…: texts that are to be gone for good. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { problem } from '../../../errors.ts'
 import { eraseVersions } from '../../../home/memories/erase-memory.ts'
+import { findVersions } from '../../../home/memories/versions.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import type { Erasure } from '../../../store/port/keeping/memories.ts'
+import type { Erasure, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden, input, refusalNote, select, type Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
@@ -27,22 +29,23 @@ import {
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import { findStanding, hasText, type Standing } from './standing.ts'
+import { hasText } from './standing.ts'
 
 const path = `${agentPath(':agent')}/memory/erase`
 
 const HISTORY = 'Its history: every version but the newest'
 const ALL = 'All of it: what is stored now, and its history'
 
+/** More than are kept of a memory, unless their number has no limit. */
+const MOST_OFFERED = 1_000
+
 /** The newest is what is stored, or was last: with it goes all, and without it the history. */
-const choicesOf = ({ newest, listed }: Standing, now: number) => [
+const choicesOf = ([, ...earlier]: readonly VersionSummary[], now: number) => [
   { value: 'history', label: HISTORY },
-  ...listed.versions
-    .filter((each) => hasText(each) && each.version !== newest?.version)
-    .map(({ version, createdAt }) => ({
-      value: String(version),
-      label: `Version ${version} alone, of ${relation((createdAt - now) / 1000)}`,
-    })),
+  ...earlier.filter(hasText).map(({ version, createdAt }) => ({
+    value: String(version),
+    label: `Version ${version} alone, of ${relation((createdAt - now) / 1000)}`,
+  })),
   { value: 'all', label: ALL },
 ]
 
@@ -89,8 +92,12 @@ async function show(
   const { identity } = visit
   const { agentId } = identity
   const listing = listingIn(typed.values.list)
-  const standing = await findStanding(workspace, identity, { key })
-  const choices = choicesOf(standing, workspace.clock())
+  const { versions } = await findVersions(workspace, identity, key, {
+    before: undefined,
+    limit: MOST_OFFERED,
+  })
+  if (versions.length === 0) throw problem('memory_not_found')
+  const choices = choicesOf(versions, workspace.clock())
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Erase ${key}`,

@@ -65,7 +65,9 @@ export const printPage = endpoint({
     const { call, identity } = visit
     const { secure, clock } = workspace
     const around = await aroundBody(await framed(visit, workspace, page))
-    const pages = await takeExport(workspace, identity, (taken) => sheet(taken, clock(), around))
+    const pages = await takeExport(call, workspace, identity, (taken) =>
+      sheet(taken, clock(), around),
+    )
     keepToItself(call, secure)
     return answer(call, 200, pages, 'text/html; charset=utf-8')
   },

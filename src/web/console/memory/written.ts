@@ -1,5 +1,5 @@
 /** What the forms that write a memory have in common. */
-import { type ErrorCode, type Problem, problem } from '../../../errors.ts'
+import { type ErrorCode, Problem, problem } from '../../../errors.ts'
 import { memoryWrite } from '../../../home/memories/memory.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
@@ -20,11 +20,23 @@ export const SAVE_ERRORS: readonly ErrorCode[] = [
 
 export const KEY_HINT = 'Letters, digits, and _ . - ; at most 100 of them.'
 
+/** Characters of a pointer that a sentence can bear. */
+const MOST_SHOWN = 100
+
+/** What is wrong with a value that is JSON and cannot be kept; undefined of what is no JSON. */
+export function faultInJson(error: unknown): string | undefined {
+  const [fault] = (error instanceof Problem && error.extras.errors) || []
+  if (!fault?.pointer) return undefined
+  const { pointer, message } = fault
+  const place = pointer.length > MOST_SHOWN ? 'a value in it' : `what is at "${pointer}"`
+  return `is JSON that cannot be kept: ${place} ${message}`
+}
+
 function parseMetadata(text: string): unknown {
   try {
     return parseStrictJson(text)
   } catch (cause) {
-    const message = 'must be one JSON object'
+    const message = faultInJson(cause) ?? 'must be one JSON object'
     throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
   }
 }

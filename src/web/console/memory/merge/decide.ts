@@ -2,6 +2,7 @@
 import { type Fault, problem } from '../../../../errors.ts'
 import type { Fields } from '../../../../http/form.ts'
 import { parseStrictJson } from '../../../../http/json.ts'
+import { faultInJson } from '../written.ts'
 import { withLineFeeds } from './line-ends.ts'
 import { assemble, type Disputed, joinLines } from './merge-lines.ts'
 import { assembleMetadata, type Member } from './merge-metadata.ts'
@@ -42,8 +43,8 @@ function ownValue(written: string): Chosen<string | undefined> {
   try {
     parseStrictJson(written)
     return { value: written }
-  } catch {
-    return { fault: 'must be JSON: a text stands in quotes' }
+  } catch (error) {
+    return { fault: faultInJson(error) ?? 'must be JSON: a text stands in quotes' }
   }
 }
 

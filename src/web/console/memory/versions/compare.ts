@@ -1,6 +1,7 @@
 /** /console/agents/<id>/memory/compare?key=…: what became of a memory between any two of its versions. */
 import { html } from 'hono/html'
 import { findVersion } from '../../../../home/memories/memory.ts'
+import { findVersions } from '../../../../home/memories/versions.ts'
 import { memoryKey } from '../../../../home/schemas.ts'
 import { endpoint } from '../../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../../pipeline/schemas.ts'
@@ -17,7 +18,7 @@ import type { AgentVisit, Workspace } from '../../workspace.ts'
 import { orNothing } from '../gone.ts'
 import { bringBack, type Place } from '../history.ts'
 import { crumbOf } from '../memory.ts'
-import { findStanding, hasText, type Standing } from '../standing.ts'
+import { findStanding, hasText } from '../standing.ts'
 import { changeView } from './change-view.ts'
 import { metadataView } from './metadata-view.ts'
 import { operationWords } from './operations.ts'
@@ -28,28 +29,50 @@ interface Asked extends Listing {
   readonly to?: number | undefined
 }
 
+/** More than are kept of a memory as a rule: a page that has them all needs no second one. */
+const LISTED = 100
+
+/** A page of the versions below this one, the newest first. */
+type Below = (version: number | undefined, limit: number) => ReturnType<typeof findVersions>
+
 /** The version that had a text before this one did, as far as it is kept. */
-const before = ({ listed }: Standing, version: number): number | undefined =>
-  listed.versions.find((each) => each.version < version && hasText(each))?.version
+async function textBefore(below: Below, version: number): Promise<number | undefined> {
+  for (let before: number | undefined = version; before !== undefined; ) {
+    const page = await below(before, LISTED)
+    const found = page.versions.find(hasText)
+    if (found) return found.version
+    before = page.next
+  }
+  return undefined
+}
 
 /** The newest and the one before it, unless others are asked for. */
 async function findPair(
   workspace: Workspace,
   { identity }: AgentVisit,
   { from, to, key }: Asked,
-  standing: Standing,
+  { newest, below }: { newest: number | undefined; below: Below },
 ) {
-  const newest = standing.shown?.version
   const after = to ?? newest
-  const earlier = from ?? (after === undefined ? undefined : before(standing, after))
+  const earlier = from ?? (after === undefined ? undefined : await textBefore(below, after))
   const read = async (version: number | undefined): Promise<Memory | undefined> =>
     version === undefined ? undefined : findVersion(workspace, identity, key, version)
   return { was: await read(earlier), is: await read(after) }
 }
 
-/** Those of the page of versions, and the two that are shown. */
-const choicesOf = ({ listed }: Standing, shown: readonly (Memory | undefined)[]) => {
-  const listedOnes = listed.versions.filter(hasText).map(({ version }) => version)
+/** The newest, and those around the two that are shown: who made what is said of each. */
+async function findListed(below: Below, shown: readonly (Memory | undefined)[]) {
+  const { versions, next } = await below(undefined, LISTED)
+  const further = shown.flatMap((each) =>
+    each && next !== undefined && each.version < next ? [each.version + 1] : [],
+  )
+  const pages = await Promise.all(further.map((version) => below(version, LISTED)))
+  return [...versions, ...pages.flatMap((page) => page.versions)]
+}
+
+/** Those that are listed, and the two that are shown. */
+const choicesOf = (listed: readonly VersionSummary[], shown: readonly (Memory | undefined)[]) => {
+  const listedOnes = listed.filter(hasText).map(({ version }) => version)
   const numbers = new Set([...listedOnes, ...shown.flatMap((each) => each?.version ?? [])])
   return [...numbers]
     .toSorted((a, b) => b - a)
@@ -58,11 +81,11 @@ const choicesOf = ({ listed }: Standing, shown: readonly (Memory | undefined)[])
 
 const chooser = (
   { key, ...listing }: Asked,
-  standing: Standing,
+  listed: readonly VersionSummary[],
   was?: Memory,
   is?: Memory,
 ): Html => {
-  const choices = choicesOf(standing, [was, is])
+  const choices = choicesOf(listed, [was, is])
   const values = { from: String(was?.version), to: String(is?.version) }
   return html`<form method="get" class="search pair">
 ${hidden('key', key)}${[...new URLSearchParams(queryOf(listing))].map(([name, value]) => hidden(name, value))}
@@ -85,8 +108,13 @@ const back = (place: Place, { version }: Memory): Html =>
     ? nothing
     : bringBack(place, version, html`<button class="quiet">Bring back version ${version}</button>`)
 
-const comparison = (place: Place, { listed }: Standing, was: Memory, is: Memory): Html => html`<dl
-class="facts">${line(listed.versions, was, place.now)}${line(listed.versions, is, place.now)}</dl>
+const comparison = (
+  place: Place,
+  listed: readonly VersionSummary[],
+  was: Memory,
+  is: Memory,
+): Html => html`<dl
+class="facts">${line(listed, was, place.now)}${line(listed, is, place.now)}</dl>
 ${changeView(was.text, is.text)}
 ${metadataView(was.metadata, is.metadata)}
 <div class="actions">${back(place, was)}${back(place, is)}
@@ -98,7 +126,11 @@ async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
   const { key, from: _, to: __, ...listing } = asked
   const { agentId } = visit.identity
   const standing = await findStanding(workspace, visit.identity, { key })
-  const { was, is } = await findPair(workspace, visit, asked, standing)
+  const below: Below = (before, limit) =>
+    findVersions(workspace, visit.identity, key, { before, limit })
+  const newest = standing.shown?.version
+  const { was, is } = await findPair(workspace, visit, asked, { newest, below })
+  const listed = await findListed(below, [was, is])
   const currentVersion = standing.current?.version ?? 0
   const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return showAgentPage(visit, workspace, {
@@ -107,8 +139,8 @@ async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
     trail: [crumbOf(agentId, key, listing)],
     here: 'Changes',
     body: html`<h1 class="key">${key}</h1>
-${chooser(asked, standing, was, is)}
-${was && is ? comparison(place, standing, was, is) : alone}`,
+${chooser(asked, listed, was, is)}
+${was && is ? comparison(place, listed, was, is) : alone}`,
   })
 }
 

@@ -1,0 +1,140 @@
+/**
+ * The events that a key with a prefix sees: those that name a memory under it. Where the last of
+ * them lies is found once and remembered, for all keys and streams with that prefix: so who is woken
+ * by what it does not see looks at no more than what is new, and is told nothing of the rest.
+ */
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import type { Identity } from '../store/port/home.ts'
+import {
+  type EventStore,
+  type EventsAnswer,
+  type HomeEvent,
+  ROWS_PER_LOOK,
+} from '../store/port/keeping/events.ts'
+import { prefixOf } from './reach.ts'
+
+/** A name that is out of reach is left out. */
+function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
+  const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
+  return { ...event, key: inReach(key), from: inReach(from) }
+}
+
+type Events = EventsAnswer & { outcome: 'events' }
+type Refused = Exclude<EventsAnswer, Events>
+
+/** What is known of a home's log and a prefix. */
+interface Known {
+  /** The last event in reach; 0: none was found. */
+  newest: number
+  /** The log was looked through above `from` and up to `to`; until one was found, `from` falls. */
+  from: number
+  to: number
+}
+
+const NOTHING_KNOWN: Known = { newest: 0, from: 0, to: Number.MAX_SAFE_INTEGER }
+
+/** Homes and prefixes of which that is remembered. */
+const REMEMBERED = 10_000
+
+/** Most prefixes reach something that happened lately. */
+const FIRST_LOOK = 100
+
+type Ask = (id: number, limit: number) => Promise<EventsAnswer>
+
+/** From the newest event back to the last in reach. Answers the rows that were looked at. */
+async function findNewest(ask: Ask, known: Known): Promise<number | Refused> {
+  let looked = 0
+  for (let rows = FIRST_LOOK; known.newest === 0 && known.from > 0; rows = ROWS_PER_LOOK) {
+    const from = Math.max(0, known.from - rows)
+    const found = await ask(from, ROWS_PER_LOOK)
+    if (found.outcome !== 'events') return found
+    looked += found.looked
+    known.newest = found.events.at(-1)?.id ?? 0
+    known.from = found.missed ? 0 : from
+  }
+  return looked
+}
+
+/** What came since. */
+async function catchUp(ask: Ask, known: Known): Promise<Events | Refused> {
+  for (let looked = 0; ; ) {
+    const found = await ask(known.to, ROWS_PER_LOOK)
+    if (found.outcome !== 'events') return found
+    looked += found.looked
+    // Nothing was looked through yet, or another log than this one: an older one was restored.
+    if (found.last < known.to) Object.assign(known, { newest: 0, from: found.last })
+    known.to = found.reached
+    known.newest = found.events.at(-1)?.id ?? known.newest
+    if (found.reached >= found.last) return { ...found, looked }
+  }
+}
+
+/** Whoever asks waits for a turn of the event loop of its own. */
+function oneATurn(): () => Promise<void> {
+  let free = Promise.resolve()
+  return () => {
+    const mine = free
+    free = mine.then(() => turnOfTheLoop())
+    return mine
+  }
+}
+
+/** One after another, whatever becomes of the one before. */
+function oneAtATime<T>() {
+  const running = new Map<string, Promise<unknown>>()
+  return async (name: string, work: () => Promise<T>): Promise<T> => {
+    const mine = (running.get(name) ?? Promise.resolve()).then(work, work)
+    running.set(name, mine)
+    try {
+      return await mine
+    } finally {
+      if (running.get(name) === mine) running.delete(name)
+    }
+  }
+}
+
+export function createEventsInReach(
+  eventsAfter: EventStore['eventsAfter'],
+): (identity: Identity, id: number, limit: number) => Promise<EventsAnswer> {
+  const remembered = new Map<string, Known>()
+  const turn = oneATurn()
+  const inOrder = oneAtATime<Events | Refused>()
+
+  function remember(name: string, known: Known): void {
+    remembered.delete(name)
+    remembered.set(name, known)
+    const [oldest] = remembered.keys()
+    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest)
+  }
+
+  /** The log as it is now, with the last event in reach as its newest, and no event. */
+  async function look(ask: Ask, name: string): Promise<Events | Refused> {
+    const known = remembered.get(name) ?? { ...NOTHING_KNOWN }
+    remember(name, known)
+    const now = await catchUp(ask, known)
+    if (now.outcome !== 'events') return now
+    const looked = await findNewest(ask, known)
+    if (typeof looked !== 'number') return looked
+    return { ...now, events: [], newest: known.newest, looked: now.looked + looked }
+  }
+
+  return async (identity, id, limit) => {
+    const prefix = prefixOf(identity)
+    const ask: Ask = async (after, most) => {
+      await turn()
+      return eventsAfter(identity, after, most, prefix)
+    }
+    const name = `${identity.agentId} ${prefix}`
+    const now = await inOrder(name, () => look(ask, name))
+    if (now.outcome !== 'events') return now
+    const missed = id + 1 < now.first || id > now.last
+    // Of the rest nothing is told but that some of it was pruned: not how far the log goes.
+    if (id >= now.newest) return { ...now, missed, first: now.newest + 1, reached: now.last }
+    const page = await ask(id, limit)
+    if (page.outcome !== 'events') return page
+    const events = page.events.map((event) => visible(event, prefix))
+    const newest = Math.max(now.newest, events.at(-1)?.id ?? 0)
+    const first = events[0]?.id ?? page.reached + 1
+    return { ...page, events, newest, first, looked: now.looked + page.looked }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Work that is too expensive to run all at once. Some of it runs, the rest waits, and clients take
+ * turns: by IPv6 /48 first, then by address, however much each has sent.
+ */
+import { networkOf } from '../address.ts'
+import { createConcurrencyLimit, type Limits } from './concurrency-limit.ts'
+
+export interface FairQueueOptions {
+  readonly atOnce: number
+  /** Of `atOnce`, what one client may have; all of it where this is left out. */
+  readonly perClient?: number
+  /** Places to wait, a quarter of them for each client. Those who are trusted have as many beside. */
+  readonly places: number
+  /** Why work is refused that finds no place, or loses it to a client that has fewer. */
+  readonly busy: () => Error
+  /** Work that has waited so long is refused. Without it work waits for as long as it takes. */
+  readonly waitMs?: number
+}
+
+export interface Turn {
+  /** As `clientKey` counts clients. */
+  readonly client: string
+  /** Goes before all others, three times out of four. */
+  readonly trusted?: boolean
+}
+
+export interface FairQueue {
+  /** Throws what the work throws, or `busy()`: work that is refused never runs. */
+  readonly run: <T>(turn: Turn, work: () => Promise<T>) => Promise<T>
+}
+
+interface Waiter {
+  readonly client: string
+  /** The client's network, where it has one. */
+  readonly party: string
+  readonly trusted: boolean
+  readonly leavePlace: () => void
+  readonly begin: (release: () => void) => void
+  readonly refuse: () => void
+}
+
+/** Of four turns in a row, those that whoever is trusted may have while others wait. */
+const TRUSTED_IN_A_ROW = 3
+
+const groupedBy = (key: 'client' | 'party', waiters: readonly Waiter[]) => [
+  ...Map.groupBy(waiters, (waiter) => waiter[key]).values(),
+]
+
+const longest = (groups: readonly (readonly Waiter[])[]): readonly Waiter[] =>
+  groups.reduce((a, b) => (b.length > a.length ? b : a), [])
+
+/** When each client, and each network, came or last had a turn. */
+function createTurns() {
+  const last = new Map<string, number>()
+  let turns = 0
+  const of = (key: string): number => last.get(key) ?? 0
+  const keysOf = ({ client, party }: Waiter) => [client, party]
+  return {
+    /** Whoever comes is behind all who wait. */
+    came(waiter: Waiter): void {
+      for (const key of keysOf(waiter)) if (!last.has(key)) last.set(key, ++turns)
+    },
+    had(waiter: Waiter): void {
+      for (const key of keysOf(waiter)) last.set(key, ++turns)
+    },
+    /** Who does not wait is forgotten. */
+    left(waiter: Waiter, waiting: ReadonlySet<Waiter>): void {
+      const keys = new Set(Array.from(waiting, keysOf).flat())
+      for (const key of keysOf(waiter)) if (!keys.has(key)) last.delete(key)
+    },
+    compare: (a: Waiter, b: Waiter): number =>
+      of(a.party) - of(b.party) || of(a.client) - of(b.client),
+  }
+}
+
+/** Those who wait. */
+function createLine(places: number) {
+  const waiting = new Set<Waiter>()
+  const turns = createTurns()
+  const share: Limits = { perClient: Math.ceil(places / 4), clientsPerNetwork: 2 }
+  const shares = { trusted: createConcurrencyLimit(share), others: createConcurrencyLimit(share) }
+  let trustedInARow = 0
+
+  const those = (trusted: boolean): readonly Waiter[] =>
+    [...waiting].filter((waiter) => waiter.trusted === trusted)
+
+  /** When all places are taken the network with the most gives one up, if this one has fewer. */
+  function makeRoom(party: string): boolean {
+    const others = those(false)
+    if (others.length < places) return true
+    const most = longest(groupedBy('party', others))
+    const mine = others.filter((waiter) => waiter.party === party).length
+    if (most.length <= mine + 1) return false
+    longest(groupedBy('client', most)).at(-1)?.refuse()
+    return true
+  }
+
+  return {
+    /** Returns how to leave the place; undefined where there is none. */
+    takePlace(client: string, party: string, trusted: boolean): (() => void) | undefined {
+      const leavePlace = shares[trusted ? 'trusted' : 'others'].take(client)
+      if (!leavePlace || trusted || makeRoom(party)) return leavePlace
+      leavePlace()
+      return undefined
+    },
+    add(waiter: Waiter): void {
+      waiting.add(waiter)
+      turns.came(waiter)
+    },
+    remove(waiter: Waiter): void {
+      waiting.delete(waiter)
+      waiter.leavePlace()
+      turns.left(waiter, waiting)
+    },
+    hadTurn(waiter: Waiter): void {
+      turns.had(waiter)
+      trustedInARow = waiter.trusted ? trustedInARow + 1 : 0
+    },
+    /** Whose turn is next, and whose after that. */
+    inOrder(): readonly Waiter[] {
+      const trustedFirst = trustedInARow < TRUSTED_IN_A_ROW
+      return [trustedFirst, !trustedFirst].flatMap((trusted) =>
+        those(trusted).toSorted(turns.compare),
+      )
+    },
+  }
+}
+
+export function createFairQueue(options: FairQueueOptions): FairQueue {
+  const { atOnce, perClient = atOnce, places, busy, waitMs } = options
+  const running = createConcurrencyLimit({ perClient, clientsPerNetwork: 2, total: atOnce })
+  const line = createLine(places)
+
+  /** Of those whose client may have more at once. */
+  function beginNext(): void {
+    for (const waiter of line.inOrder()) {
+      const release = running.take(waiter.client)
+      if (!release) continue
+      line.hadTurn(waiter)
+      line.remove(waiter)
+      waiter.begin(release)
+      return
+    }
+  }
+
+  /** Resolves with how to release what runs. */
+  async function wait({ client, trusted = false }: Turn): Promise<() => void> {
+    const party = networkOf(client) ?? client
+    const leavePlace = line.takePlace(client, party, trusted)
+    if (!leavePlace) throw busy()
+    const { promise, resolve: begin, reject } = Promise.withResolvers<() => void>()
+    const refuse = () => {
+      line.remove(waiter)
+      reject(busy())
+    }
+    const waiter = { client, party, trusted, leavePlace, begin, refuse }
+    line.add(waiter)
+    const tooLong = waitMs === undefined ? undefined : setTimeout(refuse, waitMs)
+    return promise.finally(() => clearTimeout(tooLong))
+  }
+
+  return {
+    async run(turn, work) {
+      // Whoever waits now cannot begin, so nobody is overtaken.
+      const release = running.take(turn.client) ?? (await wait(turn))
+      try {
+        return await work()
+      } finally {
+        release()
+        beginNext()
+      }
+    },
+  }
+}

@@ -1,0 +1,43 @@
+/** A move is all or nothing: what arrives otherwise than it left is not taken. */
+import { expect, inject, test } from 'vitest'
+import { move } from '../../src/store/move/move.ts'
+import { StoreRefused } from '../../src/store/port/errors.ts'
+import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { embedded } from '../harness.ts'
+import { NOON, openFixture } from '../store/fixture.ts'
+import { cloneDatabase } from './databases.ts'
+
+/** A row that a server changes as it takes it. */
+const changing = [
+  `CREATE FUNCTION change() RETURNS TRIGGER LANGUAGE plpgsql AS
+     $$ BEGIN NEW.text := replace(NEW.text, 'kept', 'lost'); RETURN NEW; END $$`,
+  'CREATE TRIGGER change BEFORE INSERT ON log FOR EACH ROW EXECUTE FUNCTION change()',
+].map((sql) => statement('', sql))
+
+const counts = statement<{ agents: number; log: number }>(
+  'count_moved',
+  'SELECT (SELECT count(*) FROM agents) AS agents, (SELECT count(*) FROM log) AS log',
+)
+
+test('a text that arrives otherwise than it left ends the move, with nothing moved', async () => {
+  const source = await embedded.fresh()
+  const fixture = await openFixture({ ...embedded, fresh: async () => source })
+  const { agent } = await fixture.agent()
+  await fixture.write(agent, { text: 'what is kept' })
+  await fixture.store().close()
+  const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+  const connections = openConnections(hostsOf(target.url), 1, 'agent-home test')
+  for (const each of changing) await connections.write(each)
+
+  const moving = move(source.url, target.url, NOON, () => {})
+  await expect(moving).rejects.toThrow('log did not arrive as it left. Nothing was moved.')
+  await expect(moving).rejects.toBeInstanceOf(StoreRefused)
+  expect(await connections.read(counts)).toEqual([{ agents: 0, log: 0 }])
+
+  await connections.write(statement('', 'DROP FUNCTION change CASCADE'))
+  await move(source.url, target.url, NOON, () => {})
+  expect(await connections.read(counts)).toEqual([{ agents: 1, log: 1 }])
+  await connections.close()
+  await Promise.all([source.drop(), target.drop()])
+})
