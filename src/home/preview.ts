@@ -59,7 +59,7 @@ export const preview = endpoint({
       example: {
         available: true,
         status: 'open',
-        limits: { memoriesPerAgent: 1_000 },
+        limits: { memoriesPerAgent: 10_000 },
         symbols: shownSymbols.slice(0, 2),
         consent: CONSENT,
         interface: INTERFACE,

@@ -6,7 +6,7 @@ import type { LeasePermits } from '../store/port/store.ts'
 import type { BudgetPolicy, BudgetState, Counting } from './budgets.ts'
 
 /**
- * A twentieth: one question for 30 requests at 600 a minute. What one node has left of its block
+ * A twentieth: one question for 300 requests at 6,000 a minute. What one node has left of its block
  * is what another may miss at the end of a window.
  */
 const BLOCKS = 20

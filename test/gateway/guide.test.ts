@@ -91,6 +91,7 @@ describe('the guide', () => {
     const other = await openService(embedded, {
       MEMORIES_PER_AGENT: '77',
       BYTES_PER_AGENT: '1048577',
+      READS_PER_MINUTE: '55',
       WRITES_PER_MINUTE: '0',
       FEED_CAPACITY: '4321',
       BIRTHS_ENABLED: 'false',
@@ -98,7 +99,7 @@ describe('the guide', () => {
     const { text } = await other.call('GET', '/')
     for (const said of [
       '77 memories in 1,048,577 bytes',
-      '600 reads and any number of writes',
+      '55 reads and any number of writes',
       '4,321 entries',
       'Births are closed here',
     ]) {

@@ -152,7 +152,7 @@ describe.each(engines)('a key with a prefix on $name', (engine) => {
 
   test('without a prefix is told of the whole home', async () => {
     const { body } = await service.call('GET', `${ME}/context`, { token: born.token })
-    expect(body).toMatchObject({ memoryCount: 3, limits: { memories: { left: 997 } } })
+    expect(body).toMatchObject({ memoryCount: 3, limits: { memories: { left: 9_997 } } })
     const list = await service.call('GET', `${ME}/memories`, { token: born.token })
     expect(list.headers.get('etag')).toBe('"e4"')
   })

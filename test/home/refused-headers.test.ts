@@ -30,7 +30,7 @@ describe('early refusals', () => {
     const refused = await service.call('GET', memoryPath, { headers: { origin: 'https://e.vil' } })
     expectProblem(refused, 'origin_denied')
     expect(refused.headers.get('cache-control')).toBe('no-store')
-    expect(refused.headers.get('ratelimit-policy')).toBe('"reads";q=600;w=60')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"reads";q=6000;w=60')
     expect(refused.headers.has('ratelimit')).toBe(false)
   })
 

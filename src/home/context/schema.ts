@@ -70,10 +70,10 @@ export const contextExample = {
   profile: profileExample,
   memoryCount: 2,
   limits: {
-    memories: { limit: 1_000, left: 998 },
+    memories: { limit: 10_000, left: 9_998 },
     bytes: { limit: 67_108_864, left: 67_108_700 },
-    reads: { limit: 600, left: 599, resetSeconds: 60 },
-    writes: { limit: 600, left: 600, resetSeconds: 60 },
+    reads: { limit: 6_000, left: 5_999, resetSeconds: 60 },
+    writes: { limit: 6_000, left: 6_000, resetSeconds: 60 },
   },
   pinned: [{ ...memoryExample, key: 'who.i.am', metadata: { pinned: true } }],
   changes: [summaryExample],

@@ -100,10 +100,10 @@ describe('the context', () => {
       profile: { agent_id: agentId, name: 'Atlas', purpose: expect.any(String), status: 'active' },
       memoryCount: 2,
       limits: {
-        memories: { limit: 1_000, left: 998 },
+        memories: { limit: 10_000, left: 9_998 },
         bytes: { limit: 67_108_864, left: 67_108_864 - 8 - 26 },
-        reads: { limit: 600, left: 599 },
-        writes: { limit: 600, left: 598 },
+        reads: { limit: 6_000, left: 5_999 },
+        writes: { limit: 6_000, left: 5_998 },
       },
       pinned: [{ key: 'who', text: 'I am Atlas.', version: 1 }],
       changes: [{ key: 'plan', bytes: 6 }],
@@ -122,7 +122,7 @@ describe('the context', () => {
       memories: { limit: 0, left: null },
       bytes: { limit: 0, left: null },
       reads: { limit: 0, left: null },
-      writes: { limit: 600, left: 600 },
+      writes: { limit: 6_000, left: 6_000 },
     })
     await open.close()
   })
