@@ -32,7 +32,8 @@ import {
 } from './table.ts'
 
 const USAGE = `npm run bench -- [--quick] [--only name,name] [--operations read,update]
-                 [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]`
+                 [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
+npm run bench -- find [growth …] [--quick] [--results directory]`
 
 const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
 
@@ -47,6 +48,8 @@ interface Plan {
   readonly quick: boolean
   /** Where the result is written; bench/results unless told. */
   readonly results: string | undefined
+  /** What is measured alone, by the names of its scripts; the table comes with none of them. */
+  readonly alone: readonly string[]
   /** Nothing was left out. */
   readonly whole: boolean
   readonly competing: readonly Contestant[]
@@ -59,8 +62,9 @@ interface Plan {
 const list = (text: string | undefined): string[] | undefined => text?.split(',')
 
 function planOf(args: string[]): Plan {
-  const { values } = parseArgs({
+  const { values, positionals: alone } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
@@ -72,11 +76,14 @@ function planOf(args: string[]): Plan {
     },
   })
   const { quick } = values
+  const unknown = alone.find((name) => !Object.hasOwn(partsOf(quick), name))
+  if (unknown) throw new Error(`There is no part "${unknown}".`)
   const only = list(values.only)
   const wanted = list(values.operations)
   return {
     quick,
     results: values.results,
+    alone,
     whole: !(values.only || values.operations || values.connections),
     competing: contestants.filter(({ name }) => only?.some((o) => name.startsWith(o)) ?? true),
     operations: OPERATIONS.filter((operation) => wanted?.includes(operation) ?? true),
@@ -158,26 +165,27 @@ async function measureAll(plan: Plan): Promise<Measurements> {
 }
 
 /** What the table cannot show. */
-const partsOf = (quick: boolean): readonly (readonly [string, () => Promise<Finding>])[] => [
-  ['starting and stopping', () => startup(quick ? 3 : 10)],
-  ['exporting', () => exports(exportPlan(quick))],
-  ['flooding the gateway', () => (quick ? isolation(3, 1) : isolation(10, 3))],
-  ['finding', () => finding(findPlan(quick))],
-  ['calling tools', () => mcpFinding(mcpPlan(quick))],
-  ['writing in batches', () => batchFinding(batchPlan(quick))],
-  ['growing', () => growth(growthPlan(quick))],
-]
+const partsOf = (quick: boolean): Readonly<Record<string, () => Promise<Finding>>> => ({
+  startup: () => startup(quick ? 3 : 10),
+  export: () => exports(exportPlan(quick)),
+  isolation: () => (quick ? isolation(3, 1) : isolation(10, 3)),
+  find: () => finding(findPlan(quick)),
+  mcp: () => mcpFinding(mcpPlan(quick)),
+  batch: () => batchFinding(batchPlan(quick)),
+  growth: () => growth(growthPlan(quick)),
+})
 
 /** A part that fails takes nothing from what the others found. */
-async function others(quick: boolean): Promise<Finding[]> {
+async function others({ quick, alone }: Plan): Promise<Finding[]> {
   const found: Finding[] = []
-  for (const [doing, find] of partsOf(quick)) {
-    say(doing)
+  for (const [name, find] of Object.entries(partsOf(quick))) {
+    if (alone.length > 0 && !alone.includes(name)) continue
+    say(name)
     await find().then(
       (finding) => found.push(finding),
       (error: unknown) => {
         process.exitCode = 1
-        say(`${doing} failed: ${error}`)
+        say(`${name} failed: ${error}`)
       },
     )
   }
@@ -197,24 +205,30 @@ function planOrUsage(args: string[]): Plan {
 pinSelf()
 const plan = planOrUsage(process.argv.slice(2))
 const machine = await describeMachine()
-const { measured, sync } = await measureAll(plan)
-if (plan.whole) show(tables(measured))
+const alone = plan.alone.join('-')
+const { measured, sync } = alone ? { measured: [], sync: 0 } : await measureAll(plan)
+const table = alone ? [] : [tables(measured)]
+if (plan.whole) table.forEach(show)
 const durable = contestants.filter((each) => each.durable).map(({ name }) => name)
 const beside = sideBySide(measured, durable)
-const findings = plan.whole ? await others(plan.quick) : []
+const findings = plan.whole || alone ? await others(plan) : []
 const goals = [...tableGoals(measured, sync), ...findings.flatMap((finding) => finding.goals)]
 publish({
-  name: plan.quick ? 'quick' : 'full',
-  title: 'Ours beside the others',
+  name: alone || (plan.quick ? 'quick' : 'full'),
+  title: alone ? plan.alone.join(', ') : 'Ours beside the others',
   directory: plan.results,
   machine: [
     ...machine,
     `load average at the end ${loadavg()[0]?.toFixed(1)}`,
-    `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
+    ...(alone
+      ? []
+      : [
+          `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
+        ]),
   ],
   parts: [
     ...(beside ? [beside] : []),
-    tables(measured),
+    ...table,
     ...findings.map(({ part }) => part),
     ...(goals[0] ? [goalsTable(goals)] : []),
   ],
