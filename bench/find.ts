@@ -1,9 +1,12 @@
 /**
- * Over a home of 1,000 memories of 1 KB: how long do a search and a context take, and what do others
- * wait who read meanwhile?
+ * Does a question in a sentence find what answers it? Over a home of 1,000 memories of 1 KB: how
+ * long do a search and a context take, and what do others wait who read meanwhile?
  *
  *   node bench/find.ts [--quick]
+ *
+ * LOCOMO names a directory that holds the public set where it is not to be downloaded.
  */
+import { recall } from './find/recall.ts'
 import { bearAll, startHome } from './home.ts'
 import { median } from './load/sample.ts'
 import { describeMachine, onDisk } from './machine.ts'
@@ -127,7 +130,18 @@ const goal = (name: string, taken: readonly number[], most: number): Goal => {
   }
 }
 
+const recallOnDisk = (): Promise<Finding> =>
+  onDisk(async (directory) => {
+    const { child, url } = await startHome(directory)
+    try {
+      return await recall(url)
+    } finally {
+      await stop(child)
+    }
+  })
+
 export async function finding(times: number): Promise<Finding> {
+  const answered = await recallOnDisk()
   const { searches, contexts, quiet, beside, searchCpuMs, contextCpuMs, threadMB } =
     await measure(times)
   const rows = Object.entries({
@@ -139,8 +153,9 @@ export async function finding(times: number): Promise<Finding> {
   const table = markdownTable(['1,000 memories of 1 KB, ms', 'p50', 'p99'], rows)
   const costs = `Processor time, the client’s request included: a search ${searchCpuMs.toFixed(1)} ms, a context ${contextCpuMs.toFixed(1)} ms. The searching thread holds ${threadMB.toFixed(0)} MB while it runs.`
   return {
-    part: `### find\n\n${table}\n\n${costs}`,
+    part: `### find\n\n${answered.part}\n\n${table}\n\n${costs}`,
     goals: [
+      ...answered.goals,
       goal('search', searches, MOST.search),
       goal('context', contexts, MOST.context),
       goal('others beside searches', beside, MOST.others),
