@@ -100,7 +100,7 @@ async function measureWarm({ child, url }: RunningHome, homes: Homes, times: num
   const quiet = await repeat(times, () => timed(other, READ))
   const beside = await readsBeside(other, () => repeat(times, ask(few)))
   await repeat(WARMED_BY / 2, ask(many))
-  const ofMany = await repeat(times / 2, ask(many))
+  const ofMany = await spent(() => repeat(times / 2, ask(many)))
   const besideMany = await readsBeside(other, () => repeat(times / 2, ask(many)))
   return { searches, contexts, quiet, beside, ofMany, besideMany, heldMB }
 }
@@ -161,7 +161,7 @@ export async function speed(directory: string, plan: SpeedPlan): Promise<Finding
   const { searches, contexts, ofMany, beside, besideMany, besideBuild } = found
   const taken = {
     'question to 1,000 memories': searches.taken,
-    'question to 10,000 memories': ofMany,
+    'question to 10,000 memories': ofMany.taken,
     'first question to a cold home of 1,000': found.cold,
     'first question to 10,000 memories, 64 MiB': found.built,
     'context of 1,000 memories': contexts.taken,
@@ -176,12 +176,12 @@ export async function speed(directory: string, plan: SpeedPlan): Promise<Finding
     ...[median(each), p99(each), Math.max(...each)].map((ms) => ms.toFixed(1)),
   ])
   const table = markdownTable(['memories of 1 KB, ms', 'times', 'p50', 'p99', 'worst'], rows)
-  const costs = `Processor time: a question to 1,000 memories ${searches.cpuMs.toFixed(1)} ms, a context ${contexts.cpuMs.toFixed(1)} ms. After the first questions to 1,000 the process holds ${found.heldMB.toFixed(0)} MB more.`
+  const costs = `Processor time: a question to 1,000 memories ${searches.cpuMs.toFixed(1)} ms, to 10,000 ${ofMany.cpuMs.toFixed(1)} ms, a context ${contexts.cpuMs.toFixed(1)} ms. After the first questions to 1,000 the process holds ${found.heldMB.toFixed(0)} MB more.`
   return {
     part: `${table}\n\n${costs}`,
     goals: [
       under('question to 1,000 memories', 'p99', p99(searches.taken), MOST.few),
-      under('question to 10,000 memories', 'p99', p99(ofMany), MOST.many),
+      under('question to 10,000 memories', 'p99', p99(ofMany.taken), MOST.many),
       under('first question to a cold home of 1,000', 'worst', Math.max(...found.cold), MOST.cold),
       under('first question to 64 MiB', 'worst', Math.max(...found.built), MOST.bounds),
       under('context of 1,000 memories', 'p99', p99(contexts.taken), MOST.context),
