@@ -8,10 +8,10 @@ import { createConcurrencyLimit, quarters } from './limits/concurrency-limit.ts'
 import { createSpooledText, type SpooledText } from './spooled-text.ts'
 
 /**
- * What one client holds in memory where the disk takes nothing: the largest export of 1,000
- * memories, so that leaving with everything works while a disk is full.
+ * What one client holds in memory where the disk takes nothing: an export of 10,000 memories of
+ * 64 MiB in all, so that leaving with everything works while a disk is full.
  */
-const BESIDE_FULL_DISK = 20_971_520
+const BESIDE_FULL_DISK = 75_497_472
 
 /** Exports and imports of one client under way: the beginnings of their texts stay in memory. */
 export const PLACES = 64

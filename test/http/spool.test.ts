@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { memoryExample } from '../../src/home/schemas.ts'
 import type { TextStream } from '../../src/http/call.ts'
 import { createSpool, keepIn, type SpoolBounds } from '../../src/http/spool.ts'
 
@@ -150,6 +151,16 @@ describe('where the disk takes nothing', () => {
     withoutDisk()
     const { pieces, close } = await openSpool({ maxBytes: 0 }).keep(streamOf(...long).stream)
     expect((await read(pieces)) === long.join('')).toBe(true)
+    await close()
+  })
+
+  test('the largest export of the default limits waits in memory', async () => {
+    withoutDisk()
+    const [memories, bytes] = [10_000, 67_108_864]
+    const memory = { ...memoryExample, key: 'k'.repeat(100), text: '' }
+    const all = bytes + memories * (JSON.stringify(memory).length + 1)
+    const texts = Array.from({ length: 100 }, () => 'x'.repeat(all / 100))
+    const { close } = await openSpool({ maxBytes: 0 }).keep(streamOf(...texts).stream)
     await close()
   })
 
