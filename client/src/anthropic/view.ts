@@ -1,4 +1,5 @@
 /** What a model sees of a directory, or of a file. */
+import { groupBy } from '../fitting/listed.ts'
 import { bytesIn, textIn } from './contents.ts'
 import type { Files } from './files.ts'
 import type { Place } from './places.ts'
@@ -28,12 +29,10 @@ const isHidden = (name: string): boolean => name.startsWith('.') || name === 'no
 
 /** What lies below each name, in the order of names. */
 function byName(files: readonly Sized[]): [string, Sized[]][] {
-  const found = new Map<string, Sized[]>()
-  for (const { names, bytes } of files) {
-    const [name = '', ...rest] = names
-    found.set(name, [...(found.get(name) ?? []), { names: rest, bytes }])
-  }
-  return [...found].filter(([name]) => !isHidden(name)).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return [...groupBy(files, ({ names: [name = ''] }) => name)]
+    .filter(([name]) => !isHidden(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, own]) => [name, own.map(({ names, bytes }) => ({ names: names.slice(1), bytes }))])
 }
 
 function linesOf(files: readonly Sized[], base: string, levels: number): string[] {
