@@ -21,7 +21,7 @@ const NONE = { reads: 0, writes: 0, conflicts: 0, refusals: 0 }
 async function today({ operatorToken }: Born): Promise<unknown> {
   const identity = await service.store.identify(hashToken(operatorToken))
   if (!identity) throw new Error('nobody')
-  const seen = await service.store.readActivity(identity, dayOf(service.now()), 1)
+  const seen = await service.store.readActivity(identity, dayOf(service.now()))
   if (seen.outcome !== 'activity') throw new Error(seen.outcome)
   return { ...NONE, ...seen.days[0] }
 }

@@ -13,7 +13,7 @@ describe.each(engines)('a refused write on $name', (engine) => {
   const everything = async ({ operator }: Awaited<ReturnType<StoreFixture['agent']>>) => [
     await exported(fixture.store(), operator),
     await fixture.store().readProfile(operator),
-    await fixture.store().readActivity(operator, 0, 10),
+    await fixture.store().readActivity(operator, 0),
   ]
 
   test.each([

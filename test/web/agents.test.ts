@@ -121,7 +121,7 @@ describe('the page of one agent', () => {
     await write(service, operator.born.token, 'plan', 'too late', 7)
     await read(operator, 'plan')
     const { text } = await operator.get(operator.agent)
-    expect(statsIn(text)).toEqual(['just now', '1 4 bytes', '1', '1', '1', '0'])
+    expect(statsIn(text)).toEqual(['just now', '1 6 bytes', '1', '1', '1', '0'])
     const [, tabs = ''] = insideOf(text, 'nav')
     expect(linksIn(tabs)).toEqual(
       ['', '/memories', '/activity', '/keys', '/settings'].map((tab) => operator.agent + tab),

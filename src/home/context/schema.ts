@@ -59,12 +59,10 @@ export const contextSchema = z
       .meta({ description: 'The others, last changed first, without their texts.' }),
     leftOut: z.object({
       purpose: z.boolean().meta({ description: 'GET /api/agents/me has it.' }),
-      pinned: z
-        .int()
-        .meta({
-          description:
-            'Pinned memories that are not whole here; of the first 1,000 by key, and 1 MiB of metadata.',
-        }),
+      pinned: z.int().meta({
+        description:
+          'Pinned memories that are not whole here; of the first 1,000 by key, and 1 MiB of metadata.',
+      }),
       memories: z.int().meta({ description: 'Memories of which nothing is here.' }),
     }),
     next: z.array(nextCall),

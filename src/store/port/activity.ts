@@ -1,6 +1,5 @@
 /** What is asked for in a home, day by day: for its operator to see, not for accounts to be kept by. */
 import type { Identity, Profile, Refused } from './home.ts'
-import type { MemorySummary } from './keeping/memories.ts'
 
 /** The day by which is counted: whole days since the epoch, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
@@ -52,10 +51,6 @@ export type ActivityAnswer =
       /** Ordered by day; days on which nothing was counted are left out. */
       readonly days: readonly DayOfActivity[]
       readonly seenAt: number | undefined
-      /** Largest text first. */
-      readonly largest: readonly MemorySummary[]
-      /** UTF-8 bytes of all texts. */
-      readonly totalBytes: number
     }
   | Refused
 
@@ -64,6 +59,5 @@ export interface ActivityStore {
   countCalls(calls: readonly CountedCalls[]): Promise<void>
   /** The account's agents, oldest first, paged by agent id, each with what was counted on a day. */
   listAgents(accountId: string, page: Page, day: number): Promise<readonly OwnedAgent[]>
-  /** Since a day, and the `limit` largest memories. */
-  readActivity(identity: Identity, sinceDay: number, limit: number): Promise<ActivityAnswer>
+  readActivity(identity: Identity, sinceDay: number): Promise<ActivityAnswer>
 }

@@ -8,12 +8,10 @@ import type {
   Page,
 } from '../port/activity.ts'
 import type { Identity } from '../port/home.ts'
-import type { MemorySummary } from '../port/keeping/memories.ts'
-import { type OwnedAgentRow, ownedAgentOf, type SummaryRow, summaryOf } from '../rows.ts'
+import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { type AdmittedRow, refusedBy } from './identities.ts'
-import { CURRENT } from './keeping/log.ts'
 
 const listAgents = statement<OwnedAgentRow>(
   'list_agents',
@@ -30,19 +28,6 @@ const listAgents = statement<OwnedAgentRow>(
    ORDER BY a.id`,
 )
 
-/** Null where the reader may look and there is nothing. */
-type FoundRow = AdmittedRow & (SummaryRow | { key: null })
-
-const largestMemories = statement<FoundRow>(
-  'largest_memories',
-  `SELECT c.kind, c.status AS credential_status, m.id, m.key, v.bytes, v.metadata, m.version,
-     m.created_at, m.updated_at, v.n AS seq, NULL AS text
-   FROM credentials c
-   LEFT JOIN memories m ON m.agent_id = c.agent_id AND NOT m.deleted ${CURRENT}
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY v.bytes DESC NULLS LAST, m.key LIMIT $3`,
-)
-
 const activityByDay = statement<DayOfActivity>(
   'activity_by_day',
   `SELECT day, sum(reads)::BIGINT AS reads, sum(writes)::BIGINT AS writes,
@@ -56,16 +41,13 @@ const activityByDay = statement<DayOfActivity>(
    WHERE day >= $2 GROUP BY day ORDER BY day`,
 )
 
-const lastSeen = statement<{ seen_at: number }>(
+/** Null where the reader may look and was never there. */
+const lastSeen = statement<AdmittedRow & { seen_at: number | null }>(
   'last_seen',
-  'SELECT seen_at FROM daily_calls WHERE agent_id = $1 ORDER BY day DESC LIMIT 1',
-)
-
-const totalBytes = statement<{ bytes: number }>(
-  'total_bytes',
-  `SELECT coalesce(sum(v.bytes), 0)::BIGINT AS bytes
-   FROM memories m ${CURRENT}
-   WHERE m.agent_id = $1 AND NOT m.deleted`,
+  `SELECT c.kind, c.status AS credential_status,
+     (SELECT seen_at FROM daily_calls s WHERE s.agent_id = c.agent_id ORDER BY s.day DESC LIMIT 1)
+       AS seen_at
+   FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
 /** Nodes that count at once take the rows in one order, and never wait for each other in a ring. */
@@ -81,9 +63,6 @@ const countCalls = statement(
      seen_at = greatest(d.seen_at, excluded.seen_at)`,
 )
 
-const summariesOf = (rows: readonly FoundRow[]): MemorySummary[] =>
-  rows.flatMap((row) => (row.key === null ? [] : [summaryOf(row)]))
-
 export const activityVerbs = ({ read, write }: Connections): ActivityStore => ({
   async countCalls(calls: readonly CountedCalls[]): Promise<void> {
     const column = <K extends keyof CountedCalls>(name: K) => calls.map((each) => each[name])
@@ -96,23 +75,11 @@ export const activityVerbs = ({ read, write }: Connections): ActivityStore => ({
   async listAgents(accountId: string, { after = '', limit }: Page, day): Promise<OwnedAgent[]> {
     return (await read(listAgents, accountId, after, limit, day)).map(ownedAgentOf)
   },
-  async readActivity(
-    { agentId, tokenHash }: Identity,
-    sinceDay: number,
-    limit: number,
-  ): Promise<ActivityAnswer> {
-    const largest = await read(largestMemories, agentId, tokenHash, limit)
-    const refused = refusedBy(largest[0])
+  async readActivity({ agentId, tokenHash }: Identity, sinceDay: number): Promise<ActivityAnswer> {
+    const [seen] = await read(lastSeen, agentId, tokenHash)
+    const refused = refusedBy(seen)
     if (refused) return refused
     const days = await read(activityByDay, agentId, sinceDay)
-    const [seen] = await read(lastSeen, agentId)
-    const [total] = await read(totalBytes, agentId)
-    return {
-      outcome: 'activity',
-      days,
-      seenAt: seen?.seen_at,
-      largest: summariesOf(largest),
-      totalBytes: total?.bytes ?? 0,
-    }
+    return { outcome: 'activity', days, seenAt: seen?.seen_at ?? undefined }
   },
 })

@@ -8,7 +8,7 @@ import type {
   Page,
 } from '../port/activity.ts'
 import type { Identity } from '../port/home.ts'
-import { type OwnedAgentRow, ownedAgentOf, type SummaryRow, summaryOf } from '../rows.ts'
+import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'
 import { AGENT_COLUMNS } from './agents.ts'
 import { prepare } from './engine/connection.ts'
 import type { Refuse } from './identities.ts'
@@ -28,24 +28,10 @@ function prepareActivity(db: DatabaseSync) {
      ) WHERE day >= ?2 GROUP BY day ORDER BY day`,
   )
   const seen = prepare<{ seen_at: number }>(db, SEEN)
-  const largest = prepare<SummaryRow>(
-    db,
-    `SELECT m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
-       NULL AS text
-     FROM memories m JOIN log v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0 ORDER BY v.bytes DESC, m.key LIMIT +?`,
-  )
-  const total = prepare<{ bytes: number }>(
-    db,
-    `SELECT coalesce(sum(v.bytes), 0) AS bytes FROM memories m JOIN log v ON v.n = m.n
-     WHERE m.agent_id = ? AND m.deleted = 0`,
-  )
-  return (agentId: string, sinceDay: number, limit: number): ActivityAnswer => ({
+  return (agentId: string, sinceDay: number): ActivityAnswer => ({
     outcome: 'activity',
     days: days.all(agentId, sinceDay).map((day) => ({ ...day })),
     seenAt: seen.get(agentId)?.seen_at,
-    largest: largest.all(agentId, limit).map(summaryOf),
-    totalBytes: total.get(agentId)?.bytes ?? 0,
   })
 }
 
@@ -67,8 +53,8 @@ export function prepareActivityReads(db: DatabaseSync, refuse: Refuse) {
   return {
     listAgents: (accountId: string, { after = '', limit }: Page, day: number): OwnedAgent[] =>
       agents.all(accountId, after, limit, day).map(ownedAgentOf),
-    readActivity: (identity: Identity, sinceDay: number, limit: number): ActivityAnswer =>
-      refuse(identity) ?? activity(identity.agentId, sinceDay, limit),
+    readActivity: (identity: Identity, sinceDay: number): ActivityAnswer =>
+      refuse(identity) ?? activity(identity.agentId, sinceDay),
   }
 }
 

@@ -20,10 +20,11 @@ import { eventList, eventsBefore } from './events.ts'
 
 const RECENT = 8
 
+const SOME = { prefix: '', order: 'key', limit: 1, whole: false, maxBytes: 1 } as const
+
 interface Seen {
   readonly days: readonly DayOfActivity[]
   readonly seenAt: number | undefined
-  readonly totalBytes: number
   /** Of some memory; undefined where there is none. */
   readonly someKey: string | undefined
 }
@@ -31,10 +32,14 @@ interface Seen {
 async function look({ identity }: AgentVisit, workspace: Workspace): Promise<Seen> {
   const first = dayOf(workspace.clock()) - DAYS + 1
   await workspace.calls.settle()
-  const seen = await workspace.sessions.readActivity(identity, first, 1)
+  const [seen, some] = await Promise.all([
+    workspace.sessions.readActivity(identity, first),
+    workspace.store.listMemories(identity, SOME),
+  ])
   if (seen.outcome !== 'activity') throw refusal(seen)
-  const { seenAt, totalBytes, largest } = seen
-  return { days: filled(seen.days, first), seenAt, totalBytes, someKey: largest[0]?.key }
+  if (some.outcome !== 'memories') throw refusal(some)
+  const { days, seenAt } = seen
+  return { days: filled(days, first), seenAt, someKey: some.memories[0]?.key }
 }
 
 const todayOf = ({ days }: Seen): DayOfActivity => {
@@ -56,11 +61,11 @@ async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Pr
 const fact = (name: string, value: Html | string, beside = ''): Html =>
   html`<div><dt>${name}</dt><dd>${value}${beside ? html` <span class="dim">${beside}</span>` : nothing}</dd></div>`
 
-function facts({ memoryCount }: FoundAgent, seen: Seen, now: number): Html {
+function facts({ memoryCount, bytes }: FoundAgent, seen: Seen, now: number): Html {
   const { reads, writes, conflicts, refusals } = todayOf(seen)
   return html`<dl class="stats" id="stats" data-live>
 ${fact('Last seen', seen.seenAt === undefined ? 'Not yet' : when(seen.seenAt, now))}
-${fact('Memories', number(memoryCount), size(seen.totalBytes))}
+${fact('Memories', number(memoryCount), size(bytes))}
 ${fact('Writes today', number(writes))}
 ${fact('Reads today', number(reads))}
 ${fact('Conflicts today', number(conflicts))}
