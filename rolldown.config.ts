@@ -5,7 +5,8 @@ import type { BuildOptions } from 'rolldown'
 
 /** Each runs as a thread of its own, which starts soonest from one file of its own. */
 const threads = [
-  'src/store/sqlite/engine/search-thread.ts',
+  'src/store/postgres/postgres-search-thread.ts',
+  'src/store/sqlite/search-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/rest/backup-thread.ts',
 ]
@@ -37,6 +38,7 @@ const parts: BuildOptions[] = [
       logLevel: 'warn',
       input,
       platform: 'node',
+      external: ['pg-native'],
       output: { dir: 'dist', codeSplitting: false },
     }),
   ),

@@ -10,6 +10,7 @@ export const boundsOf = (config: Config): StoreOptions => ({
     events: config.EVENTS_PER_AGENT,
   },
   feed: { entries: config.FEED_CAPACITY, bytes: config.FEED_BYTES },
+  searchCache: config.SEARCH_CACHE,
   diskReserve: config.DISK_RESERVE,
 })
 

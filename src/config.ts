@@ -114,6 +114,7 @@ const schema = z.object({
     (v) => v === 0 || v >= MIB,
     `must be 0, or at least ${MIB}: more than one arrival`,
   ),
+  SEARCH_CACHE: bytes(128 * MIB),
   DISK_RESERVE: bytes(1_024 * MIB),
 })
 

@@ -127,7 +127,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/letters': [],
   'store/surplus': [],
   'store/words': ['lazily', 'store/letters'],
-  'store/search': ['lazily', 'store/change', 'store/port', 'store/words'],
+  'store/search': ['lazily', 'store/change', 'store/port', 'store/thread', 'store/words'],
+  'store/thread': ['store/port'],
   'store/sqlite': [
     'fields',
     'uuid',
@@ -146,6 +147,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/search',
     'store/session-rows',
     'store/surplus',
+    'store/thread',
     'store/words',
   ],
   'store/postgres': [
@@ -165,6 +167,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/search',
     'store/session-rows',
     'store/surplus',
+    'store/thread',
     'store/words',
   ],
 }

@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
-const OF_THE_STORE = /\/src\/store\/sqlite\/.*\/([\w-]+-thread)\.ts$/
+const OF_THE_STORE = /\/src\/store\/.*\/([\w-]+-thread)\.ts$/
 
 if (!isMainThread) {
   registerHooks({

@@ -26,6 +26,8 @@ export interface ListOptions extends CallOptions {
 
 export interface SearchOptions extends CallOptions {
   readonly prefix?: string
+  /** `all`: every word must be there, whole or as a part of another. Default: `any`. */
+  readonly match?: 'any' | 'all'
 }
 
 interface Listed<T> {
@@ -84,21 +86,25 @@ export class Home extends Batches {
   }
 
   /**
-   * Memories that have every word, whole or as a part, in key, text or metadata; best first.
+   * Memories that answer a question, or have some of these words; best first. What is in "double
+   * quotes" must stand as it is there.
    *
    * ```ts
-   * for await (const { key, snippet } of home.search('step 1')) {
-   *   console.log(key, snippet)
+   * for await (const { key, text, snippet } of home.search('Which step comes first?')) {
+   *   console.log(key, text ?? snippet)
    *   break
    * }
    * ```
    */
-  search(words: string, { prefix, ...options }: SearchOptions = {}): AsyncIterable<MemoryHit> {
+  search(
+    question: string,
+    { prefix, match, ...options }: SearchOptions = {},
+  ): AsyncIterable<MemoryHit> {
     return pages((after?: string) =>
       this.transport
         .ask<Listed<MemoryHit>>({
           path: '/me/memories/search',
-          query: { q: words, prefix, after, limit: AT_ONCE },
+          query: { q: question, match, prefix, after, limit: AT_ONCE },
           ...options,
         })
         .then(pageOf),

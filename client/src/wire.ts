@@ -21,8 +21,11 @@ export interface MemorySummary extends Omit<Memory, 'text'> {
   readonly text?: string
 }
 
-export interface MemoryHit extends Omit<MemorySummary, 'text'> {
-  readonly snippet: string
+/** Of a short memory the `text`, of a longer one a `snippet` around the best match. */
+export interface MemoryHit extends MemorySummary {
+  /** The words of the question that it has, or has in another form. */
+  readonly matched: readonly string[]
+  readonly snippet?: string
 }
 
 export interface DeletedMemory {

@@ -120,7 +120,7 @@ test('what is looked for is said again, as text', async () => {
   const searched = await page(`?q=${encoded}`)
   expect(fieldsIn(searched).q).toBe(hostile)
   expect(searched).not.toContain('<b>')
-  expect((await operator.get(`${operator.agent}/memories?q=${'x'.repeat(201)}`)).status).toBe(400)
+  expect((await operator.get(`${operator.agent}/memories?q=${'x'.repeat(501)}`)).status).toBe(400)
 })
 
 test('an agent that keeps nothing is said to keep nothing, and leads to the first', async () => {

@@ -53,7 +53,7 @@ export interface SearchInput extends Omit<ListInput, 'after'> {
 }
 
 export interface Found {
-  readonly memories: readonly Pick<MemoryHit, 'key' | 'version' | 'snippet'>[]
+  readonly memories: readonly Pick<MemoryHit, 'key' | 'version' | 'text' | 'snippet'>[]
   readonly more: boolean
 }
 
@@ -72,7 +72,10 @@ const lineOf = ({ key, bytes, version, updatedAt }: MemorySummary) => ({
   updatedAt,
 })
 
-const hitOf = ({ key, version, snippet }: MemoryHit) => ({ key, version, snippet })
+const hitOf = ({ key, version, text, snippet }: MemoryHit) => ({
+  ...{ key, version },
+  ...(text === undefined ? { snippet: snippet ?? '' } : { text }),
+})
 
 export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
   tool({
@@ -137,10 +140,10 @@ export const listTool = (home: AgentHome): Tool<ListInput, Listed> =>
 export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
   tool({
     description:
-      'Memories that hold every word of q in key, text or metadata, best first, each with a snippet. If more is true, send more words.',
+      'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
     inputSchema: input<SearchInput>(
       {
-        q: { type: 'string', description: 'Words, or parts of words.' },
+        q: { type: 'string', description: 'A question or some words.' },
         prefix,
         limit: upTo(SEARCH.most, SEARCH.usual),
       },

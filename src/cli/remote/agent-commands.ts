@@ -95,7 +95,7 @@ export const agentCommands: readonly Command[] = [
   {
     name: 'search',
     group: AGENTS,
-    summary: 'memories that have every word, best first',
+    summary: 'memories that answer a question, best first',
     parameters: [{ name: 'WORDS' }],
     options: [PREFIX, LIMIT, ...CONNECTION],
     load: async () => (await import('./list.ts')).searchCommand,

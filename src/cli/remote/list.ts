@@ -34,7 +34,7 @@ export async function listCommand(given: Given): Promise<Report> {
   return { value: { memories }, text }
 }
 
-const hitRow = ({ key, version, snippet }: MemoryHit) => [key, version, snippet]
+const hitRow = ({ key, version, text, snippet }: MemoryHit) => [key, version, text ?? snippet ?? '']
 
 export async function searchCommand(given: Given): Promise<Report> {
   const [words = ''] = given.args

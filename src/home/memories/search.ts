@@ -1,9 +1,11 @@
 /** GET /api/agents/me/memories/search: what the agent knows about something. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { answer } from '../../http/call.ts'
+import { answer, type Call } from '../../http/call.ts'
+import { showState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
+import { spenderOf } from '../../pipeline/guards/budget.ts'
 import { characters } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { SearchCursor, SearchHit, SearchQuery } from '../../store/port/keeping/search.ts'
@@ -16,22 +18,30 @@ import { summaryExample, summaryJson, summarySchema } from './summary.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
+const MIB = 1_048_576
 
-/** How many were shown, the last of them, and the keys between which this look looks. */
-export const CURSOR = /^(\d{1,6})~([\w.-]{0,100})~([\w.-]{0,100})~([\w.-]{0,100})$/
+/** How many were shown, and the last of them. */
+export const CURSOR = /^(\d{1,6})~([\w.-]{1,100})$/
 
-export const cursorText = ({ shown, last, looked, until }: SearchCursor): string =>
-  `${shown}~${last}~${looked}~${until}`
+export const cursorText = ({ shown, last }: SearchCursor): string => `${shown}~${last}`
 
 export function cursorOf(text: string): SearchCursor {
-  const [, shown = '0', last = '', looked = '', until = ''] = CURSOR.exec(text) ?? []
-  return { shown: Number(shown), last, looked, until }
+  const [, shown = '0', last = ''] = CURSOR.exec(text) ?? []
+  return { shown: Number(shown), last }
 }
 
 const query = z.strictObject({
   q: characters(fields.search)
     .refine((q) => q === '' || q.trim() !== '', 'must hold something to look for')
-    .meta({ description: 'Words, or parts of words.', example: 'migration tables' }),
+    .meta({
+      description:
+        'A question or some words. What is in "double quotes" must stand as it is there.',
+      example: 'How far is the migration?',
+    }),
+  match: z.enum(['any', 'all']).optional().meta({
+    description: 'any: some word of `q`, ranked. all: every word of it, whole or as a part.',
+    default: 'any',
+  }),
   prefix: z
     .string()
     .regex(/^[\w.-]{1,100}$/, 'must be how keys begin: letters, digits, _ . -')
@@ -52,9 +62,14 @@ const query = z.strictObject({
 })
 
 const hit = summarySchema
-  .omit({ text: true })
   .extend({
-    snippet: z.string().meta({
+    matched: z.array(z.string()).meta({
+      description: 'The words of `q` that the memory has, or has in another form.',
+    }),
+    text: z.string().optional().meta({
+      description: 'All of it, where it is at most 400 characters; else there is a snippet.',
+    }),
+    snippet: z.string().optional().meta({
       description:
         'At most 200 characters around the best match, as plain text in composed form (NFC); an ellipsis where something was left out.',
     }),
@@ -68,18 +83,30 @@ const hits = z
   })
   .meta({ id: 'MemoryHits' })
 
-const hitJson = ({ snippet, ...summary }: SearchHit): string =>
-  summaryJson(summary, `,"snippet":${JSON.stringify(snippet)}`)
+const hitJson = ({ matched, text, snippet, ...summary }: SearchHit): string =>
+  summaryJson(summary, `,${JSON.stringify({ matched, text, snippet }).slice(1, -1)}`)
+
+/** Of the agent's reads one is taken for each MiB that was read, beside the one for the request. */
+async function chargeFor({ budgets }: Home, identity: Identity, looked: number, call?: Call) {
+  for (let left = Math.floor(looked / MIB); left > 0; left--) {
+    const state = await budgets.take('reads', spenderOf(identity))
+    if (call) showState(call, state)
+    if (!state.allowed) return
+  }
+}
 
 /** When it is the client's turn. Throws `overloaded`, and what the identity is refused for. */
 export async function searchInTurn(
-  { store, searches }: Pick<Home, 'store' | 'searches'>,
+  home: Home,
   client: string,
   identity: Identity,
   query: SearchQuery,
+  call?: Call,
 ) {
+  const { store, searches } = home
   const found = await searches.run({ client }, () => store.searchMemories(identity, query))
   if (found.outcome !== 'hits') throw refusal(found)
+  await chargeFor(home, identity, found.looked, call)
   return found
 }
 
@@ -89,9 +116,9 @@ export const searchMemories = endpoint({
   path: '/api/agents/me/memories/search',
   docs: {
     tag,
-    summary: 'Find memories by words',
+    summary: 'Find memories by a question or words',
     description:
-      'Every word of `q` must be in the key, the text or the metadata, as a word or as a part of one; case does not matter, nor do the accents of Latin letters. Whole words come before parts, matches in the key before others, and then the better by BM25. One request looks at 16 MiB of memories, ordered by key, and ranks what it finds there. A page may therefore be short, or empty, although more follow: while `next` is not null, send it as `after` to look on.',
+      'Memories that have some word of `q` in key, text or metadata, best first (BM25+): rare words count more than common ones, the very word more than an inflection, a compound or a misspelling of it, the key more than the text, words that stand together more than those apart; where all else is equal the newer comes first. Words that say nothing, as "the" or "wie", count only where nothing else does. Case and accents do not matter, and scripts without spaces are understood. It costs a read, and one more for each MiB that is read anew for it: the home keeps an index of what was searched last.',
   },
   guards: forAgents('reads'),
   query,
@@ -100,16 +127,18 @@ export const searchMemories = endpoint({
       description: 'What was found.',
       schema: hits,
       example: {
-        memories: [{ ...summaryExample, snippet: 'Step 3 of 7: copy the tables.' }],
+        memories: [
+          { ...summaryExample, matched: ['migration'], text: 'Step 3 of 7: copy the tables.' },
+        ],
         next: null,
       },
     },
   },
   errors: [...READING, 'overloaded'],
   async handle({ call, identity, query }, home: Home) {
-    const { q, prefix = '', limit = DEFAULT_LIMIT, after } = query
-    const wanted = { q, prefix, limit, after }
-    const found = await searchInTurn(home, clientOf(call, home), identity, wanted)
+    const { q, match, prefix = '', limit = DEFAULT_LIMIT, after } = query
+    const wanted = { q, prefix, limit, after, all: match === 'all' }
+    const found = await searchInTurn(home, clientOf(call, home), identity, wanted, call)
     const next = found.next ? `"${cursorText(found.next)}"` : 'null'
     return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],"next":${next}}`)
   },

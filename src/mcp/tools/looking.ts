@@ -65,7 +65,10 @@ export const listMemories: Tool<typeof listInput> = {
 const searchInput = z.strictObject({
   q: characters(fields.search)
     .refine((q) => q === '' || q.trim() !== '', 'must hold something to look for')
-    .meta({ description: 'Words, or parts of words; every one of them must be there.' }),
+    .meta({
+      description:
+        'A question or some words; what is in "double quotes" must stand as it is there.',
+    }),
   prefix,
   limit: atMost(25).default(10),
   after: z
@@ -83,18 +86,22 @@ const searchOutput = z.object({
         version: z.int(),
         bytes: z.int(),
         updatedAt: z.string(),
-        snippet: z.string(),
+        matched: z.array(z.string()).meta({ description: 'Words of q that it has.' }),
+        text: z.string().optional().meta({ description: 'All of it, where it is short.' }),
+        snippet: z.string().optional(),
       }),
     )
     .meta({ description: 'Best first.' }),
   next: nextPage,
 })
 
-const hitOf = ({ key, version, bytes, updatedAt, snippet }: SearchHit) => ({
+const hitOf = ({ key, version, bytes, updatedAt, matched, text, snippet }: SearchHit) => ({
   key,
   version,
   bytes,
   updatedAt: iso(updatedAt),
+  matched,
+  text,
   snippet,
 })
 
@@ -103,7 +110,7 @@ export const searchMemories: Tool<typeof searchInput> = {
   name: 'search_memories',
   title: 'Search memories',
   description:
-    'Memories that hold every word of q in key, text or metadata, best first, each with a snippet. A page may be short, or empty, although more follow: while next is not null, send it as after.',
+    'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
   input: searchInput,
   output: searchOutput,
   async run({ after, ...sent }, { home, client, identity }) {
@@ -112,7 +119,7 @@ export const searchMemories: Tool<typeof searchInput> = {
     const memories = found.hits.map(hitOf)
     const next = found.next ? cursorText(found.next) : null
     const lines = memories.map(
-      ({ key, version, snippet }) => `${key}, version ${version}: ${snippet}`,
+      ({ key, version, text, snippet }) => `${key}, version ${version}: ${text ?? snippet}`,
     )
     return {
       text: linesOf(lines, 'Nothing was found here.', more(next)),

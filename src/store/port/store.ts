@@ -60,6 +60,8 @@ export interface StoreOptions {
   readonly home: HomeBounds
   /** What each feed keeps before its oldest give way; 0: without bound. */
   readonly feed: FeedBounds
+  /** Bytes that the indexes of the homes that were searched last may take in memory. */
+  readonly searchCache: number
   /**
    * Bytes of the data's file system that are left to the home's writes: with less than that free,
    * births and arrivals in the gateway throw StorageFull. 0: none. Where the engine cannot see how

@@ -1,10 +1,11 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
-import type { HomeStore } from '../port/home.ts'
+import type { HomeStore, Identity } from '../port/home.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
+import { type Searcher, startSearcher } from '../search/searcher.ts'
 import { leavingVerbs } from './accounts/leaving.ts'
 import { passkeyVerbs } from './accounts/passkeys.ts'
 import { passwordVerbs } from './accounts/passwords.ts'
@@ -24,7 +25,6 @@ import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
 import { eventVerbs, newsVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
-import { searchWith } from './keeping/search.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { keyVerbs } from './keys.ts'
@@ -70,15 +70,15 @@ export async function openPostgres(
   const controls = controlVerbs(hot, committed, options.home.events)
   const keys = keyVerbs(hot, committed, options.home.events)
   const known = rememberIdentities(() => performance.now())
+  const searcher = searcherOf(databaseUrl, options)
   const eraseAgent = eraseAgentVerb(slices, committed)
-  // What cannot be finished now is by whoever starts next.
-  await eraseLeft(slices, committed).catch(() => {})
-  await sweepAhead(slices, committed).catch(() => {})
+  await finishLeft(slices, committed)
   return {
     location,
     warnings,
     ...homeVerbs({
       known,
+      searcher,
       agents,
       keeping,
       controls,
@@ -100,10 +100,24 @@ export async function openPostgres(
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await agents.totals()), commits, freeBytes: undefined }),
     async close() {
+      await searcher.close()
       await Promise.all([hot, exports, slices, gateway].map((pool) => pool.close()))
     },
   }
 }
+
+/** What cannot be finished now is by whoever starts next. */
+async function finishLeft(slices: Connections, committed: () => void): Promise<void> {
+  await eraseLeft(slices, committed).catch(() => {})
+  await sweepAhead(slices, committed).catch(() => {})
+}
+
+const searcherOf = (databaseUrl: string, { searchCache }: StoreOptions): Searcher =>
+  startSearcher({
+    name: 'postgres-search-thread',
+    beside: import.meta.url,
+    workerData: { databaseUrl, cacheBytes: searchCache },
+  })
 
 function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   const reason = error.cause instanceof Error ? error.cause.message : error.message
@@ -138,6 +152,7 @@ const forgettingHost = (
 
 interface HomeParts extends HomeBounds {
   readonly known: Identities
+  readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
   readonly agents: ReturnType<typeof agentVerbs>
@@ -148,9 +163,20 @@ interface HomeParts extends HomeBounds {
   readonly exports: Connections
 }
 
+/** Answers when nothing of what was erased is left in an index of this node. */
+async function forgotten<T extends { readonly outcome: string }>(
+  searcher: Searcher,
+  { agentId }: Identity,
+  write: Promise<T>,
+): Promise<T> {
+  const answer = await write
+  if (answer.outcome === 'erased') await searcher.forget(agentId)
+  return answer
+}
+
 function homeVerbs(parts: HomeParts): HomeStore {
   const { known, agents, keeping, controls, keys, hot, exports, versions } = parts
-  const { importMemories, eraseAgent } = parts
+  const { importMemories, eraseAgent, searcher } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
@@ -169,7 +195,11 @@ function homeVerbs(parts: HomeParts): HomeStore {
     eraseAgent: (identity) =>
       heed(
         identity,
-        eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
+        forgotten(
+          searcher,
+          identity,
+          eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
+        ),
       ),
     readMemory: (identity, ...key) => heed(identity, keeping.readMemory(identity, ...key)),
     writeMemory: (identity, ...write) => heed(identity, keeping.writeMemory(identity, ...write)),
@@ -180,8 +210,8 @@ function homeVerbs(parts: HomeParts): HomeStore {
       heed(identity, keeping.readVersion(identity, ...version)),
     listVersions: (identity, ...page) => heed(identity, keeping.listVersions(identity, ...page)),
     eraseMemory: (identity, ...erasure) =>
-      heed(identity, keeping.eraseMemory(identity, ...erasure)),
-    searchMemories: searchWith(keeping),
+      heed(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
+    searchMemories: searcher.search,
     eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
     changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,

@@ -1,8 +1,6 @@
 /** The piece of a text that shows why it was found. */
 import { lazily } from '../../lazily.ts'
 import { foldedText } from './fold.ts'
-import { occurrencesOf } from './match.ts'
-import { composed, type Sought } from './query.ts'
 
 /** Code points, the ellipses included. */
 export const SNIPPET_CHARS = 200
@@ -13,7 +11,16 @@ const ELLIPSIS = '…'
 /** A snippet begins with a whole word where one begins this near. */
 const WORD_CHARS = 24
 
+/** Of one term: more say nothing new. */
+const MOST_PLACES = 64
+
+const LETTER_BEFORE = /[\p{L}\p{N}\p{M}]$/u
+const LETTER_BEHIND = /^[\p{L}\p{N}\p{M}]/u
+
 const graphemes = lazily(() => new Intl.Segmenter('und', { granularity: 'grapheme' }))
+
+/** What is shown, in one spelling: accents composed. */
+const composed = (text: string): string => text.normalize('NFC')
 
 const isLow = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at)
@@ -45,18 +52,42 @@ function placeIn(text: string, folded: string, at: number): number {
   return place
 }
 
-/** Where most of the words are near each other, whole ones before parts; undefined without any. */
-function bestPlace(text: string, words: readonly string[]): number | undefined {
+interface Place {
+  readonly at: number
+  readonly term: string
+  /** A whole word says more than the beginning of one, and that more than what is inside. */
+  readonly weight: number
+}
+
+function weightAt(folded: string, at: number, end: number): number {
+  if (LETTER_BEFORE.test(folded.slice(Math.max(0, at - 2), at))) return 1
+  return LETTER_BEHIND.test(folded.slice(end, end + 2)) ? 2 : 3
+}
+
+function placesOf(term: string, folded: string): Place[] {
+  const places: Place[] = []
+  for (let at = folded.indexOf(term); at >= 0; at = folded.indexOf(term, at + term.length)) {
+    if (places.length === MOST_PLACES) break
+    places.push({ at, term, weight: weightAt(folded, at, at + term.length) })
+  }
+  return places
+}
+
+/** Where most of the terms are near each other; undefined without any. */
+function bestPlace(text: string, terms: readonly string[]): number | undefined {
   const folded = foldedText(text)
-  const found = words.flatMap((word) => occurrencesOf(word, folded) ?? [])
-  const near = (from: number) =>
-    found
-      .filter(({ first }) => first >= from && first < from + SNIPPET_CHARS - BEFORE)
-      .reduce((sum, { whole }) => sum + (whole > 0 ? 2 : 1), 0)
-  const [best] = found
-    .map(({ first }) => ({ first, weight: near(first) }))
-    .toSorted((a, b) => b.weight - a.weight || a.first - b.first)
-  return best && placeIn(text, folded, best.first)
+  const places = terms.flatMap((term) => placesOf(term, folded)).toSorted((a, b) => a.at - b.at)
+  let best: { at: number; weight: number } | undefined
+  for (const [first, { at }] of places.entries()) {
+    const near = new Map<string, number>()
+    for (const { term, weight, at: place } of places.slice(first, first + MOST_PLACES)) {
+      if (place >= at + SNIPPET_CHARS - BEFORE) break
+      near.set(term, Math.max(weight, near.get(term) ?? 0))
+    }
+    const weight = near.values().reduce((sum, each) => sum + each, 0)
+    if (!best || weight > best.weight) best = { at, weight }
+  }
+  return best && placeIn(text, folded, best.at)
 }
 
 /** Moves a start to the word that begins after it, if that is not far. */
@@ -84,10 +115,10 @@ function around(text: string, place: number): string {
 /** Of the text, else of the metadata, in composed form; else how the text begins. */
 export function snippetOf(
   { text, metadata }: { readonly text: string; readonly metadata: string },
-  { words }: Sought,
+  terms: readonly string[],
 ): string {
   for (const shown of [composed(text), composed(metadata)]) {
-    const place = bestPlace(shown, words)
+    const place = bestPlace(shown, terms)
     if (place !== undefined) return around(shown, place)
   }
   return around(composed(text), 0)

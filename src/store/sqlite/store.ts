@@ -9,6 +9,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
+import { startSearcher } from '../search/searcher.ts'
 import { passkeyVerbs, preparePasskeyReads } from './accounts/passkeys.ts'
 import { prepareFindRecovery } from './accounts/recoveries.ts'
 import { prepareActivityReads } from './activity.ts'
@@ -19,7 +20,6 @@ import { databaseFile, exposures } from './engine/files.ts'
 import { type Held, holdDatabase } from './engine/hold.ts'
 import { boundLog, cleanAll } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
-import { startSearcher } from './engine/searcher.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
@@ -72,21 +72,27 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
       rest: () => writer.submit('rest'),
       clean: () => writer.clean(),
     }),
-    searcher: startSearcher(path),
+    searcher: startSearcher({
+      name: 'search-thread',
+      beside: import.meta.url,
+      workerData: { path, cacheBytes: options.searchCache },
+    }),
     closeReader: () => db.close(),
   }
 }
 
 type Parts = ReturnType<typeof openParts>
 
-/** Answers when nothing of what was erased is left in any file. */
+/** Answers when nothing of what was erased is left in any file, nor in an index. */
 async function forgotten<T extends { readonly outcome: string }>(
-  { longReads }: Parts,
+  { longReads, searcher }: Parts,
   { agentId }: Identity,
   write: Promise<T>,
 ): Promise<T> {
   const answer = await write
-  if (answer.outcome === 'erased') await longReads.forget(agentId)
+  if (answer.outcome === 'erased') {
+    await Promise.all([longReads.forget(agentId), searcher.forget(agentId)])
+  }
   return answer
 }
 

@@ -7,7 +7,9 @@ const path = '/api/agents/me/memories/search'
 
 interface Hit {
   readonly key: string
-  readonly snippet: string
+  readonly matched: readonly string[]
+  readonly text?: string
+  readonly snippet?: string
 }
 
 describe('a search', () => {
@@ -24,20 +26,46 @@ describe('a search', () => {
 
   const search = (query: string) => service.call('GET', `${path}?${query}`, { token })
 
-  test('finds what holds every word, best first, with its metadata as it was sent', async () => {
+  test('answers a question, best first, with metadata as they were sent', async () => {
     const body = '{"key":"plan","text":"tables","metadata":{"n":1.50},"expectedVersion":0}'
     await service.call('POST', memoryPath, { token, body })
-    const { status, text, body: answer } = await search('q=TABLES%20plan')
+    const { status, text, body: answer } = await search('q=Which%20TABLE%20is%20in%20the%20plan%3F')
     expect(status).toBe(200)
-    expect((answer.memories as Hit[]).map(({ key }) => key)).toEqual(['plan', 'plan.current'])
+    const hits = answer.memories as Hit[]
+    expect(hits.map(({ key }) => key)).toEqual(['plan', 'plan.current'])
+    expect(hits.map(({ matched }) => matched)).toEqual(Array(2).fill(['TABLE', 'plan']))
     expect(text).toContain('"metadata":{"n":1.50}')
-    expect(text).not.toContain('"text"')
+    expect(hits[0]).toMatchObject({ text: 'tables' })
+    expect(hits[0]).not.toHaveProperty('snippet')
     expect(answer.next).toBeNull()
+  })
+
+  test('finds what has every word, where all are asked for', async () => {
+    const { body } = await search('q=copy%20many%20tables&match=all')
+    expect(body.memories).toEqual([])
+    expect((await search('q=copy%20tables&match=all')).body.memories).toMatchObject([
+      { key: 'plan.current' },
+    ])
   })
 
   test('finds scripts without spaces', async () => {
     const { body } = await search(`q=${encodeURIComponent('天気')}`)
-    expect(body.memories).toMatchObject([{ key: 'weather', snippet: '東京の天気は晴れ' }])
+    expect(body.memories).toMatchObject([{ key: 'weather', text: '東京の天気は晴れ' }])
+  })
+
+  test('costs a read for each MiB that is read anew for it', async () => {
+    const large = await service.birth()
+    for (let n = 0; n < 130; n++) {
+      await write(service, large.token, `large.${n}`, `${n} ${'x'.repeat(16_380)}`)
+    }
+    const left = async () => {
+      const { headers } = await service.call('GET', `${path}?q=7`, { token: large.token })
+      return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+    }
+    const first = await left()
+    // 2.03 MiB were read for the first, a memory that is shown for the second.
+    expect(first - (await left())).toBe(1)
+    expect(6_000 - first).toBe(3)
   })
 
   test('goes on where its next says', async () => {
@@ -55,7 +83,8 @@ describe('a search', () => {
     ['q', ''],
     ['q', 'q='],
     ['q', 'q=%20%0A'],
-    ['q', `q=${'x'.repeat(201)}`],
+    ['q', `q=${'x'.repeat(501)}`],
+    ['match', 'q=x&match=some'],
     ['q', 'q=%00'],
     ['prefix', 'q=x&prefix=a%20b'],
     ['limit', 'q=x&limit=0'],
@@ -69,6 +98,6 @@ describe('a search', () => {
   })
 
   test('counts characters, not units, of what is sought', async () => {
-    expect((await search(`q=${encodeURIComponent('𝒳'.repeat(200))}`)).status).toBe(200)
+    expect((await search(`q=${encodeURIComponent('𝒳'.repeat(500))}`)).status).toBe(200)
   })
 })

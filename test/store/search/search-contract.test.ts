@@ -1,7 +1,6 @@
 /** Searches of one agent's memories: whose they are, how they are paged, and what bounds them. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { SearchCursor, SearchQuery } from '../../../src/store/port/keeping/search.ts'
 import { stores } from '../../harness.ts'
@@ -24,24 +23,13 @@ describe.each(stores)('search on $name', (engine) => {
   const keys = async (identity: Identity, query: Partial<SearchQuery>) =>
     (await search(identity, query)).hits.map(({ key }) => key)
 
-  /** A look that would take more than its two seconds is refused: then whoever asked asks again. */
-  async function patiently(identity: Identity, query: Partial<SearchQuery>) {
-    for (;;) {
-      try {
-        return await search(identity, query)
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error
-      }
-    }
-  }
-
   /** Page after page, and how many there were. */
   async function allKeys(identity: Identity, query: Partial<SearchQuery>) {
     const found: string[] = []
     let after: SearchCursor | undefined
     let pages = 0
     do {
-      const { hits, next } = await patiently(identity, { ...query, after })
+      const { hits, next } = await search(identity, { ...query, after })
       found.push(...hits.map(({ key }) => key))
       after = next
       pages++
@@ -70,10 +58,12 @@ describe.each(stores)('search on $name', (engine) => {
           version: 2,
           createdAt: NOON,
           updatedAt: NOON,
-          snippet: 'новий',
+          matched: ['НОВИЙ'],
+          text: 'новий',
         },
       ],
       next: undefined,
+      looked: 2 * 17,
     })
     expect(await keys(agent, { q: 'old' })).toEqual([])
   })
@@ -178,7 +168,7 @@ describe.each(stores)('search on $name', (engine) => {
       expect((await keys(agent, { q })).toSorted()).toEqual(['a', 'b'])
     }
     const { hits } = await search(agent, { q: 'GIESSEN' })
-    expect(hits.map(({ snippet }) => snippet).toSorted()).toEqual([
+    expect(hits.map(({ text }) => text).toSorted()).toEqual([
       ...['DIE STRASSE NACH GIESSEN', 'Die Straße nach Gießen'],
     ])
   })
@@ -191,26 +181,47 @@ describe.each(stores)('search on $name', (engine) => {
     }
   })
 
-  test('a look is bounded, and the next looks on', async () => {
+  test('a short text is there whole, of a longer one the piece that answers', async () => {
     const { agent } = await fixture.agent()
-    // Few of them match: each page after a look's first looks again.
-    const isPlan = (n: number) => n % 12 === 1
-    const changes = Array.from({ length: 1_100 }, (_, n) => {
-      const text = `${isPlan(n) ? 'plan' : 'note'} ${'x'.repeat(16_000)}`
+    const filler = 'lorem ipsum '.repeat(40)
+    await fixture.write(agent, { key: 'short', text: `plan ${'𝒳'.repeat(395)}` })
+    await fixture.write(agent, { key: 'long', text: `${filler} the plan is here ${filler}` })
+    const { hits } = await search(agent, {})
+    const byKey = Object.fromEntries(hits.map((hit) => [hit.key, hit]))
+    expect(byKey.short).toMatchObject({ text: `plan ${'𝒳'.repeat(395)}` })
+    expect(byKey.short).not.toHaveProperty('snippet')
+    expect(byKey.long).toMatchObject({ snippet: expect.stringContaining('the plan is here') })
+    expect(byKey.long).not.toHaveProperty('text')
+  })
+
+  test('every word must be there where all are asked for, and a phrase in any case', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'copy the tables' })
+    await fixture.write(agent, { key: 'b', text: 'copy it' })
+    expect(await keys(agent, { q: 'copy tables' })).toEqual(['a', 'b'])
+    expect(await keys(agent, { q: 'copy table', all: true })).toEqual(['a'])
+    expect(await keys(agent, { q: '"copy it" tables' })).toEqual(['b'])
+  })
+
+  test('a large home is indexed while others are answered', async () => {
+    const [large, small] = [await fixture.agent(), await fixture.agent()]
+    const changes = Array.from({ length: 1_000 }, (_, n) => {
+      const text = `${n % 12 === 1 ? 'plan' : 'note'} ${`word${n} other `.repeat(1_000)}`
       return { verb: 'write' as const, ...newWrite({ key: `k${n}`, text }) }
     })
-    const names = changes.flatMap(({ key }, n) => (isPlan(n) ? [key] : []))
     // As many at once as a batch may bring: a statement has five seconds.
     for (let n = 0; n < changes.length; n += 100) {
-      await fixture.store().changeMemories(agent, changes.slice(n, n + 100), NOON)
+      await fixture.store().changeMemories(large.agent, changes.slice(n, n + 100), NOON)
     }
-    const first = await patiently(agent, { q: 'k1 plan', limit: 100 })
-    expect(first.hits.length).toBeGreaterThan(0)
-    expect(first.next).toBeDefined()
-    const { found, pages } = await allKeys(agent, { q: 'plan', limit: 100 })
-    expect(found.toSorted()).toEqual(names.toSorted())
-    // One look would show them on one; a busy machine ends a look early.
-    expect(names.length).toBeLessThan(100)
-    expect(pages).toBeGreaterThanOrEqual(2)
+    await fixture.write(small.agent, { key: 'a', text: 'plan' })
+    const order: string[] = []
+    const first = search(large.agent, { limit: 100 }).finally(() => order.push('large'))
+    const [{ hits }] = await Promise.all([
+      first,
+      search(small.agent, {}).finally(() => order.push('small')),
+    ])
+    expect(order).toEqual(['small', 'large'])
+    const names = changes.flatMap(({ key }, n) => (n % 12 === 1 ? [key] : []))
+    expect(hits.map(({ key }) => key).toSorted()).toEqual(names.toSorted())
   })
 })

@@ -1,15 +1,15 @@
 /** What a snippet shows, and that it is never long and never cut within a character. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { soughtOf } from '../../../src/store/search/query.ts'
 import { SNIPPET_CHARS, snippetOf } from '../../../src/store/search/snippet.ts'
+import { tokensOf } from '../../../src/store/search/tokens.ts'
 import { anyText } from '../engine-words.ts'
 
 const seed = Number(process.env.SNIPPET_SEED ?? Date.now() % 2 ** 31)
 console.info(`snippets: SNIPPET_SEED=${seed}`)
 
 const snippet = (query: string, text: string, metadata = '{}'): string =>
-  snippetOf({ text, metadata }, soughtOf(query))
+  snippetOf({ text, metadata }, tokensOf(query))
 
 const filler = 'lorem ipsum '.repeat(50)
 

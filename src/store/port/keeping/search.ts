@@ -2,20 +2,17 @@
 import type { Identity, Refused } from '../home.ts'
 import type { MemorySummary } from './memories.ts'
 
-/** Where a search goes on. */
+/** Where a search goes on: how many were shown, and the last of them. */
 export interface SearchCursor {
-  /** The key up to which looks before have looked; empty in the first. */
-  readonly looked: string
-  /** The last key of the look of which some are shown; empty for a new look. */
-  readonly until: string
-  /** How many of the look's matches were shown, and the last of them; empty before the first. */
   readonly shown: number
   readonly last: string
 }
 
 export interface SearchQuery {
-  /** Of which every word must be in a memory's key, text or metadata, whole or as a part. */
+  /** What is in quotes must stand in a memory; of the rest any word will do. */
   readonly q: string
+  /** Instead: every word must be there, whole or as a part of another. */
+  readonly all?: boolean | undefined
   /** Only keys that start with it. */
   readonly prefix: string
   /** Only those whose metadata has `pinned: true`. */
@@ -26,25 +23,31 @@ export interface SearchQuery {
 }
 
 export interface SearchHit extends Omit<MemorySummary, 'change'> {
+  /** Words of `q` that the memory has, or words like them. */
+  readonly matched: readonly string[]
+  /** Of a short memory: all of it. `text` or `snippet` is there, never both. */
+  readonly text?: string
   /** Around the best match: at most 200 code points, no character of it cut in half. */
-  readonly snippet: string
+  readonly snippet?: string
 }
 
 export type SearchAnswer =
   | {
       readonly outcome: 'hits'
-      /** Best first. Fewer than the limit, or none, do not mean that there are no more. */
+      /** Best first. */
       readonly hits: readonly SearchHit[]
       /** Undefined at the end. */
       readonly next: SearchCursor | undefined
+      /** UTF-8 bytes of texts and metadata that were read for it. */
+      readonly looked: number
     }
   | Refused
 
 export interface SearchStore {
   /**
-   * Looks at a bounded part of the memories, ordered by key, and ranks what it finds there; `next`
-   * looks on. What changes meanwhile may be found as it was or as it is. Throws StoreUnavailable
-   * when it takes too long. Whoever asks sees to it that few run at once.
+   * Ranks the memories as they are when it is asked. Between two pages they may change: what is
+   * rewritten then may be shown twice, or not. Throws StoreUnavailable. Whoever asks sees to it that
+   * few run at once.
    */
   searchMemories(identity: Identity, query: SearchQuery): Promise<SearchAnswer>
 }

@@ -7,7 +7,7 @@ import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
 import type { Ledger } from '../../plan.ts'
 import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
-import { type EventsAnswer, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
+import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
@@ -107,21 +107,20 @@ export const newsVerbs = (read: Ask) => ({
   },
 })
 
-/** `most`: events that are kept; 0: all. */
-export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
-  async eventsAfter(
-    { agentId, tokenHash }: Identity,
-    id: number,
-    limit: number,
-    prefix = '',
-  ): Promise<EventsAnswer> {
+export const eventReader =
+  (read: Ask): EventStore['eventsAfter'] =>
+  async ({ agentId, tokenHash }, id, limit, prefix = '') => {
     const rows = await read(eventsAfter, agentId, tokenHash, id, limit, prefix)
     const refused = refusedBy(rows[0])
     if (refused) return refused
     const { last_event: last = 0, first = 1 } = rows[0] ?? {}
     const found = rows.filter((row) => row.id !== null).map(eventOf)
     return eventsAnswer(found, id, { first, last }, lookAfter(id, { first, last }, limit, prefix))
-  },
+  }
+
+/** `most`: events that are kept; 0: all. */
+export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
+  eventsAfter: eventReader(read),
   async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
     const { agentId, tokenHash } = identity
     const author = JSON.stringify(authorOf(identity))

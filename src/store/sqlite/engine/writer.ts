@@ -6,10 +6,10 @@ import {
   StoreUnavailable,
 } from '../../port/errors.ts'
 import type { Totals } from '../../port/store.ts'
+import { keepThread } from '../../thread.ts'
 import type { Cleaning } from './checkpoint.ts'
 import type { StorageFault } from './connection.ts'
 import type { Job, Outcome, Verb } from './group-commit.ts'
-import { keepThread } from './thread.ts'
 import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
@@ -120,7 +120,8 @@ export function startWriter(workplace: Workplace): Writer {
   let closed = false
   let cleanings: ((came: Cleaning) => void)[] = []
 
-  const thread = keepThread<Message, Answer>('writer-thread', workplace, {
+  const file = { name: 'writer-thread', beside: import.meta.url, workerData: workplace }
+  const thread = keepThread<Message, Answer>(file, {
     answered({ outcomes, changed, totals, cleaning }) {
       if (changed > 0) commits++
       if (cleaning) cleanings.shift()?.(cleaning)

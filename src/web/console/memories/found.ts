@@ -45,7 +45,8 @@ const firstLine = (text: string): string => /\S[^\r\n]*/.exec(text)?.[0] ?? ''
 
 function rowOf(memory: MemorySummary | SearchHit): Row {
   const { key, version, bytes, updatedAt, metadata } = memory
-  const preview = 'snippet' in memory ? memory.snippet : shortened(firstLine(memory.text ?? ''))
+  const shown = 'snippet' in memory ? memory.snippet : undefined
+  const preview = shown ?? shortened(firstLine(memory.text ?? ''))
   return { key, version, bytes, updatedAt, preview, pinned: isPinned(metadata) }
 }
 

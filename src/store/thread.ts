@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailable } from '../../port/errors.ts'
+import { StoreUnavailable } from './port/errors.ts'
 
 interface Listener<Answer> {
   readonly answered: (answer: Answer) => void
@@ -10,21 +10,27 @@ interface Listener<Answer> {
   readonly ended: (cause: unknown) => void
 }
 
-/** TypeScript as it stands, JavaScript once built: the thread's file is what this one is. */
-const fileOf = (name: string): URL =>
-  new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
+/** Of a thread beside the module with this URL: TypeScript as it stands, JavaScript once built. */
+const fileOf = (name: string, beside: string): URL => new URL(`./${name}${extname(beside)}`, beside)
+
+/** Which file runs as a thread, and what it is given. */
+export interface ThreadFile {
+  readonly name: string
+  /** `import.meta.url` of a module in the same directory. */
+  readonly beside: string
+  readonly workerData: unknown
+}
 
 /** One thread at a time. It ends when it is sent null, after it answered what came before. */
 export function keepThread<Message, Answer>(
-  name: string,
-  workplace: unknown,
+  { name, beside, workerData }: ThreadFile,
   { answered, ended }: Listener<Answer>,
 ) {
   let thread: Worker | undefined
   let closed = false
 
   function start(): Worker {
-    const worker = new Worker(fileOf(name), { name, workerData: workplace })
+    const worker = new Worker(fileOf(name, beside), { name, workerData })
     let cause: unknown
     worker.on('message', answered)
     worker.on('error', (error) => {
@@ -39,6 +45,7 @@ export function keepThread<Message, Answer>(
   }
 
   return {
+    isRunning: (): boolean => thread !== undefined,
     /** Throws StoreUnavailable once it is closed. */
     post(message: Message): void {
       if (closed) throw new StoreUnavailable('the store is closed')

@@ -1,0 +1,40 @@
+/** The thread that searches, over connections of its own. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { answerSearches } from '../search/answering.ts'
+import { SLICE } from '../search/indexes.ts'
+import { openConnections } from './engine/connections.ts'
+import { hostsOf } from './engine/hosts.ts'
+import { eventReader } from './keeping/homes.ts'
+import { memoryReads } from './keeping/memories.ts'
+
+export interface SearchThreadData {
+  readonly databaseUrl: string
+  readonly cacheBytes: number
+}
+
+/** Of one node: what indexes are made of is read in slices, one search beside the other. */
+const CONNECTIONS = 2
+
+const port = parentPort
+if (!port) throw new Error('this module runs as a thread')
+
+const { databaseUrl, cacheBytes } = workerData as SearchThreadData
+const connections = openConnections(hostsOf(databaseUrl), CONNECTIONS, 'agent-home search')
+const { listMemories, readMemory } = memoryReads(connections)
+
+answerSearches(port, {
+  source: {
+    eventsAfter: eventReader(connections.read),
+    readMemory,
+    async readSlice(identity, prefix, after) {
+      const bounds = { limit: SLICE.memories, maxBytes: SLICE.bytes, whole: true }
+      const found = await listMemories(identity, { prefix, order: 'key', after, ...bounds })
+      if (found.outcome !== 'memories') return found
+      const memories = found.memories.map(({ text = '', ...memory }) => ({ ...memory, text }))
+      return { outcome: 'memories', memories, next: found.next }
+    },
+  },
+  cacheBytes,
+  translate: (error) => error,
+  close: () => connections.close(),
+})

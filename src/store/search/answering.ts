@@ -1,0 +1,60 @@
+/** Searches as their thread answers them: beside each other, in turns. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
+import { StoreUnavailable } from '../port/errors.ts'
+import type { Identity } from '../port/home.ts'
+import type { SearchAnswer, SearchQuery } from '../port/keeping/search.ts'
+import { Indexes, type SearchSource } from './indexes.ts'
+import { searchWith } from './run-search.ts'
+
+/** Null asks the thread to end. */
+export interface SearchMessage {
+  readonly id: number
+  readonly search?: { readonly identity: Identity; readonly query: SearchQuery }
+  /** The agent whose indexes are to be closed. */
+  readonly forget?: string
+}
+
+export interface SearchReply {
+  readonly id: number
+  readonly answer?: SearchAnswer | undefined
+  readonly error?: unknown
+  /** The storage does not answer, or not in time: an error's own class does not cross. */
+  readonly unavailable?: boolean
+}
+
+export interface Answering {
+  readonly source: SearchSource
+  /** What the indexes of all homes may take, in bytes. */
+  readonly cacheBytes: number
+  /** What the source throws, in the port's words. */
+  readonly translate: (error: unknown) => unknown
+  readonly close: () => Promise<void> | void
+}
+
+export function answerSearches(port: MessagePort, answering: Answering): void {
+  const { source, cacheBytes, translate, close } = answering
+  const indexes = new Indexes(source, cacheBytes, turn)
+  const search = searchWith(source, indexes, turn)
+
+  async function answer(message: SearchMessage): Promise<SearchAnswer | undefined> {
+    if (message.search) return search(message.search.identity, message.search.query)
+    if (message.forget !== undefined) await indexes.forget(message.forget)
+    return undefined
+  }
+
+  async function end(): Promise<void> {
+    indexes.close()
+    await close()
+    port.close()
+  }
+
+  port.on('message', (message: SearchMessage | null) => {
+    if (!message) return void end()
+    const say = (reply: Omit<SearchReply, 'id'>) => port.postMessage({ id: message.id, ...reply })
+    answer(message).then(
+      (found) => say({ answer: found }),
+      (error: unknown) => say({ error, unavailable: translate(error) instanceof StoreUnavailable }),
+    )
+  })
+}

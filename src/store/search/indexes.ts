@@ -1,0 +1,276 @@
+/**
+ * The indexes of the homes that were asked last, each brought up to date from the home's events
+ * before it answers. A key with a prefix has an index of its own: no figure of it may depend on
+ * memories that the key cannot read.
+ */
+import type { Identity, Refused } from '../port/home.ts'
+import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
+import type { MemoryStore } from '../port/keeping/memories.ts'
+import { HomeIndex, type IndexedMemory } from './home-index.ts'
+
+/** Some memories of a home in the order of their keys. */
+export type MemorySlice =
+  | {
+      readonly outcome: 'memories'
+      readonly memories: readonly IndexedMemory[]
+      /** `after` of the next; undefined at the end. */
+      readonly next: string | undefined
+    }
+  | Refused
+
+/** What is read and indexed without a pause: some milliseconds. */
+export const SLICE = { memories: 512, bytes: 128 * 1_024 } as const
+
+/** What a search asks of its store. */
+export interface SearchSource
+  extends Pick<EventStore, 'eventsAfter'>,
+    Pick<MemoryStore, 'readMemory'> {
+  readSlice(identity: Identity, prefix: string, after: string): Promise<MemorySlice>
+}
+
+interface Entry {
+  readonly agentId: string
+  readonly prefix: string
+  readonly index: HomeIndex
+  /** The event up to which it is up to date; undefined before it is built. */
+  at: Position | undefined
+  /** What brings it up to date: one after the other. */
+  work: Promise<unknown>
+  users: number
+  /** Closed as soon as nobody uses it. */
+  isStale: boolean
+  readonly closed: PromiseWithResolvers<void>
+}
+
+/** The last event that was seen. Where another has its number, the home was turned back. */
+interface Position {
+  readonly id: number
+  readonly event: HomeEvent | undefined
+}
+
+type Refreshed =
+  /** `looked`: UTF-8 bytes that were read for it. */
+  | { readonly outcome: 'up_to_date'; readonly looked: number }
+  /** It must be built anew. */
+  | { readonly outcome: 'stale' }
+  | Refused
+
+const STALE = { outcome: 'stale' } as const
+
+/** Events that are read at once, and memories that changed. */
+const EVENTS_AT_ONCE = 1_000
+const MEMORIES_AT_ONCE = 64
+
+const sizeOf = ({ text, metadata }: Pick<IndexedMemory, 'text' | 'metadata'>): number =>
+  Buffer.byteLength(text) + Buffer.byteLength(metadata)
+
+const sameEvent = (a: HomeEvent | undefined, b: HomeEvent | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b)
+
+/** Lets others have their turn. */
+type Turn = () => Promise<void>
+
+/** Brings an index up to date. */
+class Filling {
+  readonly #source: SearchSource
+  readonly #turn: Turn
+
+  constructor(source: SearchSource, turn: Turn) {
+    this.#source = source
+    this.#turn = turn
+  }
+
+  bringUpToDate(identity: Identity, entry: Entry): Promise<Refreshed> {
+    return entry.at ? this.#catchUp(identity, entry, entry.at) : this.#build(identity, entry)
+  }
+
+  async #positionOf(identity: Identity): Promise<Position | Refused> {
+    const start = await this.#source.eventsAfter(identity, 0, 1)
+    if (start.outcome !== 'events') return start
+    const newest = await this.#source.eventsAfter(identity, Math.max(0, start.last - 1), 1)
+    if (newest.outcome !== 'events') return newest
+    return { id: start.last, event: newest.events[0] }
+  }
+
+  async #fill(identity: Identity, { index, prefix }: Entry): Promise<Refreshed> {
+    let looked = 0
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const slice: MemorySlice = await this.#source.readSlice(identity, prefix, after)
+      if (slice.outcome !== 'memories') return slice
+      for (const memory of slice.memories) {
+        index.put(memory)
+        looked += sizeOf(memory)
+      }
+      after = slice.next
+      await this.#turn()
+    }
+    return { outcome: 'up_to_date', looked }
+  }
+
+  /** What changes meanwhile is read again with the events after the first. */
+  async #build(identity: Identity, entry: Entry): Promise<Refreshed> {
+    const position = await this.#positionOf(identity)
+    if ('outcome' in position) return position
+    const filled = await entry.index.fill(() => this.#fill(identity, entry))
+    if (filled.outcome === 'up_to_date') entry.at = position
+    return filled
+  }
+
+  async #catchUp(identity: Identity, entry: Entry, at: Position): Promise<Refreshed> {
+    const changed = await this.#changedSince(identity, entry, at)
+    if (changed.outcome !== 'changed') return changed
+    const { keys, position } = changed
+    // So many are put together in less time.
+    if (keys.size > MEMORIES_AT_ONCE && keys.size > entry.index.docs.size / 2) return STALE
+    const done = await this.#putAgain(identity, entry, [...keys])
+    if (done.outcome === 'up_to_date') entry.at = position
+    return done
+  }
+
+  /** Keys that changed since. */
+  async #changedSince(identity: Identity, { prefix }: Entry, at: Position) {
+    const keys = new Set<string>()
+    let position = at
+    // The last event that was seen comes first, to be compared.
+    let after = Math.max(0, at.id - 1)
+    let isFirst = at.id > 0
+    for (;;) {
+      const page = await this.#source.eventsAfter(identity, after, EVENTS_AT_ONCE)
+      if (page.outcome !== 'events') return page
+      if (page.missed || (isFirst && !sameEvent(page.events[0], at.event))) return STALE
+      for (const event of page.events.slice(isFirst ? 1 : 0)) {
+        position = { id: event.id, event }
+        const named = [event.key, event.from].filter((key) => key?.startsWith(prefix))
+        // Of what was erased nothing may be left, in no page of the index.
+        if (event.type === 'erase' && named.length > 0) return STALE
+        for (const key of named) if (key !== undefined) keys.add(key)
+      }
+      if (page.reached >= page.last) return { outcome: 'changed', keys, position } as const
+      after = page.reached
+      isFirst = false
+      await this.#turn()
+    }
+  }
+
+  async #putAgain(
+    identity: Identity,
+    { index }: Entry,
+    keys: readonly string[],
+  ): Promise<Refreshed> {
+    let looked = 0
+    for (let from = 0; from < keys.length; from += MEMORIES_AT_ONCE) {
+      const some = keys.slice(from, from + MEMORIES_AT_ONCE)
+      const answers = await Promise.all(some.map((key) => this.#source.readMemory(identity, key)))
+      for (const [at, answer] of answers.entries()) {
+        if (answer.outcome === 'found') {
+          index.put(answer.memory)
+          looked += sizeOf(answer.memory)
+        } else if (answer.outcome === 'missing') index.remove(some[at] ?? '')
+        else return answer
+      }
+      await this.#turn()
+    }
+    return { outcome: 'up_to_date', looked }
+  }
+}
+
+const nameOf = ({ agentId, prefix }: Pick<Entry, 'agentId' | 'prefix'>): string =>
+  `${agentId} ${prefix}`
+
+export class Indexes {
+  readonly #filling: Filling
+  readonly #maxBytes: number
+  /** Those that were used last are last. */
+  readonly #entries = new Map<string, Entry>()
+
+  /** `maxBytes`: what all of them may take together; the one that is used may take more. */
+  constructor(source: SearchSource, maxBytes: number, turn: Turn) {
+    this.#filling = new Filling(source, turn)
+    this.#maxBytes = maxBytes
+  }
+
+  /** Works with the index as of now, which may be built for it. `looked`: UTF-8 bytes read. */
+  async use<T>(
+    identity: Identity,
+    work: (index: HomeIndex) => Promise<T>,
+  ): Promise<{ readonly outcome: 'used'; readonly result: T; readonly looked: number } | Refused> {
+    for (;;) {
+      const entry = this.#entryOf(identity.agentId, identity.key?.prefix ?? '')
+      entry.users++
+      try {
+        const refreshed = await this.#refresh(identity, entry)
+        if (refreshed.outcome === 'up_to_date') {
+          return { outcome: 'used', result: await work(entry.index), looked: refreshed.looked }
+        }
+        if (refreshed.outcome !== 'stale') return refreshed
+        this.#drop(entry)
+      } finally {
+        entry.users--
+        this.#closeUnused(entry)
+        this.#trim()
+      }
+    }
+  }
+
+  /** Resolves when nothing of the home's texts is left here. */
+  async forget(agentId: string): Promise<void> {
+    const its = [...this.#entries.values()].filter((entry) => entry.agentId === agentId)
+    for (const entry of its) this.#drop(entry)
+    await Promise.all(its.map(({ closed }) => closed.promise))
+  }
+
+  close(): void {
+    for (const entry of [...this.#entries.values()]) this.#drop(entry)
+  }
+
+  #entryOf(agentId: string, prefix: string): Entry {
+    const name = nameOf({ agentId, prefix })
+    const entry = this.#entries.get(name) ?? {
+      ...{ agentId, prefix, index: new HomeIndex(), at: undefined, work: Promise.resolve() },
+      ...{ users: 0, isStale: false, closed: Promise.withResolvers<void>() },
+    }
+    this.#entries.delete(name)
+    this.#entries.set(name, entry)
+    return entry
+  }
+
+  /** What could not be brought up to date is not used again. */
+  #refresh(identity: Identity, entry: Entry): Promise<Refreshed> {
+    const work = entry.work.then(async () => {
+      if (entry.isStale) return STALE
+      try {
+        const refreshed = await this.#filling.bringUpToDate(identity, entry)
+        if (refreshed.outcome !== 'up_to_date' && !entry.at) this.#drop(entry)
+        return refreshed
+      } catch (error) {
+        this.#drop(entry)
+        throw error
+      }
+    })
+    entry.work = work.catch(() => {})
+    return work
+  }
+
+  #drop(entry: Entry): void {
+    if (entry.isStale) return
+    this.#entries.delete(nameOf(entry))
+    entry.isStale = true
+    this.#closeUnused(entry)
+  }
+
+  #closeUnused(entry: Entry): void {
+    if (!entry.isStale || entry.users > 0) return
+    entry.index.close()
+    entry.closed.resolve()
+  }
+
+  #trim(): void {
+    let bytes = this.#entries.values().reduce((sum, { index }) => sum + index.bytes, 0)
+    for (const entry of [...this.#entries.values()]) {
+      if (bytes <= this.#maxBytes) return
+      if (entry.users > 0) continue
+      bytes -= entry.index.bytes
+      this.#drop(entry)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** Searches on their way to a thread of their own, so that they hold nobody back. */
+import { StoreUnavailable } from '../port/errors.ts'
+import type { SearchAnswer, SearchStore } from '../port/keeping/search.ts'
+import { keepThread, type ThreadFile } from '../thread.ts'
+import type { SearchMessage, SearchReply } from './answering.ts'
+
+/** A thread that nobody asks lets go of what it keeps, and of all that was erased elsewhere. */
+const IDLE_MS = 600_000
+
+const noAnswer = (cause: unknown): StoreUnavailable =>
+  new StoreUnavailable('the search does not answer', { cause })
+
+export interface Searcher {
+  readonly search: SearchStore['searchMemories']
+  /** Resolves when nothing of the agent's texts is left in an index of this process. */
+  readonly forget: (agentId: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Nothing is started before the first search. */
+export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
+  const asked = new Map<number, PromiseWithResolvers<SearchAnswer | undefined>>()
+  let messages = 0
+  let idle: NodeJS.Timeout | undefined
+
+  function settle({ id, answer, error, unavailable }: SearchReply): void {
+    const waiting = asked.get(id)
+    asked.delete(id)
+    if (error === undefined) waiting?.resolve(answer)
+    else waiting?.reject(unavailable ? noAnswer(error) : error)
+    if (asked.size === 0) idle = setTimeout(thread.rest, idleMs).unref()
+  }
+
+  const thread = keepThread<SearchMessage | null, SearchReply>(file, {
+    answered: settle,
+    ended(cause) {
+      for (const { reject } of asked.values()) reject(noAnswer(cause))
+      asked.clear()
+    },
+  })
+
+  function send(message: Omit<SearchMessage, 'id'>): Promise<SearchAnswer | undefined> {
+    clearTimeout(idle)
+    const id = ++messages
+    thread.post({ ...message, id })
+    const waiting = Promise.withResolvers<SearchAnswer | undefined>()
+    asked.set(id, waiting)
+    return waiting.promise
+  }
+
+  return {
+    async search(identity, query) {
+      const answer = await send({ search: { identity, query } })
+      if (!answer) throw noAnswer(undefined)
+      return answer
+    },
+    async forget(agentId) {
+      // What ends with its thread is forgotten as well.
+      if (thread.isRunning()) await send({ forget: agentId }).catch(() => {})
+    },
+    async close() {
+      clearTimeout(idle)
+      await thread.close()
+    },
+  }
+}

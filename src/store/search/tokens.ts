@@ -1,0 +1,93 @@
+/** How a text becomes the words that are indexed, and a query the words that are looked up. */
+import { foldedText } from './fold.ts'
+
+/**
+ * Scripts that are written without spaces, and Hangul, whose words end with particles: of them each
+ * pair of characters is a word.
+ */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
+
+/** A quick look for them: most texts have none. */
+const MAY_BE_UNSPACED =
+  /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\u{16ff0}-\u{3ffff}]/u
+
+/** Neither ASCII, of which the index itself makes words, nor letters, digits, marks or symbols. */
+const BETWEEN = /[^\p{L}\p{N}\p{M}\p{Co}\p{So}\p{Sm}\p{Sc}\0-\x7f]+/gu
+
+/** Each is a word by itself; whether an emoji is to be drawn in colours makes no difference. */
+const SYMBOL = /[^\P{S}\0-\x7f]\ufe0f?/gu
+
+/** Within a Ukrainian word an apostrophe, in whichever of its spellings, parts nothing. */
+const APOSTROPHE = /(?<=\p{Script=Cyrillic})['`’ʼ](?=\p{Script=Cyrillic})/gu
+
+const TOKEN = /[a-z0-9\u0080-\u{10ffff}]+/gu
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+
+/** Each pair, and the last character, so that every character begins a word. */
+function pairs(run: string): string {
+  const characters = [...run]
+  return ` ${characters.map((character, at) => character + (characters[at + 1] ?? '')).join(' ')} `
+}
+
+/**
+ * The text in the form that is indexed: folded, its words apart from each other by ASCII that is
+ * neither letter nor digit. ASCII is left as it is: the index folds it.
+ */
+export function indexable(text: string): string {
+  if (isAscii(text)) return text
+  const folded = foldedText(text)
+    .replace(APOSTROPHE, '')
+    .replace(BETWEEN, ' ')
+    .replace(SYMBOL, (symbol) => ` ${symbol.replace('\ufe0f', '')} `)
+  return MAY_BE_UNSPACED.test(folded) ? folded.replace(UNSPACED, pairs) : folded
+}
+
+/** The words of a text as the index has them, in their order. */
+export const tokensOf = (text: string): readonly string[] =>
+  indexable(text).toLowerCase().match(TOKEN) ?? []
+
+export const isUnspaced = (token: string): boolean => {
+  UNSPACED.lastIndex = 0
+  return UNSPACED.test(token)
+}
+
+export interface QueryWord {
+  /** As the query has it. */
+  readonly written: string
+  readonly token: string
+}
+
+export interface Query {
+  /** Each token once. */
+  readonly words: readonly QueryWord[]
+  /** Tokens that must stand one after the other. */
+  readonly phrases: readonly (readonly string[])[]
+}
+
+/** What a person takes for a word; what stands between is left out. */
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}'`’ʼ]+|[^\P{S}\0-\x7f]\ufe0f?/gu
+
+/** A single character without spaces around it is looked for as the beginning of a pair. */
+const soughtIn = (written: string): readonly string[] => {
+  const tokens = tokensOf(written)
+  return tokens.length > 1 && isUnspaced(tokens.at(-1) ?? '') ? tokens.slice(0, -1) : tokens
+}
+
+const wordsIn = (text: string): readonly QueryWord[] =>
+  (text.normalize('NFC').match(WORD) ?? []).flatMap((written) => {
+    const inRun = (token: string) => (isUnspaced(token) ? token : written)
+    return soughtIn(written).map((token) => ({ written: inRun(token), token }))
+  })
+
+const QUOTED = /"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»/gu
+
+/** `all`: runs without spaces are phrases, for their pairs alone say less than they do. */
+export function parseQuery(q: string, all: boolean): Query {
+  const words = new Map(wordsIn(q).map((word) => [word.token, word]))
+  const quoted = [...q.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
+  const runs = all ? (foldedText(q).match(UNSPACED) ?? []) : []
+  const phrases = [...quoted, ...runs].map(soughtIn).filter(({ length }) => length > 0)
+  return { words: [...words.values()], phrases }
+}

@@ -1,0 +1,34 @@
+/** The thread that searches, on a reading connection of its own. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { answerSearches } from '../search/answering.ts'
+import { mapped, openReader, translate } from './engine/connection.ts'
+import { prepareIdentify } from './identities.ts'
+import { prepareEvents } from './keeping/events.ts'
+import { prepareReadMemory } from './keeping/memories.ts'
+import { prepareSlices } from './keeping/slices.ts'
+
+export interface SearchThreadData {
+  readonly path: string
+  readonly cacheBytes: number
+}
+
+const port = parentPort
+if (!port) throw new Error('this module runs as a thread')
+
+const { path, cacheBytes } = workerData as SearchThreadData
+const db = mapped(openReader(path))
+const { refuse } = prepareIdentify(db)
+const eventsAfter = prepareEvents(db, refuse)
+const readMemory = prepareReadMemory(db, refuse)
+const readSlice = prepareSlices(db, refuse)
+
+answerSearches(port, {
+  source: {
+    eventsAfter: async (...after) => eventsAfter(...after),
+    readMemory: async (...key) => readMemory(...key),
+    readSlice: async (...slice) => readSlice(...slice),
+  },
+  cacheBytes,
+  translate,
+  close: () => db.close(),
+})

@@ -1,0 +1,134 @@
+/** Which indexes are kept, within how many bytes, and what is beside each other. */
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Identity } from '../../../src/store/port/home.ts'
+import { HomeIndex } from '../../../src/store/search/home-index.ts'
+import { embedded } from '../../harness.ts'
+import { openFixture, type StoreFixture } from '../fixture.ts'
+import { openIndexes, sourceOf } from './indexed.ts'
+
+let fixture: StoreFixture
+beforeAll(async () => {
+  fixture = await openFixture(embedded)
+})
+afterAll(() => fixture.close())
+
+const query = { q: 'apple', prefix: '', limit: 1 }
+
+/** What one index takes of the memory that each agent of these tests has. */
+function bytesOfOne(): number {
+  const index = new HomeIndex()
+  index.put({ key: 'a', text: 'apple', metadata: '{}', updatedAt: 0 })
+  const bytes = index.bytes
+  index.close()
+  return bytes
+}
+
+async function agentWithApple(): Promise<Identity> {
+  const { agent } = await fixture.agent()
+  await fixture.write(agent, { key: 'a', text: 'apple' })
+  return agent
+}
+
+/** Of which agents memories are read to build an index. */
+function openCounted(maxBytes?: number) {
+  const built: string[] = []
+  const source = sourceOf(fixture.store())
+  const indexes = openIndexes(
+    {
+      ...source,
+      readSlice(identity, ...slice) {
+        built.push(identity.agentId)
+        return source.readSlice(identity, ...slice)
+      },
+    },
+    maxBytes,
+  )
+  return { ...indexes, built }
+}
+
+test('those that were asked last are kept, within the bytes', async () => {
+  const [a, b, c] = [await agentWithApple(), await agentWithApple(), await agentWithApple()]
+  const { search, built, close } = openCounted(2.5 * bytesOfOne())
+  for (const agent of [a, b, a, c, a, b]) await search(agent, query)
+  // The third made b the one that was not asked for longest.
+  expect(built).toEqual([a, b, c, b].map(({ agentId }) => agentId))
+  close()
+})
+
+test('one that takes more than all may is used, and not kept', async () => {
+  const a = await agentWithApple()
+  const { search, built, close } = openCounted(0)
+  for (let n = 0; n < 2; n++) expect(await search(a, query)).toMatchObject({ hits: [{ key: 'a' }] })
+  expect(built).toHaveLength(2)
+  close()
+})
+
+test('searches of one home beside each other build one index', async () => {
+  const a = await agentWithApple()
+  const { search, built, close } = openCounted()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => search(a, query)))
+  for (const answer of answers) expect(answer).toMatchObject({ hits: [{ key: 'a' }] })
+  expect(built).toHaveLength(1)
+  close()
+})
+
+test('a key with a prefix has an index of its own, of what it can read', async () => {
+  const { agent } = await fixture.agent()
+  await fixture.write(agent, { key: 'a.one', text: 'apple' })
+  for (let n = 0; n < 3; n++) await fixture.write(agent, { key: `b.${n}`, text: 'aple pie' })
+  const { search, close } = openCounted()
+  const key = { id: 'k', name: 'k', access: 'read', prefix: 'b.', expiresAt: undefined } as const
+  const within = { ...query, prefix: 'b.', limit: 10 }
+  await search(agent, query)
+  // Were it asked of the whole home, the word would be there, and no misspelling looked for.
+  expect(await search({ ...agent, key }, within)).toMatchObject({
+    hits: [{ key: 'b.0' }, { key: 'b.1' }, { key: 'b.2' }],
+  })
+  expect(await search(agent, within)).toMatchObject({ hits: [] })
+  close()
+})
+
+test('what fails is tried again by the next', async () => {
+  const a = await agentWithApple()
+  const source = sourceOf(fixture.store())
+  let fails = true
+  const indexes = openIndexes({
+    ...source,
+    readSlice(...slice) {
+      if (!fails) return source.readSlice(...slice)
+      fails = false
+      throw new Error('the disk is away')
+    },
+  })
+  await expect(indexes.search(a, query)).rejects.toThrow('the disk is away')
+  expect(await indexes.search(a, query)).toMatchObject({ hits: [{ key: 'a' }] })
+  indexes.close()
+})
+
+test('what is forgotten is closed when that answers, also where a search goes on with it', async () => {
+  const a = await agentWithApple()
+  const source = sourceOf(fixture.store())
+  const gate = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<void>()
+  const indexes = openIndexes({
+    ...source,
+    async readSlice(...slice) {
+      reading.resolve()
+      await gate.promise
+      return source.readSlice(...slice)
+    },
+  })
+  const searching = indexes.search(a, query)
+  await reading.promise
+  let isForgotten = false
+  const forgotten = indexes.forget(a.agentId).then(() => {
+    isForgotten = true
+  })
+  await setImmediate()
+  expect(isForgotten).toBe(false)
+  gate.resolve()
+  expect(await searching).toMatchObject({ hits: [{ key: 'a' }] })
+  await forgotten
+  indexes.close()
+})

@@ -1,0 +1,240 @@
+/** What a question finds among some memories, in every script, and in which order. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { HomeIndex, type IndexedMemory } from '../../../src/store/search/home-index.ts'
+import { rank } from '../../../src/store/search/rank.ts'
+import { STOP_WORDS } from '../../../src/store/search/stop-words.ts'
+import { tokensOf } from '../../../src/store/search/tokens.ts'
+import { foldedCharacters, wordsOf } from '../../../src/store/words.ts'
+import { anyText } from '../engine-words.ts'
+
+const seed = Number(process.env.SEARCH_SEED ?? Date.now() % 2 ** 31)
+console.info(`search: SEARCH_SEED=${seed}`)
+
+const runs = { seed, numRuns: 500 }
+
+type Kept = Partial<IndexedMemory>
+
+const kept = ({ key = 'note', text = 'nothing', metadata = '{}', updatedAt = 0 }: Kept) => ({
+  ...{ key, text, metadata, updatedAt },
+})
+
+interface Asked {
+  readonly all?: boolean
+}
+
+async function ask(q: string, memories: readonly Kept[], { all = false }: Asked = {}) {
+  const index = new HomeIndex()
+  for (const memory of memories) index.put(kept(memory))
+  const ranking = await rank(index, { q, all, isWanted: () => true }, async () => {})
+  const found = ranking.docs.map(({ id, key }) => ({
+    key,
+    matched: ranking.matchesOf(id).map(({ written }) => written),
+  }))
+  index.close()
+  return found
+}
+
+const keysOf = async (...asked: Parameters<typeof ask>) =>
+  (await ask(...asked)).map(({ key }) => key)
+
+const finds = async (q: string, memory: Kept, asked?: Asked): Promise<boolean> =>
+  (await ask(q, [memory], asked)).length > 0
+
+const texts = (memories: Readonly<Record<string, string>>): readonly Kept[] =>
+  Object.entries(memories).map(([key, text]) => ({ key, text }))
+
+describe('a memory is found', () => {
+  test.each<[string, string, Kept]>([
+    ['by some word of a question', 'When is the budget due?', { text: 'the budget of May' }],
+    ['by another form of an English word', 'allergies', { text: 'an allergy to nuts' }],
+    ['by the verb of a noun', 'Who migrated it?', { text: 'the migration took long' }],
+    ['by the plural with an umlaut', 'Bäume', { text: 'Baum im Garten' }],
+    ['by a part of a compound', 'Rechnung', { text: 'die Stromrechnung liegt hier' }],
+    ['by the beginning of a compound', 'Strom', { text: 'die Stromrechnung liegt hier' }],
+    ['by a compound of its words', 'Stromrechnung', { text: 'Rechnung für Strom' }],
+    ['by a compound with a link', 'Geburtstagsgeschenk', { text: 'Geschenk zum Geburtstag' }],
+    ['in another Ukrainian case', 'у книзі', { text: 'червона книга' }],
+    ['in the instrumental', 'сестрою', { text: 'сестра живе тут' }],
+    ['by a beginning', 'deploy', { text: 'deployments are on Mondays' }],
+    ['although a letter is missing', 'alergic to penuts', { text: 'peanuts' }],
+    ['although letters are swapped', 'Hannha', { text: 'Hannah leads it' }],
+    ['in Ukrainian, in any case', 'ПАМʼЯТЬ', { text: "її пам'ять" }],
+    ['in Japanese, without spaces', '天気', { text: '東京の天気は晴れ' }],
+    ['in Japanese, by a question', '東京の天気はどうですか', { text: '天気は晴れ' }],
+    ['in Japanese, by one character', '晴', { text: '東京の天気は晴れ' }],
+    ['in Hindi, with its vowels', 'हिन्दी', { text: 'यह हिन्दी है' }],
+    ['in Thai, without spaces', 'ไทย', { text: 'ภาษาไทยง่าย' }],
+    ['in Arabic', 'كتاب', { text: 'هذا كتاب جديد' }],
+    ['in Korean', '회의', { text: '회의는 월요일' }],
+    ['without the accents of Latin letters', 'resume', { text: 'a RÉSUMÉ' }],
+    ['with accents that are written apart', 'café', { text: 'cafe\u0301' }],
+    ['whatever the accents of others are composed of', 'їжак', { text: 'і\u0308жак' }],
+    ['by the ends of Greek words', 'ΟΔΟΣ', { text: 'οδος' }],
+    ['by a letter that is two in upper case', 'STRASSE', { text: 'die Straße' }],
+    ['by two letters that are written as one', 'straße', { text: 'DIE STRASSE' }],
+    ['by the letters of a ligature', 'office', { text: 'the oﬃce' }],
+    ['by its key', 'plan', { key: 'plan.current' }],
+    ['by a part of its key', 'current', { key: 'plan.current' }],
+    ['by a value of its metadata', 'urgent', { metadata: '{"tag":"urgent"}' }],
+    ['by what its metadata escapes', 'зірка', { metadata: '{"a":"\\u0437\\u0456рка"}' }],
+    ['by an emoji', '🌱', { text: 'grown🌱today' }],
+    ['by an emoji, however it is drawn', '❤', { text: 'much ❤️' }],
+    ['by an arrow', '→', { text: 'a→b' }],
+    ['by words that say nothing, where there are no others', 'who are you', { text: 'you' }],
+    ['by the beginning of a number', 'f87f142', { text: 'commit f87f142c0ffee' }],
+  ])('%s', async (_, query, memory) => {
+    expect(await finds(query, memory)).toBe(true)
+  })
+
+  test.each<[string, string, Kept]>([
+    ['has no word of it', 'june weather', { text: 'the budget of May' }],
+    ['has another letter in a short word', 'їжак', { text: 'ліжко' }],
+    ['has another number', '2026', { text: 'in 2025' }],
+    ['shares nothing but words that say nothing', 'Where is the key?', { text: 'it is the way' }],
+    ['is asked for an accent alone', '\u0301', { text: 'a RÉSUMÉ' }],
+    ['is asked for signs alone', '?!', { text: 'what?!' }],
+    ['has another emoji', '🌱', { text: 'grown 🌿 today' }],
+    ['has the words of a phrase apart', '"copy tables"', { text: 'copy the tables' }],
+    ['has them the other way round', '„b a“', { text: 'a b' }],
+    ['has a Japanese phrase in parts', '"東京天気"', { text: '東京の天気は晴れ' }],
+  ])('but not when it %s', async (_, query, memory) => {
+    const other = { key: 'other', text: 'Where to find the key' }
+    const found = await keysOf(query, [memory, other])
+    expect(found).not.toContain('note')
+  })
+
+  test.each([
+    ['"copy the tables"', 'copy the tables'],
+    ['all «the tables»', 'copy the tables'],
+    ['"COPY the"', 'we copy, the rest waits'],
+    ['"東京の天気"', '今日、東京の天気は晴れ'],
+    ['"晴"', '晴れ'],
+    ['“naïve plan”', 'a NAIVE plan'],
+  ])('where what is in quotes stands: %s', async (query, text) => {
+    expect(await finds(query, { text })).toBe(true)
+  })
+
+  test.each([
+    ['budget may', 'the budget of May', true],
+    ['budget june', 'the budget of May', false],
+    ['schiff', 'Donaudampfschifffahrt', true],
+    ['budgets', 'the budget of May', false],
+    ['of', 'the budget of May', true],
+    ['天気東京', '東京の天気は晴れ', false],
+    ['天気 東京', '東京の天気は晴れ', true],
+  ])('by every word, where all must be there: %s', async (query, text, isFound) => {
+    expect(await finds(query, { text }, { all: true })).toBe(isFound)
+  })
+
+  test('by any word of it that is nowhere else, whatever is beside it', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, anyText, anyText, async (before, text, after) => {
+        const words = [text, ...text.split(/\s+/)].filter((word) => tokensOf(word).length > 0)
+        fc.pre(words.length > 0)
+        const written = { key: 'written', text: `${before} ${text} ${after}` }
+        for (const word of words) {
+          const found = await keysOf(word, [written, { key: 'o', text: 'o' }])
+          expect(found).toContain('written')
+        }
+      }),
+      { ...runs, numRuns: 100 },
+    )
+  })
+
+  test('in the same letters as the gateway’s words are', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const word of wordsOf(text))
+          expect(foldedCharacters(text)).toContain(foldedCharacters(word))
+      }),
+      runs,
+    )
+  })
+})
+
+describe('the better match comes first', () => {
+  const others = texts({ o1: 'rain again', o2: 'snow then', o3: 'sun at last' })
+
+  test.each<[string, string, readonly Kept[], readonly string[]]>([
+    ['a key before a text', 'plan', [{ key: 'b', text: 'plan' }, { key: 'plan' }], ['plan', 'b']],
+    [
+      'the word before another form of it, and that before a beginning',
+      'plan',
+      texts({ c: 'planetary', b: 'plans', a: 'plan' }),
+      ['a', 'b', 'c'],
+    ],
+    [
+      'more words of the question',
+      'copy tables',
+      texts({ b: 'copy it', c: 'copy all tables' }),
+      ['c', 'b'],
+    ],
+    [
+      'words that stand together',
+      'red apple',
+      texts({
+        b: 'apple and then much later something red',
+        c: 'a red apple and some other things',
+      }),
+      ['c', 'b'],
+    ],
+    ['more of it in less', 'x', texts({ b: 'x y z y z y z', c: 'x y' }), ['c', 'b']],
+    [
+      'the rarer word',
+      'plan deploy',
+      texts({ b: 'plan one', c: 'plan two', d: 'plan three', e: 'deploy four' }),
+      ['e', 'b', 'c', 'd'],
+    ],
+    [
+      'the newer of two that are alike',
+      'x',
+      [
+        { key: 'a', text: 'x', updatedAt: 1 },
+        { key: 'b', text: 'x', updatedAt: 2 },
+      ],
+      ['b', 'a'],
+    ],
+    ['of the same time, by key', 'x', texts({ b: 'x', a: 'x' }), ['a', 'b']],
+  ])('%s', async (_, query, memories, order) => {
+    expect(await keysOf(query, [...memories, ...others])).toEqual(order)
+  })
+
+  test('in one order, whatever order they were written in', async () => {
+    const word = fc.constantFrom('alpha', 'alphas', 'beta', 'gamma', 'betagamma', 'Alpha')
+    const text = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
+    const home = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[abc]{1,3}$/), text), {
+      selector: ([key]) => key,
+    })
+    await fc.assert(
+      fc.asyncProperty(home, word, word, async (memories, ...words) => {
+        const order = (all: typeof memories) =>
+          keysOf(words.join(' '), texts(Object.fromEntries(all)))
+        const found = await order(memories)
+        expect(await order(memories.toReversed())).toEqual(found)
+        expect(new Set(found).size).toBe(found.length)
+      }),
+      { ...runs, numRuns: 100 },
+    )
+  })
+
+  test('a word that nearly all have is left out of a large home, unless nothing is left', async () => {
+    const many = Array.from({ length: 120 }, (_, n) => ({
+      key: `n${n}`,
+      text: n < 5 ? 'project deploy' : 'project',
+    }))
+    expect(await keysOf('project deploy', many)).toHaveLength(5)
+    expect(await keysOf('project', many)).toHaveLength(120)
+  })
+})
+
+test('what matched is told in the words of the question', async () => {
+  const [found] = await ask('Which ALLERGIES has Oleh’s sister?', [
+    { text: "Oleh's sister: an allergy to nuts" },
+  ])
+  expect(found?.matched).toEqual(['ALLERGIES', 'Oleh’s', 'sister'])
+})
+
+test('no word that says nothing is written as the index never has it', () => {
+  for (const word of STOP_WORDS) expect(tokensOf(word)).toEqual([word])
+})
