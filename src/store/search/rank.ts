@@ -1,5 +1,5 @@
 /** Which memories answer a query, best first: BM25+ over words and their variants. */
-import type { Doc, HomeIndex, Posting } from './home-index.ts'
+import { type Doc, docIdOf, type HomeIndex, isInKey, type Posting, placeOf } from './home-index.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { parseQuery, type Query, type QueryWord } from './tokens.ts'
 import { holdingWord, misspellingsOf, SAME_MEANING, type Variants, variantsOf } from './variants.ts'
@@ -18,7 +18,8 @@ const TOGETHER = 0.2
 const MOST_APART = 4
 
 /** A word that more of the memories have says nothing, in a home of so many. */
-const COMMON = 2 / 3
+const COMMON_SHARE = 2 / 3
+const COMMON_MEMORIES = 2_000
 const TELLING_MEMORIES = 100
 
 /** From this weight on a variant tells how rare the word is. */
@@ -76,34 +77,37 @@ export interface RankedQuery {
 /** Lets others have their turn. */
 type Turn = () => Promise<void>
 
-const COLUMN_PLACES = { key: 0, text: 1_000_000, metadata: 2_000_000 } as const
-
 function addPosting(
   matches: Map<number, Match>,
-  [id, column, place]: Posting,
+  posting: Posting,
   term: string,
   weight: number,
 ): void {
+  const [id, place] = [docIdOf(posting), placeOf(posting)]
   let match = matches.get(id)
   if (!match) {
     match = { weight, term, frequency: 0, places: [] }
     matches.set(id, match)
   }
-  match.frequency += weight * (column === 'key' ? KEY : 1)
-  match.places.push(COLUMN_PLACES[column] + place)
-  if (weight > match.weight) Object.assign(match, { weight, term })
+  match.frequency += weight * (isInKey(place) ? KEY : 1)
+  match.places.push(place)
+  if (weight > match.weight) {
+    match.weight = weight
+    match.term = term
+  }
 }
 
 /** In the order of the terms, so that one index ranks as another with the same memories. */
-async function matchesIn(index: HomeIndex, variants: Variants, left: number, turn: Turn) {
+async function matchesIn({ index, most, turn }: Sought, variants: Variants, left: number) {
   const matches = new Map<number, Match>()
   const same = new Set<number>()
   let places = 0
   for (const [term, weight] of [...variants].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (index.memoriesWith(term) > most) continue
     const found = index.postings(term, Math.min(PLACES_PER_TERM, left - places))
     for (const posting of found) {
       addPosting(matches, posting, term, weight)
-      if (weight >= SAME_WORD) same.add(posting[0])
+      if (weight >= SAME_WORD) same.add(docIdOf(posting))
     }
     places += found.length
     if (places >= left) break
@@ -119,49 +123,67 @@ interface Sought {
   readonly index: HomeIndex
   readonly vocabulary: string
   readonly all: boolean
+  /** Terms that more memories have are left out. */
+  readonly most: number
   readonly turn: Turn
 }
 
-async function findWords(
-  { index, vocabulary, all, turn }: Sought,
-  words: readonly QueryWord[],
-): Promise<readonly Found[]> {
+async function findWords(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
+  const { index, vocabulary, all } = sought
   const found: Found[] = []
   let left = PLACES_PER_QUERY
   for (const word of words) {
     let variants = (all ? holdingWord : variantsOf)(index, word.token, vocabulary)
-    let its = await matchesIn(index, variants, left, turn)
+    let its = await matchesIn(sought, variants, left)
     if (!all && !weighsAsSame(its.matches)) {
       variants = new Map([...misspellingsOf(word.token, vocabulary), ...variants])
-      its = await matchesIn(index, variants, left, turn)
+      its = await matchesIn(sought, variants, left)
     }
     left -= its.places
     const { matches, having } = its
-    const inverseFrequency = Math.log(1 + (index.docs.size - having + 0.5) / (having + 0.5))
+    const inverseFrequency = inverseFrequencyOf(index, having)
     if (matches.size > 0) found.push({ word, variants, inverseFrequency, matches })
   }
   return found
 }
 
-const unlessNone = <T>(few: readonly T[], all: readonly T[]): readonly T[] =>
-  few.length > 0 ? few : all
+function mostOf(memories: number): number {
+  if (memories < TELLING_MEMORIES) return memories
+  return Math.min(COMMON_MEMORIES, COMMON_SHARE * memories)
+}
+
+const inverseFrequencyOf = ({ docs }: HomeIndex, having: number): number =>
+  Math.log(1 + (docs.size - having + 0.5) / (having + 0.5))
+
+/** A common word alone finds nothing; of what others find it tells whether it is there. */
+function presenceOf(index: HomeIndex, word: QueryWord, found: readonly Found[]): Found {
+  const having = index.matching(`"${word.token}"`)
+  const match = { weight: 1, term: word.token, frequency: 1, places: [] }
+  const ids = found.flatMap(({ matches }) => [...matches.keys()]).filter((id) => having.has(id))
+  return {
+    word,
+    variants: new Map([[word.token, 1]]),
+    inverseFrequency: inverseFrequencyOf(index, having.size),
+    matches: new Map(ids.map((id) => [id, match])),
+  }
+}
 
 /** Without words that say nothing, unless nothing else is found. */
 async function findTelling(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
-  const telling = words.filter(({ token }) => !STOP_WORDS.has(token))
-  const found = await findWords(sought, telling)
-  if (found.length === 0)
-    return findWords(
-      sought,
-      words.filter((word) => !telling.includes(word)),
-    )
-  const memories = sought.index.docs.size
-  if (memories < TELLING_MEMORIES) return found
-  return unlessNone(
-    found.filter(({ matches }) => matches.size <= COMMON * memories),
-    found,
-  )
+  const { index } = sought
+  const most = mostOf(index.docs.size)
+  const [telling, stop] = split(words, ({ token }) => !STOP_WORDS.has(token))
+  const [rare, common] = split(telling, ({ token }) => index.memoriesWith(token) <= most)
+  const found = await findWords({ ...sought, most }, rare)
+  if (found.length > 0) {
+    return [...found, ...common.map((word) => presenceOf(index, word, found))]
+  }
+  const alone = await findWords(sought, common)
+  return alone.length > 0 ? alone : findWords(sought, stop)
 }
+
+const split = <T>(all: readonly T[], isOf: (each: T) => boolean) =>
+  [all.filter(isOf), all.filter((each) => !isOf(each))] as const
 
 function scoreOf({ inverseFrequency }: Found, match: Match, relativeLength: number): number {
   const frequency = match.frequency / match.weight
@@ -242,7 +264,8 @@ export async function rank(
   turn: Turn,
 ): Promise<Ranking> {
   const query = parseQuery(q, all)
-  const sought = { index, all, turn, vocabulary: await index.vocabulary(turn) }
+  const vocabulary = await index.vocabulary(turn)
+  const sought = { index, vocabulary, all, most: index.docs.size, turn }
   const found = await (all ? findWords : findTelling)(sought, query.words)
   const ids = required(index, query, found, all)
   const candidates = ids ?? new Set(found.flatMap(({ matches }) => [...matches.keys()]))

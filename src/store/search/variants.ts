@@ -28,7 +28,12 @@ export const SAME_MEANING = 0.5
 /** Characters. A beginning, an ending or a part that is shorter says too little. */
 const TELLING = 4
 const COMPOUND = 8
+/** Words that share so much are one, with endings as long: підписує and підписуватиме. */
+const LONG = 6
 const MOST_ENDING = 3
+
+/** Of nouns, at the end of a compound. */
+const ENDINGS = new Set(['', 'e', 's', 'n', 'en', 'er', 'es'])
 
 /** Variants by the vocabulary: the first in alphabetical order. */
 const MOST_VARIANTS = 200
@@ -42,8 +47,6 @@ export type Variants = ReadonlyMap<string, number>
 const LATIN = /^[a-z]+$/
 const DIGIT = /\d/
 
-const escaped = (term: string): string => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
 function sharedBeginning(a: string, b: string): number {
   let at = 0
   while (at < a.length && at < b.length && a[at] === b[at]) at++
@@ -51,21 +54,22 @@ function sharedBeginning(a: string, b: string): number {
 }
 
 /** How much of a word two inflections of it share at least: three fifths of this one. */
-function stemOf(word: string): string {
+function beginningOf(word: string): string {
   const length = Math.ceil(word.length * 0.6) - (word.length > 6 ? 1 : 0)
   return word.slice(0, Math.max(3, length))
 }
 
-function likeness(word: string, term: string): number {
-  const isLatin = LATIN.test(word)
-  if (isLatin && stemmer(term) === stemmer(word)) return WEIGHTS.stem
+function likeness(word: string, stem: string | undefined, term: string): number {
+  const isLatin = stem !== undefined
+  if (isLatin && stemmer(term) === stem) return WEIGHTS.stem
   const shared = sharedBeginning(word, term)
   const ending = Math.max(word.length, term.length) - shared
   const enough = isLatin ? TELLING : Math.max(TELLING - 1, Math.min(TELLING, word.length - 2))
   if (shared >= enough && ending <= MOST_ENDING) {
     return isLatin ? WEIGHTS.inflection : WEIGHTS.inflectionBeyondLatin
   }
-  return shared === word.length && shared >= TELLING ? WEIGHTS.beginning : 0
+  const isLong = shared >= LONG && ending <= LONG
+  return isLong || (shared === word.length && shared >= TELLING) ? WEIGHTS.beginning : 0
 }
 
 /** Optimal string alignment: letters that are missing, added, other or swapped. */
@@ -97,26 +101,40 @@ function* partsOf(word: string): Generator<readonly [string, string]> {
   }
 }
 
-const has = (index: HomeIndex, term: string): boolean => index.postings(term, 1).length > 0
+const has = (index: HomeIndex, term: string): boolean => index.memoriesWith(term) > 0
 
 function* compoundParts(index: HomeIndex, word: string): Generator<string> {
   if (word.length < COMPOUND || has(index, word)) return
   for (const parts of partsOf(word)) if (parts.every((part) => has(index, part))) yield* parts
 }
 
-/** Lines of the vocabulary that a pattern finds. */
-const termsLike = (vocabulary: string, pattern: string, most = MOST_VARIANTS): readonly string[] =>
-  Array.from(vocabulary.matchAll(new RegExp(`(?<=\\n)${pattern}(?=\\n)`, 'gu')), ([term]) => term)
-    .toSorted()
-    .slice(0, most)
+/** Terms of the vocabulary that hold a word, and where; those that hold it twice come twice. */
+function* termsHolding(word: string, vocabulary: string): Generator<readonly [string, number]> {
+  for (let at = vocabulary.indexOf(word); at >= 0; at = vocabulary.indexOf(word, at + 1)) {
+    const start = vocabulary.lastIndexOf('\n', at) + 1
+    yield [vocabulary.slice(start, vocabulary.indexOf('\n', at)), at - start]
+  }
+}
+
+/** Each once, the first in alphabetical order: an index that grew otherwise gives the same. */
+const firstOf = (terms: Iterable<string>, most: number): readonly string[] =>
+  [...new Set(terms)].toSorted().slice(0, most)
+
+/** Compounds that end with the word, in any of its endings. */
+function* compoundsEndingWith(word: string, vocabulary: string): Generator<string> {
+  for (const [term, at] of termsHolding(word, vocabulary)) {
+    if (at >= MOST_ENDING && ENDINGS.has(term.slice(at + word.length))) yield term
+  }
+}
 
 function* near(word: string, vocabulary: string): Generator<string> {
   if (word.length < TELLING || word.length > 3 * COMPOUND || DIGIT.test(word)) return
   const most = word.length >= COMPOUND ? 2 : 1
-  for (const term of termsLike(
-    vocabulary,
-    `${word[0]}[^\\n]{${word.length - most - 1},${word.length + most - 1}}`,
-  )) {
+  const first = `\n${word[0]}`
+  for (let at = vocabulary.indexOf(first); at >= 0; at = vocabulary.indexOf(first, at + 1)) {
+    const end = vocabulary.indexOf('\n', at + 1)
+    if (Math.abs(end - at - 1 - word.length) > most) continue
+    const term = vocabulary.slice(at + 1, end)
     if (isNear(word, term, most)) yield term
   }
 }
@@ -146,13 +164,13 @@ export function variantsOf(index: HomeIndex, word: string, vocabulary: string): 
     if (word.length >= TELLING) add(WEIGHTS.beginning, ...index.termsFrom(word))
     return weights
   }
-  for (const term of index.termsFrom(stemOf(word))) {
-    const weight = likeness(word, term)
+  const stem = LATIN.test(word) ? stemmer(word) : undefined
+  for (const term of index.termsFrom(beginningOf(word))) {
+    const weight = likeness(word, stem, term)
     if (weight > 0) add(weight, term)
   }
   if (word.length >= TELLING) {
-    const ending = `[^\\n]{3,}${escaped(word)}(?:e|s|n|en|er|es)?`
-    add(WEIGHTS.ending, ...termsLike(vocabulary, ending))
+    add(WEIGHTS.ending, ...firstOf(compoundsEndingWith(word, vocabulary), MOST_VARIANTS))
   }
   add(WEIGHTS.part, ...compoundParts(index, word))
   return weights
@@ -160,14 +178,17 @@ export function variantsOf(index: HomeIndex, word: string, vocabulary: string): 
 
 /** What may be meant where the word and its variants are nowhere. */
 export const misspellingsOf = (word: string, vocabulary: string): Variants =>
-  new Map([...near(word, vocabulary)].map((term) => [term, WEIGHTS.near]))
+  new Map(firstOf(near(word, vocabulary), MOST_VARIANTS).map((term) => [term, WEIGHTS.near]))
 
 /** The word whole, or as a part of another. */
 export function holdingWord(index: HomeIndex, word: string, vocabulary: string): Variants {
   if (isUnspaced(word)) return unspacedVariants(index, word)
   const holding =
-    word.length < TELLING - 1
+    word.length < MOST_ENDING
       ? index.termsFrom(word)
-      : termsLike(vocabulary, `[^\\n]*${escaped(word)}[^\\n]*`, MOST_HOLDING)
+      : firstOf(
+          termsHolding(word, vocabulary).map(([term]) => term),
+          MOST_HOLDING,
+        )
   return new Map([...holding.map((term) => [term, WEIGHTS.holding] as const), [word, 1]])
 }
