@@ -21,6 +21,23 @@ const SYMBOL = /[^\P{S}\0-\x7f]\ufe0f?/gu
 /** Within a Ukrainian word an apostrophe, in whichever of its spellings, parts nothing. */
 const APOSTROPHE = /(?<=\p{Script=Cyrillic})['`’ʼ](?=\p{Script=Cyrillic})/gu
 
+const ARABIC = /[\u0600-\u06ff]/
+
+/** The article, with what is written together with it, before a word. */
+const ARTICLE = /(?<!\p{L})(?:[وفبك]?ال|لل)(?=\p{Script=Arabic}{3})/gu
+
+/** Letters that are written one for the other; vowel signs are mostly left out. */
+const ALIKE = /[أإآٱ]|ى|ة|ؤ|ئ|[\u0640\u064b-\u0652\u0670]/gu
+const ALIKE_AS: Readonly<Record<string, string>> = {
+  ...{ أ: 'ا', إ: 'ا', آ: 'ا', ٱ: 'ا' },
+  ...{ ى: 'ي', ة: 'ه', ؤ: 'و', ئ: 'ي' },
+}
+
+const foldedArabic = (text: string): string =>
+  ARABIC.test(text)
+    ? text.replace(ALIKE, (letter) => ALIKE_AS[letter] ?? '').replace(ARTICLE, '')
+    : text
+
 const TOKEN = /[a-z0-9\u0080-\u{10ffff}]+/gu
 
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
@@ -41,7 +58,8 @@ export function indexable(text: string): string {
     .replace(APOSTROPHE, '')
     .replace(BETWEEN, ' ')
     .replace(SYMBOL, (symbol) => ` ${symbol.replace('\ufe0f', '')} `)
-  return MAY_BE_UNSPACED.test(folded) ? folded.replace(UNSPACED, pairs) : folded
+  const apart = MAY_BE_UNSPACED.test(folded) ? folded.replace(UNSPACED, pairs) : folded
+  return foldedArabic(apart)
 }
 
 /** The words of a text as the index has them, in their order. */

@@ -9,7 +9,7 @@ const WEIGHTS = {
   stem: 0.9,
   /** Of one beginning, with other endings: книгою of книга, Bäume of Baum. */
   inflection: 0.7,
-  inflectionBeyondLatin: 0.9,
+  richInflection: 0.9,
   /** It begins with the word. */
   beginning: 0.5,
   /** A compound that ends with the word: Stromrechnung of Rechnung. */
@@ -45,6 +45,8 @@ const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'] as const
 export type Variants = ReadonlyMap<string, number>
 
 const LATIN = /^[a-z]+$/
+/** Scripts of languages whose nouns have many endings. */
+const ENDS_MUCH = /^[\p{Script=Cyrillic}\p{Script=Greek}]+$/u
 const DIGIT = /\d/
 
 function sharedBeginning(a: string, b: string): number {
@@ -66,7 +68,7 @@ function likeness(word: string, stem: string | undefined, term: string): number 
   const ending = Math.max(word.length, term.length) - shared
   const enough = isLatin ? TELLING : Math.max(TELLING - 1, Math.min(TELLING, word.length - 2))
   if (shared >= enough && ending <= MOST_ENDING) {
-    return isLatin ? WEIGHTS.inflection : WEIGHTS.inflectionBeyondLatin
+    return ENDS_MUCH.test(word) ? WEIGHTS.richInflection : WEIGHTS.inflection
   }
   const isLong = shared >= LONG && ending <= LONG
   return isLong || (shared === word.length && shared >= TELLING) ? WEIGHTS.beginning : 0
