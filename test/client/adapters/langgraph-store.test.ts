@@ -1,5 +1,11 @@
 /** The store of LangGraph in a home: whatever is done, as the one in memory does it. */
-import { InMemoryStore, type Item, type Operation } from '@langchain/langgraph-checkpoint'
+import {
+  InMemoryStore,
+  type Item,
+  type Operation,
+  type SearchItem,
+  type SearchOperation,
+} from '@langchain/langgraph-checkpoint'
 import { AgentHomeStore } from 'agent-home-client/langgraph'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -91,6 +97,9 @@ async function reference(memory: InMemoryStore, operation: Operation): Promise<u
   return (await left.batch([operation]))[0]
 }
 
+const ranked = (items: readonly SearchItem[]): string[] =>
+  items.map(({ key, score = '' }) => `${key} ${score}`.trim())
+
 const plain = (result: unknown): unknown => {
   if (Array.isArray(result)) return result.map((each) => (Array.isArray(each) ? each : told(each)))
   return result && told(result as Item)
@@ -155,17 +164,60 @@ describe('the store of LangGraph', () => {
     expect(item?.updatedAt).toEqual(new Date(memory?.updatedAt ?? ''))
   })
 
-  test('a query ranks by words, and leaves nothing out', async () => {
+  test('a query puts first what answers it, and leaves nothing out', async () => {
     const { store } = await begin()
     await store.put(['m'], '1', { text: 'Ann likes tea' })
     await store.put(['m'], '2', { text: 'Ben likes green tea and cake' })
     await store.put(['m'], '3', { text: 'nothing of that' })
-    const found = await store.search(['m'], { query: 'green tea' })
-    expect(found.map(({ key, score }) => [key, score])).toEqual([
-      ['2', 1],
-      ['1', 0.5],
-      ['3', 0],
+    await store.put(['n'], '4', { text: 'green tea elsewhere' })
+    const ask = (options: Partial<SearchOperation>) =>
+      store.search(['m'], { query: 'Who has green teas?', ...options }).then(ranked)
+    expect(await ask({})).toEqual(['2 1', '1 0.5', '3'])
+    expect(await ask({ limit: 1, offset: 1 })).toEqual(['1 0.5'])
+    expect(await ask({ limit: 1, offset: 2 })).toEqual(['3'])
+    expect(await ask({ limit: 0 })).toEqual([])
+    expect(await ask({ filter: { text: { $ne: 'Ben likes green tea and cake' } } })).toEqual([
+      '1 1',
+      '3',
     ])
+    expect(await ask({ query: ' \n' })).toEqual(['1', '2', '3'])
+    expect(await ask({ query: `cake\0${'😀 '.repeat(400)}` })).toEqual(['2 1', '1', '3'])
+  })
+
+  test('a query finds what is long, or has a name that no key can say', async () => {
+    const { store } = await begin()
+    const long = (end: string) => ({ text: `${'hay '.repeat(5_000)}${end}` })
+    await store.put(['m'], 'long', { text: `a needle ${long('a needle').text}` })
+    await store.put(['m'], 'ключ', { text: 'a needle and a thread' })
+    await store.put(['m', 'ключ'], 'k', long('a thread of a needle'))
+    await store.put(['клуня'], 'k', { text: 'a needle and a thread' })
+    await store.put(['клуня'], 'long', long('a needle and a thread'))
+    await store.put(['m'], 'last', { text: `${'hay '.repeat(4_000)}needles` })
+    await store.put(['m'], 'none', { text: 'nothing' })
+    const found = await store.search(['m'], { query: 'needle thread' })
+    expect(ranked(found)).toEqual(['ключ 1', 'k 0.5', `long ${1 / 3}`, 'last 0.25', 'none'])
+    expect(found.map(({ value }) => value).slice(1, 3)).toEqual([
+      long('a thread of a needle'),
+      { text: `a needle ${long('a needle').text}` },
+    ])
+  })
+
+  test('short items that answer a query are read with it', async () => {
+    const counted = { requests: 0 }
+    const { home } = await opened.born({
+      fetch: (...request) => {
+        counted.requests++
+        return fetch(...request)
+      },
+    })
+    const store = new AgentHomeStore({ home })
+    const value = { text: 'likes tea' }
+    const namespace = ['m']
+    await store.batch(Array.from({ length: 130 }, (_, at) => ({ namespace, key: `${at}`, value })))
+    counted.requests = 0
+    expect(await store.search(namespace, { query: 'Who likes tea?' })).toHaveLength(10)
+    // One for readable keys, one for hashed ones.
+    expect(counted.requests).toBe(2)
   })
 
   test('many who put at once each leave something whole', async () => {

@@ -1,4 +1,4 @@
-/** Which items a search asks for, without embeddings: by fields, and by words. */
+/** Which items the filter of a search asks for. */
 import type { Item } from '@langchain/langgraph-checkpoint'
 
 type Compare = (found: unknown, asked: unknown) => boolean
@@ -26,14 +26,3 @@ export const matching =
   (filter: Readonly<Record<string, unknown>> = {}) =>
   ({ value }: Item): boolean =>
     Object.entries(filter).every(([name, asked]) => agrees(value[name], asked))
-
-const wordsOf = (text: string): string[] => [
-  ...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []),
-]
-
-/** The share of the query's words that are in an item's key or value. */
-export function scoreOf(query: string, { key, value }: Item): number {
-  const asked = wordsOf(query)
-  const there = `${key} ${JSON.stringify(value)}`.toLowerCase()
-  return asked.length === 0 ? 0 : asked.filter((word) => there.includes(word)).length / asked.length
-}

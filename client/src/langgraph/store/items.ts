@@ -4,19 +4,54 @@ import { backoff, wait } from '../../deadline.ts'
 import { contend } from '../../fitting/contend.ts'
 import { all } from '../../fitting/listed.ts'
 import { BATCH, bytesOf } from '../../fitting/pieces.ts'
-import type { AgentHome, Operation } from '../../index.ts'
+import type { AgentHome, MemoryHit, Operation } from '../../index.ts'
 import { itemKey, prefixesOf } from './item-keys.ts'
-import { deleting, itemOf, itemsAmong, type KeptItem, restsUnder, writing } from './kept-item.ts'
+import {
+  deleting,
+  headKeyOf,
+  itemOf,
+  itemsAmong,
+  type KeptItem,
+  restsUnder,
+  writing,
+} from './kept-item.ts'
 
 const MOST_READS = 10
 
 const BACKOFF = { first: 10, most: 200 }
+
+/** Code points that a search of the home takes. */
+const LONGEST_QUESTION = 500
 
 const nameOf = ({ namespace, key }: Pick<Item, 'namespace' | 'key'>): string =>
   JSON.stringify([...namespace, key])
 
 const byName = (a: KeptItem, b: KeptItem): number =>
   JSON.stringify([a.namespace, a.key]) < JSON.stringify([b.namespace, b.key]) ? -1 : 1
+
+/** Items under their keys of the home. */
+export type ByKey = ReadonlyMap<string, Item>
+
+const isUnder =
+  (namespace: readonly string[]) =>
+  (item: KeptItem): boolean =>
+    namespace.every((label, at) => item.namespace[at] === label)
+
+/** Several rankings as one: what has more words of the question comes first. */
+async function* merged(rankings: readonly AsyncIterable<MemoryHit>[]): AsyncGenerator<MemoryHit> {
+  const iterators = rankings.map((ranking) => ranking[Symbol.asyncIterator]())
+  const next = async (iterator: AsyncIterator<MemoryHit>) => {
+    const { done, value } = await iterator.next()
+    return done ? [] : [{ iterator, hit: value }]
+  }
+  let heads = (await Promise.all(iterators.map(next))).flat()
+  for (;;) {
+    const [best, ...others] = heads.toSorted((a, b) => b.hit.matched.length - a.hit.matched.length)
+    if (!best) return
+    yield best.hit
+    heads = [...(await next(best.iterator)), ...others]
+  }
+}
 
 export class Items {
   readonly #home: AgentHome
@@ -30,15 +65,47 @@ export class Items {
   async get(namespace: readonly string[], key: string): Promise<Item | null> {
     const at = await itemKey(this.#prefix, namespace, key)
     const found = await this.#whole(() => this.#at(at))
-    return found[0] ?? null
+    return found.get(at) ?? null
   }
 
-  /** By namespace and key. */
-  under(namespace: readonly string[]): Promise<Item[]> {
+  /** By namespace and key; each under its key of the home. */
+  under(namespace: readonly string[]): Promise<ByKey> {
     return this.#whole(async () => {
       const kept = await this.#kept(prefixesOf(this.#prefix, namespace))
-      return kept.filter((each) => namespace.every((label, at) => each.namespace[at] === label))
+      return kept.filter(isUnder(namespace))
     })
+  }
+
+  /** What the home finds for a question, best first. What is `listed` is not read again. */
+  async *answering(
+    question: string,
+    namespace: readonly string[],
+    listed?: ByKey,
+  ): AsyncGenerator<readonly [key: string, Item]> {
+    const q = [...question.replaceAll('\0', ' ')].slice(0, LONGEST_QUESTION).join('')
+    const seen = new Set<string>()
+    const prefixes = prefixesOf(this.#prefix, namespace)
+    for await (const hit of merged(prefixes.map((prefix) => this.#home.search(q, { prefix })))) {
+      const key = headKeyOf(hit.key)
+      if (seen.has(key)) continue
+      seen.add(key)
+      const item = listed ? listed.get(key) : await this.#found(hit, key, namespace)
+      if (item) yield [key, item]
+    }
+  }
+
+  /** A short item is in the hit itself. */
+  async #found(
+    hit: MemoryHit,
+    key: string,
+    namespace: readonly string[],
+  ): Promise<Item | undefined> {
+    const [head] = itemsAmong([hit])
+    if (head && !isUnder(namespace)(head)) return undefined
+    if (head && hit.text !== undefined) return itemOf(head)
+    return (await this.#whole(async () => (await this.#at(key)).filter(isUnder(namespace)))).get(
+      key,
+    )
   }
 
   async namespaces(): Promise<(readonly string[])[]> {
@@ -97,11 +164,15 @@ export class Items {
   }
 
   /** Reads again what somebody else changes meanwhile; what stays broken is left out. */
-  async #whole(read: () => Promise<KeptItem[]>): Promise<Item[]> {
+  async #whole(read: () => Promise<KeptItem[]>): Promise<ByKey> {
     for (let reads = 1; ; reads++) {
-      const items = (await read()).map(itemOf)
-      const found = items.flatMap((item) => item ?? [])
-      if (found.length === items.length || reads === MOST_READS) return found
+      const kept = await read()
+      const found = new Map<string, Item>()
+      for (const each of kept) {
+        const item = itemOf(each)
+        if (item) found.set(each.head.key, item)
+      }
+      if (found.size === kept.length || reads === MOST_READS) return found
       await wait(backoff(reads, BACKOFF), undefined)
     }
   }

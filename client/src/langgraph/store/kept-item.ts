@@ -24,6 +24,11 @@ export interface KeptItem extends Named {
 /** What the keys of the other pieces begin with. */
 export const restsUnder = (key: string): string => `${key}..`
 
+const PIECE = /\.\.[\w-]{4}\.\d+$/
+
+/** Of an item's first memory, whichever of its memories has this key. */
+export const headKeyOf = (key: string): string => key.replace(PIECE, '')
+
 const pieceKey = (key: string, id: string, at: number): string => `${restsUnder(key)}${id}.${at}`
 
 const namedIn = ({ metadata }: Kept): Named | undefined =>

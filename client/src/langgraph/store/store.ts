@@ -2,7 +2,6 @@
 import {
   BaseStore,
   type GetOperation,
-  type Item,
   type ListNamespacesOperation,
   type Operation,
   type OperationResults,
@@ -13,7 +12,7 @@ import {
 } from '@langchain/langgraph-checkpoint'
 import { requirePrefix } from '../../fitting/names.ts'
 import type { AgentHome } from '../../index.ts'
-import { matching, scoreOf } from './filter.ts'
+import { matching } from './filter.ts'
 import { Items } from './items.ts'
 import { namespacesAsked } from './namespaces.ts'
 
@@ -28,7 +27,7 @@ const FOUND_UNLESS_TOLD = 10
 
 /**
  * A store whose items survive the process: each a memory with its value as JSON. There are no
- * embeddings: a `query` ranks by words.
+ * embeddings: a `query` ranks as the home's own search does.
  *
  * ```ts
  * const store = new AgentHomeStore({ home })
@@ -64,16 +63,31 @@ export class AgentHomeStore extends BaseStore {
     return this.#namespaces(operation)
   }
 
+  /** What answers the query first, the better the higher its score; the others behind, without one. */
   async #search({
     namespacePrefix,
     filter,
-    query,
+    query = '',
     offset = 0,
     limit = FOUND_UNLESS_TOLD,
   }: SearchOperation): Promise<SearchItem[]> {
-    const items = (await this.#items.under(namespacePrefix)).filter(matching(filter))
-    const found = query === undefined || query === '' ? items.map(unscored) : ranked(items, query)
-    return found.slice(offset, offset + limit)
+    const end = offset + limit
+    const question = query.trim()
+    const isWanted = matching(filter)
+    const under = () => this.#items.under(namespacePrefix)
+    const listed = filter || question === '' ? await under() : undefined
+    const found = new Map<string, SearchItem>()
+    if (question !== '') {
+      for await (const [key, item] of this.#items.answering(question, namespacePrefix, listed)) {
+        if (isWanted(item)) found.set(key, { ...item, score: 1 / (found.size + 1) })
+        if (found.size >= end) break
+      }
+    }
+    const others = found.size < end ? (listed ?? (await under())) : []
+    for (const [key, item] of others) {
+      if (!found.has(key) && isWanted(item)) found.set(key, { ...item })
+    }
+    return [...found.values()].slice(offset, end)
   }
 
   async #namespaces(operation: ListNamespacesOperation): Promise<string[][]> {
@@ -93,11 +107,3 @@ function requireNames({ namespace, key }: PutOperation): void {
   validateNamespace(namespace, { allowReservedRoot: true })
   if (typeof key !== 'string') throw new TypeError('key must be a string')
 }
-
-const unscored = (item: Item): SearchItem => ({ ...item })
-
-/** More of the words first; what has as many stays in its order. */
-const ranked = (items: readonly Item[], query: string): SearchItem[] =>
-  items
-    .map((item) => ({ ...item, score: scoreOf(query, item) }))
-    .toSorted((a, b) => b.score - a.score)
