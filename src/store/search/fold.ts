@@ -94,3 +94,25 @@ export function foldedText(text: string): string {
   const units = text.replaceAll('ß', 'ss')
   return foldUnits(units, ofAny) ?? foldComposed(units)
 }
+
+/** Beyond ASCII: what is part of a word by itself, whatever stands beside it. */
+const IN_WORD = /[\p{L}\p{N}\p{M}]/u
+/** What is written without spaces, or folded further, needs its neighbours; a symbol stands alone. */
+const NEEDS_NEIGHBOURS =
+  /[\p{S}\p{Cs}\p{Co}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u0600-\u06ff’ʼ]/u
+
+const SPACE = 0x20
+
+function wordUnitOf(unit: number): number {
+  const folded = isComposed(unit) ? foldOf(unit) : ODD
+  if (folded >= ODD || folded < 0x80) return folded
+  const character = String.fromCharCode(folded)
+  if (NEEDS_NEIGHBOURS.test(character)) return ODD
+  return IN_WORD.test(character) ? folded : SPACE
+}
+
+const ofWords = remembered(wordUnitOf)
+
+/** Folded, a space for each sign beyond ASCII; undefined where that does not part all words. */
+export const foldedWords = (text: string): string | undefined =>
+  foldUnits(text.replaceAll('ß', 'ss'), ofWords)

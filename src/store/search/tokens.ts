@@ -1,5 +1,5 @@
 /** How a text becomes the words that are indexed, and a query the words that are looked up. */
-import { foldedText } from './fold.ts'
+import { foldedText, foldedWords } from './fold.ts'
 
 /**
  * Scripts that are written without spaces, and Hangul, whose words end with particles: of them each
@@ -52,8 +52,14 @@ function pairs(run: string): string {
  * The text in the form that is indexed: folded, its words apart from each other by ASCII that is
  * neither letter nor digit. ASCII is left as it is: the index folds it.
  */
-export function indexable(text: string): string {
-  if (isAscii(text)) return text
+export const indexable = (text: string): string =>
+  isAscii(text) ? text : (quicklyIndexable(text) ?? thoroughlyIndexable(text))
+
+/** Letters, and what stands between them: most texts have nothing else. */
+const quicklyIndexable = (text: string): string | undefined =>
+  foldedWords(text)?.replace(APOSTROPHE, '')
+
+export function thoroughlyIndexable(text: string): string {
   const folded = foldedText(text)
     .replace(APOSTROPHE, '')
     .replace(BETWEEN, ' ')

@@ -1,7 +1,8 @@
-/** Texts are composed and folded as their characters are, however quickly. */
+/** Texts are folded, and parted into words, as their characters are, however quickly. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldedText } from '../../../src/store/search/fold.ts'
+import { indexable, thoroughlyIndexable } from '../../../src/store/search/tokens.ts'
 import { foldedCharacters } from '../../../src/store/words.ts'
 import { anyText } from '../engine-words.ts'
 
@@ -47,4 +48,31 @@ test.each(['Ж', 'É', 'e\u0301', 'x\u0301', '🌱', '𐐀', '한'])('so are lon
     const text = part.repeat(length).slice(0, length)
     expect(foldedText(text)).toBe(slowly(text))
   }
+})
+
+const wordsIn = (text: string) => text.toLowerCase().match(/[a-z0-9\u0080-\u{10ffff}]+/gu)
+const quickly = (text: string) => wordsIn(indexable(text))
+const thoroughly = (text: string) => wordsIn(thoroughlyIndexable(text))
+
+test.each([
+  ['within a Latin word', 'x', 'y'],
+  ['within a Cyrillic word', 'ж', 'я'],
+  ['before an Arabic word', '', 'الكتاب'],
+])('every character parts words, or does not, %s', (_, before, after) => {
+  const differing = characters.filter((c) => {
+    const text = before + c + after
+    return quickly(text)?.join(' ') !== thoroughly(text)?.join(' ')
+  })
+  expect(differing).toEqual([])
+})
+
+test('a text has the words that its characters make', () => {
+  const texts = fc.array(fc.oneof({ weight: 3, arbitrary: anyText }, joining), { maxLength: 6 })
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const text = parts.join('')
+      expect(quickly(text)).toEqual(thoroughly(text))
+    }),
+    { seed, numRuns: 2_000 },
+  )
 })
