@@ -30,6 +30,12 @@ export interface SearchOptions extends CallOptions {
   readonly match?: 'any' | 'all'
 }
 
+export interface ContextOptions extends CallOptions {
+  /** What the agent is about to do, in its own words: at most 500 characters. */
+  readonly about?: string
+  readonly bytes?: number
+}
+
 interface Listed<T> {
   readonly memories: readonly T[]
   readonly next: string | null
@@ -53,15 +59,18 @@ export class Home extends Batches {
   }
 
   /**
-   * What to read first after waking: profile, limits left, pinned memories whole, the newest
-   * changes, all within so many bytes (8000 unless told, 2000 to 65536).
+   * What to read first after waking: profile, limits left, pinned memories whole, what is known
+   * about the task at hand, the newest changes, all within so many bytes (8000 unless told, 2000 to
+   * 65536).
    *
    * ```ts
-   * const { pinned, changes } = await home.context({ bytes: 4000 })
+   * const { pinned, found } = await home.context({ about: 'Plan the next step' })
+   * console.log(pinned.map(({ text }) => text))
+   * for (const { key, text, snippet } of found) console.log(key, text ?? snippet)
    * ```
    */
-  context({ bytes, ...options }: CallOptions & { readonly bytes?: number } = {}): Promise<Context> {
-    return this.transport.ask({ path: '/me/context', query: { bytes }, ...options })
+  context({ about, bytes, ...options }: ContextOptions = {}): Promise<Context> {
+    return this.transport.ask({ path: '/me/context', query: { about, bytes }, ...options })
   }
 
   /**

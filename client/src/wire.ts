@@ -132,10 +132,13 @@ export interface Context {
     readonly writes: LeftInWindow
   }
   readonly pinned: readonly Memory[]
+  /** What answers `about`, best first: whole where it fits, else with a snippet. */
+  readonly found: readonly MemoryHit[]
   readonly changes: readonly MemorySummary[]
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number
+    readonly found: number
     readonly memories: number
   }
   readonly next: readonly { readonly method: string; readonly path: string; readonly why: string }[]

@@ -9,6 +9,7 @@ const paths = [
   ME,
   `${ME}/context`,
   `${ME}/context?bytes=2000`,
+  `${ME}/context?about=text`,
   `${ME}/memories`,
   `${ME}/memories?order=changed&view=whole`,
   `${ME}/memories?limit=1`,
@@ -73,8 +74,10 @@ describe.each(engines)('a key with a prefix on $name', (engine) => {
   async function overMcp(): Promise<unknown> {
     const client = await connect(service, token, 'modern')
     const resources = await client.listResources()
-    const { structuredContent } = await client.callTool({ name: 'get_context', arguments: {} })
-    return { resources, structuredContent }
+    const asked = [{}, { about: 'text' }].map((args) =>
+      client.callTool({ name: 'get_context', arguments: args }),
+    )
+    return { resources, contexts: await Promise.all(asked) }
   }
 
   const everything = async () => ({

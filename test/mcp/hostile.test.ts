@@ -134,7 +134,7 @@ test('no answer grows past what a context can take', async () => {
     await service.call('POST', '/api/agents/me/memory', { token, body })
   }
   const most: Readonly<Record<string, [object, number]>> = {
-    get_context: [{}, 20_000],
+    get_context: [{ about: 'word' }, 20_000],
     read_memory: [{ key: 'k1' }, 45_000],
     list_memories: [{ limit: 100 }, 45_000],
     search_memories: [{ q: 'word', limit: 25 }, 30_000],
@@ -166,7 +166,11 @@ describe('a named key', () => {
     expect((await call('search_memories', { q: 'secret' })).structuredContent).toMatchObject({
       memories: [{ key: 'notes.a' }],
     })
-    expect(JSON.stringify(await call('get_context'))).not.toContain('"plan"')
+    for (const args of [{}, { about: 'secret plan' }]) {
+      const context = JSON.stringify(await call('get_context', args))
+      expect(context).toContain('notes.a')
+      expect(context).not.toContain('"plan"')
+    }
     expect((await client.listResources()).resources).toMatchObject([{ name: 'notes.a' }])
     await expect(client.readResource({ uri: 'memory:///plan' })).rejects.toThrow('not found')
     const refused: readonly (readonly [string, Record<string, unknown>, string])[] = [

@@ -22,6 +22,7 @@ async function firstOf<T>(items: AsyncIterable<T>, most: number) {
 }
 
 export interface ContextInput {
+  readonly about?: string
   readonly bytes?: number
 }
 
@@ -80,9 +81,14 @@ const hitOf = ({ key, version, text, snippet }: MemoryHit) => ({
 export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
   tool({
     description:
-      'Call this first: who you are, which limits are left, your pinned memories whole, and the newest others without their texts. What did not fit is counted in leftOut.',
+      'Call this first, saying in about what you are about to do: who you are, which limits are left, your pinned memories whole, what you know about the task, and the newest others without their texts. What did not fit is counted in leftOut.',
     inputSchema: input<ContextInput>(
       {
+        about: {
+          type: 'string',
+          description:
+            'What you are about to do, in your own words or those of whoever asks: what you know about it comes along.',
+        },
         bytes: {
           type: 'integer',
           minimum: 2_000,
@@ -92,8 +98,11 @@ export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =
       },
       [],
     ),
-    async execute({ bytes = CONTEXT_BYTES }, { abortSignal: signal }): Promise<ContextShown> {
-      const asked = home.context({ bytes, signal })
+    async execute(
+      { about, bytes = CONTEXT_BYTES },
+      { abortSignal: signal },
+    ): Promise<ContextShown> {
+      const asked = home.context({ bytes, signal, ...(about && { about }) })
       const { next: _next, ...context } = await told({ tool: 'get_context' }, asked)
       return context
     },

@@ -161,7 +161,11 @@ export const agentCommands: readonly Command[] = [
     name: 'context',
     group: AGENTS,
     summary: 'what to read first after waking',
-    options: [{ name: 'bytes', value: 'N', summary: 'within so many bytes (8000)' }, ...CONNECTION],
+    options: [
+      { name: 'about', value: 'TASK', summary: 'with what is known about what is to be done' },
+      { name: 'bytes', value: 'N', summary: 'within so many bytes (8000)' },
+      ...CONNECTION,
+    ],
     load: async () => (await import('./context.ts')).contextCommand,
   },
   {

@@ -12,16 +12,21 @@ const BYTES = { least: 2_000, most: 65_536, otherwise: 8_000 }
 const leftOf = ({ left, limit }: Left): string =>
   left === null ? 'no limit' : `${left} of ${limit}`
 
-function contextText({ profile, memoryCount, limits, pinned, changes }: Context): string {
+function contextText(context: Context): string {
+  const { profile, memoryCount, limits, pinned, found, changes } = context
   const { name, status, purpose = '' } = profile
   const { memories, bytes, reads, writes } = limits
   const left = [
     ...(memories && bytes ? [`memories ${leftOf(memories)}, bytes ${leftOf(bytes)}`] : []),
     `reads ${leftOf(reads)}, writes ${leftOf(writes)}`,
   ]
-  const texts = pinned.map(
-    ({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`,
-  )
+  const texts = [
+    ...pinned.map(({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`),
+    ...found.map(
+      ({ key, version, bytes, text, snippet = '' }) =>
+        `\n## ${key} (version ${version}, ${text === undefined ? `some of ${bytes} bytes` : 'found'})\n${text ?? snippet}\n`,
+    ),
+  ]
   const rows = changes.map(({ key, version, updatedAt }) => [key, version, updatedAt])
   return `${oneLine(name)}, ${status}: ${oneLine(purpose)}
 ${memoryCount} memories; left: ${left.join(', ')}
@@ -30,7 +35,9 @@ ${table(['CHANGED', 'VERSION', 'AT'], rows)}`
 }
 
 export async function contextCommand(given: Given, terminal: Terminal): Promise<Report> {
+  const { about } = given.options
   const bytes = wholeNumber('bytes', given.options.bytes, BYTES)
-  const context = await atHome(given, (home) => home.context({ bytes }))
+  const asked = { bytes, ...(about !== undefined && { about }) }
+  const context = await atHome(given, (home) => home.context(asked))
   return { value: context, text: textShown(contextText(context), terminal) }
 }

@@ -1,21 +1,24 @@
 /** GET /api/agents/me/context: what an agent reads first when it wakes. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { answer } from '../../http/call.ts'
+import { answer, type Call } from '../../http/call.ts'
 import type { BudgetState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spenderOf } from '../../pipeline/guards/budget.ts'
 import type { Identity, ProfileAnswer } from '../../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
+import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { memoryJson } from '../memories/answers.ts'
+import { question } from '../memories/search.ts'
 import { summaryJson } from '../memories/summary.ts'
 import { profileView } from '../profile.ts'
 import { prefixOf } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
+import { fillFound, searchAbout, sharesOf, stillThere } from './found.ts'
 import { LEAST_SUMMARY, nextToRead, type Room, roomOf } from './room.ts'
 import { contextExample, contextSchema, NEXT } from './schema.ts'
 
@@ -29,7 +32,7 @@ const LOOK_BYTES = 1_048_576
 /** Of the newest: where there is room yet when as many were seen as could have filled it. */
 const MORE_OF_NEWEST = 100
 
-type Found = ProfileAnswer & { outcome: 'profile' }
+type Profile = ProfileAnswer & { outcome: 'profile' }
 
 async function list(
   { store }: Home,
@@ -53,7 +56,7 @@ const rateLeft = ({ policy: { quota }, remaining, resetSeconds }: BudgetState) =
   resetSeconds,
 })
 
-async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: Found) {
+async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: Profile) {
   const spender = spenderOf(identity)
   const [reads, writes] = [budgets.look('reads', spender), budgets.look('writes', spender)]
   return {
@@ -73,73 +76,77 @@ type Next = readonly object[]
 interface Parts {
   readonly head: object
   readonly pinned: readonly string[]
+  readonly found: readonly string[]
   readonly changes: readonly string[]
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number
+    readonly found: number
     readonly memories: number
   }
   readonly next: Next
 }
 
-const bodyOf = ({ head, pinned, changes, leftOut, next }: Parts): string =>
+const bodyOf = ({ head, pinned, found, changes, leftOut, next }: Parts): string =>
   `${JSON.stringify(head).slice(0, -1)},"pinned":[${pinned.join(',')}],` +
-  `"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
+  `"found":[${found.join(',')}],"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
   `"next":${JSON.stringify(next)}}`
 
 /** What is there without any memory, the purpose only where there is room for it. */
-function frameOf(found: Found, limits: object, bytes: number, next: Next) {
+function frameOf(found: Profile, limits: object, bytes: number, next: Next) {
   const { memoryCount } = found
   const { purpose, ...profile } = profileView(found.profile)
   // As many of them left out as there are: no number will take more room than that.
-  const counts = { pinned: memoryCount, memories: memoryCount }
+  const counts = { pinned: memoryCount, found: memoryCount, memories: memoryCount }
+  const lists = { pinned: [], found: [], changes: [] }
   const frames = [{ ...profile, purpose }, profile].map((shown, i) => {
     const head = { profile: shown, memoryCount, limits }
     const leftOut = { purpose: i > 0, ...counts }
-    const size = Buffer.byteLength(bodyOf({ head, pinned: [], changes: [], leftOut, next }))
+    const size = Buffer.byteLength(bodyOf({ head, ...lists, leftOut, next }))
     return { head, size, withoutPurpose: i > 0 }
   })
   const [whole, brief] = frames as [(typeof frames)[0], (typeof frames)[0]]
   return whole.size <= bytes ? whole : brief
 }
 
-/** Whole memories by their keys: each that fits when its turn comes. */
+/** Whole memories by their keys: each that fits when its turn comes, and leaves so many bytes. */
 async function fillPinned(
   home: Home,
   identity: Identity,
   memories: readonly MemorySummary[],
   room: Room,
+  keep: number,
 ): Promise<ReadonlyMap<string, string>> {
   const placed = new Map<string, string>()
   for (let rest = memories; rest.length > 0; ) {
-    const next = nextToRead(rest, room.left())
+    const next = nextToRead(rest, room.left() - keep)
     const read = next.batch.map(({ key }) => home.store.readMemory(identity, key))
     for (const found of await Promise.all(read)) {
       if (found.outcome === 'missing') continue
       if (found.outcome !== 'found') throw refusal(found)
       const item = memoryJson(found.memory)
-      if (room.take(item)) placed.set(found.memory.key, item)
+      if (room.take(item, keep)) placed.set(found.memory.key, item)
     }
     rest = next.rest
   }
   return placed
 }
 
-/** The newest but those that are there whole: each that fits when its turn comes. */
+/** The newest but those that are there already: each that fits when its turn comes. */
 async function fillChanges(
   home: Home,
   identity: Identity,
-  whole: ReadonlyMap<string, string>,
+  there: ReadonlySet<string>,
   room: Room,
 ): Promise<readonly string[]> {
   const placed: string[] = []
   let after: string | undefined
-  for (const limit of [room.left() / LEAST_SUMMARY + whole.size, MORE_OF_NEWEST]) {
+  for (const limit of [room.left() / LEAST_SUMMARY + there.size, MORE_OF_NEWEST]) {
     if (room.left() < LEAST_SUMMARY) break
     const newest = { order: 'changed', limit: Math.floor(limit), after } as const
     const { memories, next } = await list(home, identity, newest)
     for (const summary of memories) {
-      const item = whole.has(summary.key) ? undefined : summaryJson(summary)
+      const item = there.has(summary.key) ? undefined : summaryJson(summary)
       if (item && room.take(item)) placed.push(item)
     }
     if (next === undefined) break
@@ -148,32 +155,65 @@ async function fillChanges(
   return placed
 }
 
-async function gather(home: Home, identity: Identity, bytes: number, next: Next): Promise<string> {
-  const [found, { memories: allPinned }] = await Promise.all([
-    home.store.readProfile(identity),
-    list(home, identity, PINNED),
-  ])
-  if (found.outcome === 'revoked') throw refusal(found)
-  const limits = await limitsLeft(home, identity, found)
-  const { head, size, withoutPurpose } = frameOf(found, limits, bytes, next)
-  const room = roomOf(bytes - size)
-  const pinned = await fillPinned(home, identity, allPinned, room)
-  const changes = await fillChanges(home, identity, pinned, room)
-  const leftOut = {
-    purpose: withoutPurpose,
-    // No more than the frame has room for, whatever was written meanwhile.
-    pinned: Math.min(allPinned.length - pinned.size, found.memoryCount),
-    memories: Math.max(0, found.memoryCount - pinned.size - changes.length),
-  }
-  return bodyOf({ head, pinned: [...pinned.values()], changes, leftOut, next })
+interface Asked {
+  /** UTF-8, of the whole answer. */
+  readonly bytes: number
+  /** What the agent is about to do. */
+  readonly about?: string | undefined
+  readonly next: Next
 }
 
-/** As JSON, of at most so many bytes, when it is the client's turn. Throws `overloaded`. */
-export const contextOf = (
+async function gather(
+  home: Home,
+  identity: Identity,
+  { bytes, next }: Asked,
+  hits: readonly SearchHit[],
+): Promise<string> {
+  const [profile, { memories: allPinned }, foundAll] = await Promise.all([
+    home.store.readProfile(identity),
+    list(home, identity, PINNED),
+    stillThere(home, identity, hits),
+  ])
+  if (profile.outcome === 'revoked') throw refusal(profile)
+  const limits = await limitsLeft(home, identity, profile)
+  const { head, size, withoutPurpose } = frameOf(profile, limits, bytes, next)
+  const room = roomOf(bytes - size)
+  const isPinned = new Set(allPinned.map(({ key }) => key))
+  const unpinned = foundAll.filter(({ key }) => !isPinned.has(key))
+  const keep = sharesOf(unpinned, room)
+  const pinned = await fillPinned(home, identity, allPinned, room, keep.found)
+  const others = foundAll.filter(({ key }) => !pinned.has(key))
+  const found = fillFound(others, room, keep.changes)
+  const there = new Set([...pinned.keys(), ...found.keys()])
+  const changes = await fillChanges(home, identity, there, room)
+  // No more than the frame has room for, whatever was written meanwhile.
+  const leftOutOf = (all: number, shown: number) => Math.min(all - shown, profile.memoryCount)
+  const leftOut = {
+    purpose: withoutPurpose,
+    pinned: leftOutOf(allPinned.length, pinned.size),
+    found: leftOutOf(others.length, found.size),
+    memories: Math.max(0, profile.memoryCount - there.size - changes.length),
+  }
+  const lists = { pinned: [...pinned.values()], found: [...found.values()], changes }
+  return bodyOf({ head, ...lists, leftOut, next })
+}
+
+/**
+ * As JSON, of at most so many bytes. It searches first, and has then a turn among what is costly:
+ * who waits for one of the two holds no place in the other. Throws `overloaded`.
+ */
+export async function contextOf(
   home: Home,
   client: string,
-  ...asked: [identity: Identity, bytes: number, next: Next]
-): Promise<string> => home.costly.run({ client }, () => gather(home, ...asked))
+  identity: Identity,
+  asked: Asked,
+  call?: Call,
+): Promise<string> {
+  const { about, bytes } = asked
+  const hits =
+    about === undefined ? [] : await searchAbout(home, client, identity, { about, bytes }, call)
+  return home.costly.run({ client }, () => gather(home, identity, asked, hits))
+}
 
 export const readContext = endpoint({
   operationId: 'readContext',
@@ -183,10 +223,15 @@ export const readContext = endpoint({
     tag,
     summary: 'What to read first: who you are, what you may, what you know',
     description:
-      'The profile, the limits that are left, the pinned memories whole, and then the newest others as summaries: each that fits when its turn comes, and none in part. The whole answer is at most `bytes` long; what did not fit is counted in `leftOut`.',
+      'The profile, the limits that are left, the pinned memories whole, what answers `about` best, and then the newest others as summaries: each that fits when its turn comes, and no text in part. With `about` pinned memories leave up to half of the room to what is found, and that an eighth to the newest. The whole answer is at most `bytes` long; what did not fit is counted in `leftOut`. It costs a read, and with `about` what a search costs beside it.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
+    about: question.optional().meta({
+      description:
+        'What you are about to do, in your own words: what you know about it comes along. Quotes mean nothing here.',
+      example: 'Copy the tables of the shop to the new database',
+    }),
     bytes: z
       .string()
       .regex(/^\d{1,6}$/, 'must be a whole number')
@@ -208,6 +253,8 @@ export const readContext = endpoint({
     200: { description: 'The context.', schema: contextSchema, example: contextExample },
   },
   errors: ['overloaded'],
-  handle: async ({ call, identity, query: { bytes = DEFAULT_BYTES } }, home: Home) =>
-    answer(call, 200, await contextOf(home, clientOf(call, home), identity, bytes, NEXT)),
+  async handle({ call, identity, query: { about, bytes = DEFAULT_BYTES } }, home: Home) {
+    const asked = { about, bytes, next: NEXT }
+    return answer(call, 200, await contextOf(home, clientOf(call, home), identity, asked, call))
+  },
 })

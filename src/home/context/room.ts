@@ -5,19 +5,22 @@ import { summaryJson } from '../memories/summary.ts'
 export interface Room {
   /** UTF-8 bytes. */
   readonly left: () => number
-  /** Takes what an item of a list needs. False: it does not fit, and nothing is taken. */
-  readonly take: (item: string) => boolean
+  /** Takes what an item of a list needs, and leaves so many bytes. False: nothing is taken. */
+  readonly take: (item: string, keep?: number) => boolean
 }
 
 const SEPARATOR_BYTES = 1
+
+/** Of a list, which an item takes. */
+export const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
 
 export function roomOf(bytes: number): Room {
   let left = bytes
   return {
     left: () => left,
-    take(item) {
-      const size = Buffer.byteLength(item) + SEPARATOR_BYTES
-      if (size > left) return false
+    take(item, keep = 0) {
+      const size = bytesIn(item)
+      if (size > left - keep) return false
       left -= size
       return true
     },

@@ -1,5 +1,6 @@
 /** What a context looks like. */
 import { z } from 'zod'
+import { hitSchema } from '../memories/search.ts'
 import { summaryExample, summarySchema } from '../memories/summary.ts'
 import {
   countInReach,
@@ -8,6 +9,7 @@ import {
   profileExample,
   profileSchema,
 } from '../schemas.ts'
+import { BYTES_PER_HIT, MOST_HITS } from './found.ts'
 
 const allowance = z.object({
   limit: z.int().meta({ description: '0: without limit.' }),
@@ -20,6 +22,11 @@ const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string(
 
 /** What to call next. Parameters in capitals are the agent's to fill in. */
 export const NEXT: readonly z.output<typeof nextCall>[] = [
+  {
+    method: 'GET',
+    path: '/api/agents/me/context?about=TASK',
+    why: 'Before a task: what you know of it comes along.',
+  },
   {
     method: 'GET',
     path: '/api/agents/me/memories/search?q=WORDS',
@@ -54,6 +61,10 @@ export const contextSchema = z
     pinned: z
       .array(memorySchema)
       .meta({ description: 'Whole, ordered by key: those with `pinned: true` in their metadata.' }),
+    found: z.array(hitSchema).meta({
+      description:
+        'With `about`: what answers it and is not among the pinned, best first; the text where it fits whole, else a snippet. Empty without it.',
+    }),
     changes: z
       .array(summarySchema)
       .meta({ description: 'The others, last changed first, without their texts.' }),
@@ -61,7 +72,10 @@ export const contextSchema = z
       purpose: z.boolean().meta({ description: 'GET /api/agents/me has it.' }),
       pinned: z.int().meta({
         description:
-          'Pinned memories that are not whole here; of the first 1,000 by key, and 1 MiB of metadata.',
+          'Memories that are pinned and not among `pinned`; of the first 1,000 by key, and 1 MiB of metadata.',
+      }),
+      found: z.int().meta({
+        description: `Of the best hits, one for each ${BYTES_PER_HIT} of \`bytes\` and at most ${MOST_HITS}.`,
       }),
       memories: z.int().meta({ description: 'Memories of which nothing is here.' }),
     }),
@@ -79,7 +93,8 @@ export const contextExample = {
     writes: { limit: 6_000, left: 6_000, resetSeconds: 60 },
   },
   pinned: [{ ...memoryExample, key: 'who.i.am', metadata: { pinned: true } }],
-  changes: [summaryExample],
-  leftOut: { purpose: false, pinned: 0, memories: 0 },
+  found: [{ ...summaryExample, matched: ['tables'], text: 'Step 3 of 7: copy the tables.' }],
+  changes: [],
+  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
   next: NEXT,
 }

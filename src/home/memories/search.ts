@@ -30,14 +30,16 @@ export function cursorOf(text: string): SearchCursor {
   return { shown: Number(shown), last }
 }
 
+export const question = characters(fields.search).refine(
+  (q) => q === '' || q.trim() !== '',
+  'must hold something to look for',
+)
+
 const query = z.strictObject({
-  q: characters(fields.search)
-    .refine((q) => q === '' || q.trim() !== '', 'must hold something to look for')
-    .meta({
-      description:
-        'A question or some words. What is in "double quotes" must stand as it is there.',
-      example: 'How far is the migration?',
-    }),
+  q: question.meta({
+    description: 'A question or some words. What is in "double quotes" must stand as it is there.',
+    example: 'How far is the migration?',
+  }),
   match: z.enum(['any', 'all']).optional().meta({
     description: 'any: some word of `q`, ranked. all: every word of it, whole or as a part.',
     default: 'any',
@@ -61,13 +63,14 @@ const query = z.strictObject({
     .meta({ type: 'string', description: 'The `next` of the page before.' }),
 })
 
-const hit = summarySchema
+export const hitSchema = summarySchema
   .extend({
     matched: z.array(z.string()).meta({
       description: 'The words of `q` that the memory has, or has in another form.',
     }),
     text: z.string().optional().meta({
-      description: 'All of it, where it is at most 400 characters; else there is a snippet.',
+      description:
+        'All of it: in a search where it is at most 400 characters, in a context where it fits.',
     }),
     snippet: z.string().optional().meta({
       description:
@@ -78,12 +81,12 @@ const hit = summarySchema
 
 const hits = z
   .object({
-    memories: z.array(hit).meta({ description: 'Best first.' }),
+    memories: z.array(hitSchema).meta({ description: 'Best first.' }),
     next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
   })
   .meta({ id: 'MemoryHits' })
 
-const hitJson = ({ matched, text, snippet, ...summary }: SearchHit): string =>
+export const hitJson = ({ matched, text, snippet, ...summary }: SearchHit): string =>
   summaryJson(summary, `,${JSON.stringify({ matched, text, snippet }).slice(1, -1)}`)
 
 /** Of the agent's reads one is taken for each MiB that was read, beside the one for the request. */

@@ -1,10 +1,9 @@
 /** The tools that look at many memories: bounded answers, with a way to look on. */
 import { z } from 'zod'
-import { fields } from '../../fields.ts'
 import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
-import { CURSOR, cursorOf, cursorText, searchInTurn } from '../../home/memories/search.ts'
+import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home/memories/search.ts'
 import { summarySchema } from '../../home/memories/summary.ts'
-import { characters, integer } from '../../pipeline/schemas.ts'
+import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { iso } from '../../time.ts'
 import { reading, type Tool } from './tool.ts'
@@ -63,12 +62,9 @@ export const listMemories: Tool<typeof listInput> = {
 }
 
 const searchInput = z.strictObject({
-  q: characters(fields.search)
-    .refine((q) => q === '' || q.trim() !== '', 'must hold something to look for')
-    .meta({
-      description:
-        'A question or some words; what is in "double quotes" must stand as it is there.',
-    }),
+  q: question.meta({
+    description: 'A question or some words; what is in "double quotes" must stand as it is there.',
+  }),
   prefix,
   limit: atMost(25).default(10),
   after: z

@@ -5,6 +5,7 @@ import { contextOf, DEFAULT_BYTES } from '../../home/context/context.ts'
 import { contextSchema } from '../../home/context/schema.ts'
 import { memoryJson } from '../../home/memories/answers.ts'
 import { findAt } from '../../home/memories/memory.ts'
+import { question } from '../../home/memories/search.ts'
 import { findVersions, versionSchema, versionView } from '../../home/memories/versions.ts'
 import { memoryKey, memoryResult } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
@@ -15,6 +16,7 @@ const { minBytes, maxBytes } = fields.context
 
 /** What to call next, by its name here. */
 const NEXT = [
+  { tool: 'get_context', why: 'Before a task, with about: what you know of it comes along.' },
   { tool: 'search_memories', why: 'Find what you know about something.' },
   { tool: 'read_memory', why: 'Read a memory whole.' },
   { tool: 'list_memories', why: 'List every memory, also what was left out here.' },
@@ -25,6 +27,10 @@ const NEXT = [
 ] as const
 
 const contextInput = z.strictObject({
+  about: question.optional().meta({
+    description:
+      'What you are about to do, in your own words or those of whoever asks: what you know about it comes along.',
+  }),
   bytes: integer({ minimum: minBytes })
     .max(maxBytes, `must be at most ${maxBytes}`)
     .default(DEFAULT_BYTES)
@@ -42,11 +48,17 @@ const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
     ? `Left out: ${pinned} pinned memories, and ${memories} others. list_memories has all.`
     : 'Nothing was left out.'
 
+const foundText = ({ key, version, bytes, text, snippet }: Context['found'][number]): string =>
+  text === undefined
+    ? `${key}, version ${version}, found, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
+    : `${key}, version ${version}, found:\n${text}`
+
 const contextText = (context: Context): string =>
   [
     `You are ${context.profile.name}. ${context.profile.purpose ?? ''}`.trim(),
     `${context.memoryCount} memories are in your home.`,
     ...context.pinned.map(({ key, version, text }) => `${key}, version ${version}:\n${text}`),
+    ...context.found.map(foundText),
     ...context.changes.map(
       ({ key, version, bytes }) => `${key}: version ${version}, ${bytes} bytes`,
     ),
@@ -58,11 +70,11 @@ export const getContext: Tool<typeof contextInput> = {
   name: 'get_context',
   title: 'What to read first',
   description:
-    'Call this first: who you are, which limits are left, your pinned memories whole, and the newest others without their texts. What did not fit is counted in leftOut.',
+    'Call this first, saying in about what you are about to do: who you are, which limits are left, your pinned memories whole, what you know about the task, and the newest others without their texts. What did not fit is counted in leftOut.',
   input: contextInput,
   output: contextOutput,
-  async run({ bytes }, { home, client, identity }) {
-    const json = await contextOf(home, client, identity, bytes, NEXT)
+  async run(sent, { home, client, identity }) {
+    const json = await contextOf(home, client, identity, { ...sent, next: NEXT })
     return { text: contextText(JSON.parse(json)), json }
   },
 }

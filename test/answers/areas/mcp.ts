@@ -26,6 +26,8 @@ const calls = [
   call('list_memories'),
   call('search_memories', { q: 'step' }),
   call('search_memories', { q: 'absent' }),
+  call('get_context', { about: 'Take the next step of the plan' }),
+  call('get_context', { about: ' ' }),
   call('delete_memory', { key: 'plan', expectedVersion: 2 }),
   call('read_memory', { key: 'plan' }),
   call('write_memory', { ...plan, expectedVersion: 2 }),

@@ -38,7 +38,7 @@ describe('the memory tools', () => {
       use('list_memories', {}),
       use('list_memories', { prefix: 'pl' }),
       use('search_memories', { q: 'woke' }),
-      use('get_context', { bytes: 4_000 }),
+      use('get_context', { about: 'Wake up', bytes: 4_000 }),
       use('delete_memory', { key: 'log', expectedVersion: 2 }),
       use('read_memory', { key: 'log' }),
     )
@@ -63,6 +63,7 @@ describe('the memory tools', () => {
       expect.objectContaining({
         memoryCount: 2,
         pinned: [expect.objectContaining({ key: 'plan' })],
+        found: [expect.objectContaining({ key: 'log', text: 'Woke up. Slept.' })],
       }),
       { deleted: { key: 'log', version: 3, deletedAt: updatedAt } },
       { memory: null },

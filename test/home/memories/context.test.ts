@@ -15,13 +15,20 @@ interface Shown {
   readonly key: string
 }
 
+interface Hit extends Shown {
+  readonly text?: string
+  readonly snippet?: string
+}
+
 interface Context {
   readonly profile: { readonly name: string; readonly purpose?: string }
   readonly pinned: readonly Shown[]
+  readonly found: readonly Hit[]
   readonly changes: readonly Shown[]
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number
+    readonly found: number
     readonly memories: number
   }
 }
@@ -31,6 +38,11 @@ interface Kept {
   readonly note: string
   readonly pinned: boolean
 }
+
+const isNamed =
+  ({ key }: Shown) =>
+  (each: Shown) =>
+    each.key === key
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
@@ -58,9 +70,12 @@ describe('the context', () => {
     return token
   }
 
-  async function contextOf(token: string, bytes?: number) {
-    const query = bytes === undefined ? '' : `?bytes=${bytes}`
-    const { status, text } = await service.call('GET', path + query, { token })
+  async function contextOf(token: string, bytes?: number, about?: string) {
+    const query = new URLSearchParams({
+      ...(bytes !== undefined && { bytes: String(bytes) }),
+      ...(about !== undefined && { about }),
+    })
+    const { status, text } = await service.call('GET', `${path}?${query}`, { token })
     expect(status).toBe(200)
     return { text, context: JSON.parse(text) as Context }
   }
@@ -90,6 +105,34 @@ describe('the context', () => {
     }
   }
 
+  /** What a search finds, best first: as many as a context of so many bytes looks at. */
+  async function hitsOf(token: string, bytes: number, about: string) {
+    const limit = Math.min(50, Math.ceil(bytes / 400))
+    const query = new URLSearchParams({ q: about, limit: String(limit) })
+    const { body } = await service.call('GET', `/api/agents/me/memories/search?${query}`, { token })
+    return (body.memories as readonly Hit[]).map(({ text: _, ...brief }) => brief)
+  }
+
+  /** An eighth of the room is for the changes, and half of what is left for all that come after. */
+  function expectShared(
+    { found }: Context,
+    hits: readonly { readonly brief: Hit; readonly whole: Hit }[],
+    { used, bytes, room }: { used: number; bytes: number; room: number },
+  ) {
+    const shown = new Map(found.map((each) => [each.key, each]))
+    let left = bytes - used - room / 8
+    for (const { brief, whole } of hits) {
+      const its = shown.get(brief.key)
+      if (its?.text === undefined) expect(sizeOf(whole) + 1 + SLACK).toBeGreaterThan(left / 2)
+      if (its) expect([brief, whole]).toContainEqual(its)
+      else expect(sizeOf(brief) + 1 + SLACK).toBeGreaterThan(left)
+      if (its) left -= sizeOf(its) + 1
+    }
+    if (found.length > 0) expect(left).toBeGreaterThan(-1)
+    const ranks = found.map(({ key }) => hits.findIndex(({ brief }) => brief.key === key))
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
+  }
+
   test('says who I am, what is left, what I pinned, what changed and what to do', async () => {
     const { token, agentId } = await service.birth()
     await write(service, token, 'plan', 'Step 1')
@@ -106,8 +149,9 @@ describe('the context', () => {
         writes: { limit: 6_000, left: 5_998 },
       },
       pinned: [{ key: 'who', text: 'I am Atlas.', version: 1 }],
+      found: [],
       changes: [{ key: 'plan', bytes: 6 }],
-      leftOut: { purpose: false, pinned: 0, memories: 0 },
+      leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
     })
   })
 
@@ -145,8 +189,11 @@ describe('the context', () => {
   const unit = fc.constantFrom('x', 'ї', '𝒳', '\u0001', '"', '\\', '天')
   const text = (maxLength: number) =>
     fc.tuple(unit, fc.integer({ min: 1, max: maxLength })).map(([c, n]) => c.repeat(n))
+  const word = fc.constantFrom('Copy', 'copied tables', 'weather', '')
   const kept = fc.record({
-    text: fc.oneof(text(20), text(400), text(4_000)),
+    text: fc
+      .tuple(word, fc.oneof(text(20), text(400), text(4_000)))
+      .map(([about, filler]) => `${about} ${filler}`),
     note: fc.oneof(text(5), text(500)),
     pinned: fc.boolean(),
   })
@@ -157,22 +204,35 @@ describe('the context', () => {
       fc.integer({ min: 2_000, max: 12_000 }),
       fc.integer({ min: 2_000, max: 65_536 }),
     ),
+    about: fc.option(fc.constantFrom('copy the tables', '天', 'nothing'), { nil: undefined }),
   })
 
   test('of any home: within its bytes, whole memories alone, and all that fits in order', async () => {
     await fc.assert(
-      fc.asyncProperty(home, async ({ profile, memories, bytes }) => {
+      fc.asyncProperty(home, async ({ profile, memories, bytes, about }) => {
         const token = await homeOf(profile, memories)
-        const { text, context } = await contextOf(token, bytes)
+        const { text, context } = await contextOf(token, bytes, about)
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes)
         const newest = await wholeOf(token, memories.length)
         const pinned = newest.filter(({ metadata }) => Object(metadata).pinned).toReversed()
         for (const each of context.pinned) expect(newest).toContainEqual(each)
-        const frame = sizeOf({ ...context, pinned: [], changes: [] })
-        expectFull(pinned, context.pinned, frame, bytes)
+        const frame = sizeOf({ ...context, pinned: [], found: [], changes: [] })
+        const room = bytes - frame
+        const hits = about === undefined ? [] : await hitsOf(token, bytes, about)
+        expectFull(pinned, context.pinned, frame, hits.length > 0 ? bytes - room / 2 : bytes)
 
-        const whole = new Set(context.pinned.map(({ key }) => key))
-        const others = newest.filter(({ key }) => !whole.has(key))
+        const pins = new Set(context.pinned.map(({ key }) => key))
+        const unpinned = hits.filter(({ key }) => !pins.has(key))
+        const forms = unpinned.map((brief) => {
+          const { snippet: _, ...rest } = brief
+          return { brief, whole: { ...rest, text: String(newest.find(isNamed(brief))?.text) } }
+        })
+        const used = sizeOf({ ...context, found: [], changes: [] })
+        expectShared(context, forms, { used, bytes, room })
+
+        const there = new Set([...pins, ...context.found.map(({ key }) => key)])
+        expect(there.size).toBe(context.pinned.length + context.found.length)
+        const others = newest.filter(({ key }) => !there.has(key))
         const order = others.map(({ id, key, ...rest }) => {
           const { metadata, version, createdAt, updatedAt } = rest
           const size = Buffer.byteLength(String(rest.text))
@@ -181,10 +241,11 @@ describe('the context', () => {
         for (const each of context.changes) expect(order).toContainEqual(each)
         expectFull(order, context.changes, sizeOf({ ...context, changes: [] }), bytes)
         expect(context.leftOut.pinned).toBe(pinned.length - context.pinned.length)
+        expect(context.leftOut.found).toBe(unpinned.length - context.found.length)
         expect(context.leftOut.memories).toBe(order.length - context.changes.length)
         expect(context.leftOut.purpose).toBe(context.profile.purpose === undefined)
       }),
-      { seed, numRuns: 40 },
+      { seed, numRuns: 60 },
     )
   })
 
@@ -207,11 +268,51 @@ describe('the context', () => {
     { large: 200, small: [] },
   ])('behind $large that do not fit the small ones are $small', async ({ large, small }) => {
     const kept = (note: string): Kept => ({ text: 'x', note, pinned: false })
-    const memories = [...Array(3).fill(kept('')), ...Array(large).fill(kept('x'.repeat(3_000)))]
+    const memories = [...Array(3).fill(kept('')), ...Array(large).fill(kept('x'.repeat(2_900)))]
     const { context } = await contextOf(await homeOf({}, memories))
     const shown = context.changes.map(({ key }) => key)
     expect(shown.filter((key) => /^k0[012]$/.test(key))).toEqual(small)
     expect(context.leftOut.memories).toBe(memories.length - shown.length)
+  })
+
+  const about = (size: number): Kept => ({
+    ...{ text: `tables ${'x'.repeat(size)}`, note: '', pinned: false },
+  })
+  const other: Kept = { text: 'weather', note: '', pinned: false }
+
+  const formsOf = ({ found }: Context) =>
+    found.map(({ key, text }) => (text === undefined ? key : `${key} whole`))
+
+  test('pinned memories that would fill it leave room to what is found, and to changes', async () => {
+    const pinned = { text: 'x'.repeat(1_200), note: '', pinned: true }
+    const memories = [...Array(3).fill(about(1_000)), ...Array(5).fill(pinned), other]
+    const token = await homeOf({}, memories)
+    const { context } = await contextOf(token, 8_000, 'Copy the tables')
+    expect(context.pinned.map(({ key }) => key)).toEqual(['k03', 'k04'])
+    expect(context.found.map(({ text }) => text?.length)).toEqual([1_007, 1_007, undefined])
+    expect(context.changes.map(({ key }) => key)).toContain('k08')
+    expect((await contextOf(token, 8_000, 'Play chess')).context.pinned).toHaveLength(4)
+  })
+
+  test('of what is found a long memory pushes out no other, and comes whole where there is room', async () => {
+    const shorts = Array.from({ length: 8 }, () => ({ ...about(0), note: 'short' }))
+    const long = { ...about(4_000), text: `copy the tables ${'x'.repeat(4_000)}` }
+    const token = await homeOf({}, [...shorts, long])
+    const { context } = await contextOf(token, 8_000, 'copy the tables')
+    expect(formsOf(context).toSorted()).toEqual([
+      ...shorts.map((_, n) => `k0${n} whole`),
+      expect.stringMatching(/^k08/),
+    ])
+    expect(formsOf(context)[0]).toBe('k08')
+    const alone = await contextOf(await homeOf({}, [long, other]), 8_000, 'copy the tables')
+    expect(formsOf(alone.context)).toEqual(['k00 whole'])
+  })
+
+  test('what is found leaves room to the newest', async () => {
+    const token = await homeOf({}, [...Array(30).fill(about(150)), other])
+    const { context } = await contextOf(token, 8_000, 'tables')
+    expect(context.leftOut.found).toBeGreaterThan(0)
+    expect(context.changes.map(({ key }) => key)).toContain('k30')
   })
 
   test.each(['1999', '65537', '8e3', '-1', '', '8000.5'])('bytes=%s is refused', async (bytes) => {

@@ -43,12 +43,16 @@ describe.each(engines)('searches of many agents of one address on $name', (engin
     return service.call('POST', '/mcp', { token, from, body })
   }
 
+  const contextAbout = ({ token }: Born, from: string) =>
+    service.call('GET', '/api/agents/me/context?about=step', { token, from })
+
   const many = (ask: typeof search) =>
     strangers.flatMap((agent) => Array.from({ length: OF_EACH }, () => ask(agent, STRANGER)))
 
   test.each([
     ['the interface', search],
     ['tools', searchByMcp],
+    ['contexts about a task', contextAbout],
   ])('by %s keep nobody else from theirs', async (_, ask) => {
     /** How many were answered before mine. */
     const answers: number[] = []

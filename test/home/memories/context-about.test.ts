@@ -1,0 +1,163 @@
+/** GET /api/agents/me/context with `about`: one request wakes an agent for its task. */
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  appBeside,
+  ask,
+  type Born,
+  embedded,
+  engines,
+  memoryPath,
+  openService,
+  type TestService,
+  write,
+} from '../../harness.ts'
+import { expectProblem, pointersOf } from '../../problem.ts'
+
+const pathOf = (about: string): string => `/api/agents/me/context?${new URLSearchParams({ about })}`
+
+const TASK = 'Copy the tables of the shop'
+
+const LONG = `The shop has 40 tables. ${'They are large. '.repeat(60)}`
+
+const keysOf = (list: unknown): string[] => (list as { key: string }[]).map(({ key }) => key)
+
+describe.each(engines)('a context about a task on $name', (engine) => {
+  let service: TestService
+  let born: Born
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
+  beforeEach(async () => {
+    born = await service.birth()
+    const pin = { key: 'who', text: 'I keep the shop.', metadata: { pinned: true } }
+    const body = { ...pin, expectedVersion: 0 }
+    await service.call('POST', memoryPath, { token: born.token, body })
+    await write(service, born.token, 'shop.tables', LONG)
+    await write(service, born.token, 'tables.copy', 'Copy with COPY, table by table.')
+    await write(service, born.token, 'weather', 'Rain.')
+  })
+
+  const contextOf = (token: string, about: string) => service.call('GET', pathOf(about), { token })
+
+  test('has what is known about it whole, best first, and each memory once', async () => {
+    const { status, body } = await contextOf(born.token, TASK)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      pinned: [{ key: 'who' }],
+      found: [
+        { key: 'tables.copy', text: 'Copy with COPY, table by table.', version: 1 },
+        { key: 'shop.tables', text: LONG, bytes: LONG.length, matched: ['tables', 'shop'] },
+      ],
+      changes: [{ key: 'weather' }],
+      leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
+    })
+    const { body: without } = await service.call('GET', '/api/agents/me/context', born)
+    expect(without.found).toEqual([])
+    expect(keysOf(without.changes)).toEqual(['weather', 'tables.copy', 'shop.tables'])
+  })
+
+  test('needs nothing to stand as it is quoted', async () => {
+    for (const about of ['They said: "copy all tables!"', '„Tabellen“ und «tables»', '"tables']) {
+      expect(keysOf((await contextOf(born.token, about)).body.found)).toContain('tables.copy')
+    }
+    expect((await contextOf(born.token, '""')).body.found).toEqual([])
+  })
+
+  test('shows a key with a prefix what it reaches, and a paused agent nothing', async () => {
+    const { body } = await service.call('POST', '/api/agents/me/keys/named', {
+      token: born.operatorToken,
+      body: { name: 'in', access: 'read', prefix: 'tables.' },
+    })
+    const { body: seen } = await contextOf(String(body.token), TASK)
+    expect(seen).toMatchObject({ pinned: [], found: [{ key: 'tables.copy' }], changes: [] })
+    expect(JSON.stringify(seen)).not.toContain('40 tables')
+    const paused = { token: born.operatorToken, body: { status: 'paused' } }
+    await service.call('PATCH', '/api/agents/me', paused)
+    expectProblem(await contextOf(born.token, TASK), 'agent_paused')
+  })
+
+  test('shows nothing as it was found that changed before its turn came', async () => {
+    const { searchMemories } = service.store
+    const app = appBeside(service, {
+      async searchMemories(...asked) {
+        const found = await searchMemories(...asked)
+        await write(service, born.token, 'tables.copy', 'Done.', 1)
+        const body = { key: 'shop.tables', versions: 'all' }
+        const token = born.operatorToken
+        await service.call('POST', `${memoryPath}/erase`, { token, body })
+        return found
+      },
+    })
+    const { text, body } = await ask(app, 'GET', pathOf(TASK), { token: born.token })
+    expect(body.found).toEqual([])
+    expect(keysOf(body.changes)).toEqual(['tables.copy', 'weather'])
+    expect(text).not.toContain('large')
+  })
+})
+
+describe('beside searches that do not end', () => {
+  let service: TestService
+  let born: Born
+  beforeAll(async () => {
+    service = await openService(embedded, { READS_PER_MINUTE: '0' })
+    born = await service.birth()
+    await write(service, born.token, 'plan', 'Step 1')
+  })
+  afterAll(() => service.close())
+
+  /** An app whose searches wait until they may begin. */
+  function waiting() {
+    const begun: (() => void)[] = []
+    const { searchMemories } = service.store
+    const app = appBeside(service, {
+      searchMemories: (...asked) =>
+        new Promise<void>((begin) => begun.push(begin)).then(() => searchMemories(...asked)),
+    })
+    const contexts: Promise<Answer>[] = []
+    const { token } = born
+    return {
+      contexts,
+      wake: (from: string) => contexts.push(ask(app, 'GET', pathOf('step'), { token, from })),
+      other: (from: string) => ask(app, 'GET', '/api/agents/me/context', { token, from }),
+      async end() {
+        let ended = false
+        const all = Promise.all(contexts).finally(() => {
+          ended = true
+        })
+        while (!ended) {
+          for (const begin of begun.splice(0)) begin()
+          await turnOfTheLoop()
+        }
+        return all
+      },
+    }
+  }
+
+  test('contexts about a task keep nobody from what is costly', async () => {
+    const { wake, other, end } = waiting()
+    for (let n = 0; n < 48; n++) wake(`192.0.2.${n % 6}`)
+    const answers = await Promise.all([other('192.0.2.0'), other('192.0.2.9')])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect((await end()).map(({ status }) => status)).toEqual(Array(48).fill(200))
+  })
+
+  test('a context is refused where a search is', async () => {
+    const { wake, contexts, end } = waiting()
+    for (let n = 0; n < 66; n++) wake('192.0.2.1')
+    expectProblem(await Promise.race(contexts), 'overloaded')
+    const codes = (await end()).map(({ status }) => status)
+    expect(codes.filter((status) => status === 503)).toHaveLength(1)
+  })
+})
+
+test.each([' ', '', 'x'.repeat(501)])('about=%j is refused', async (about) => {
+  const service = await openService(embedded)
+  const { token } = await service.birth()
+  const answer = await service.call('GET', pathOf(about), { token })
+  expectProblem(answer, 'invalid_query')
+  expect(pointersOf(answer)).toEqual(['?about'])
+  await service.close()
+})
