@@ -59,7 +59,8 @@ test.each([
   ['within a Cyrillic word', 'ж', 'я'],
   ['before an Arabic word', '', 'الكتاب'],
 ])('every character parts words, or does not, %s', (_, before, after) => {
-  const differing = characters.filter((c) => {
+  // Beyond the first two planes all is looked at in one way.
+  const differing = characters.slice(0, 0x20000).filter((c) => {
     const text = before + c + after
     return quickly(text)?.join(' ') !== thoroughly(text)?.join(' ')
   })
