@@ -5,14 +5,18 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Z
 
 const LONGEST = 60
 
-const cut = (text: string): string => {
+const cut = (text: string, longest: number): string => {
   const letters = [...oneLine(text)]
-  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join('')}…` : letters.join('')
+  return letters.length > longest ? `${letters.slice(0, longest - 1).join('')}…` : letters.join('')
 }
 
 /** Columns are as wide as their longest cell; the last is as long as it is. */
-export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => cut(String(cell ?? ''))))
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  longest = LONGEST,
+): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cut(String(cell ?? ''), longest)))
   const widths = head.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)))
   const line = (row: readonly string[]) =>
     row

@@ -96,8 +96,15 @@ export const agentCommands: readonly Command[] = [
     name: 'search',
     group: AGENTS,
     summary: 'memories that answer a question, best first',
-    parameters: [{ name: 'WORDS' }],
-    options: [PREFIX, LIMIT, ...CONNECTION],
+    details:
+      'Shows the memories that answer a question in a sentence, or have some of these words, best first: short ones whole, of others a part. What is in double quotes must stand as it is there.',
+    parameters: [{ name: 'QUESTION' }],
+    options: [
+      { name: 'match', value: 'HOW', summary: 'any word unless told', choices: ['any', 'all'] },
+      PREFIX,
+      LIMIT,
+      ...CONNECTION,
+    ],
     load: async () => (await import('./list.ts')).searchCommand,
   },
   {

@@ -1,4 +1,4 @@
-/** `agent-home list` and `search`: memories, and where words are in them. */
+/** `agent-home list` and `search`: memories, all of them or those that answer a question. */
 import type { MemoryHit, MemorySummary } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../failure.ts'
@@ -34,11 +34,19 @@ export async function listCommand(given: Given): Promise<Report> {
   return { value: { memories }, text }
 }
 
-const hitRow = ({ key, version, text, snippet }: MemoryHit) => [key, version, text ?? snippet ?? '']
+const NOTHING_FOUND = 'Nothing was found. Ask in other words, or see: agent-home list\n'
+
+/** Characters of a cell: as many as a snippet has. */
+const SNIPPET = 200
+
+const hitRow = ({ key, version, text, snippet }: MemoryHit) => [key, version, text ?? snippet]
 
 export async function searchCommand(given: Given): Promise<Report> {
-  const [words = ''] = given.args
+  const [question = ''] = given.args
   const limit = limitOf(given)
-  const memories = await atHome(given, (home) => some(home.search(words, within(given)), limit))
-  return { value: { memories }, text: table(['KEY', 'VERSION', 'WHERE'], memories.map(hitRow)) }
+  const match = given.options.match === 'all' ? 'all' : 'any'
+  const query = { ...within(given), match } as const
+  const memories = await atHome(given, (home) => some(home.search(question, query), limit))
+  const text = table(['KEY', 'VERSION', 'TEXT'], memories.map(hitRow), SNIPPET)
+  return { value: { memories }, text, ...(memories.length === 0 && { note: NOTHING_FOUND }) }
 }
