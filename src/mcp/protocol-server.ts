@@ -20,7 +20,7 @@ export type Era = 'legacy' | 'modern'
 const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
 
 const INSTRUCTIONS =
-  'This is your private home: named, versioned text memories that outlive this conversation, and that other runs of you may change too. Begin with get_context, saying in about what you are about to do, and search_memories before you assume that you know nothing. Write what you will need later with write_memory, under the version that you read; if you are told of a conflict, read again and reconcile.'
+  'This is your private home: named, versioned text memories that outlive this conversation, and that other runs of you may change too. Begin with get_context, saying in about what you are about to do, and ask search_memories a question before you assume that you know nothing. Write what you will need later with write_memory, under the version that you read; if you are told of a conflict, read again and reconcile.'
 
 /** Nothing can be sent to a client of 2025 later on: no connection of its own stays open. */
 const capabilities: Readonly<Record<Era, ServerCapabilities>> = {

@@ -33,6 +33,21 @@ const names = [
   'restore_memory',
 ]
 
+test('a search answers a question with short texts whole, and says what helps where none does', async () => {
+  born = await service.birth()
+  client = await connect(service, born.token, 'modern')
+  await write('ann', 'Ann likes green tea.\nWith honey.')
+  await write('long', `${'hay '.repeat(200)}and a tea house`)
+  await write('said', 'To be, or not to be.')
+  const ask = async (q: string) =>
+    textOf(await call('search_memories', { q })).replaceAll(/20\d\d-\S+Z/g, 'TIME')
+  expect(await ask('Who likes tea?')).toMatch(
+    /^ann, version 1, TIME, matched likes, tea:\nAnn likes green tea.\nWith honey.\n\nlong, version 1, TIME, matched tea, in part:\n….* and a tea house\n$/,
+  )
+  expect(await ask('tea "not to be"')).toBe('said, version 1, TIME:\nTo be, or not to be.\n')
+  expect(await ask('zebra')).toContain('call list_memories')
+})
+
 describe.each(eras)('a client of $version', ({ era, version }) => {
   beforeEach(async () => {
     born = await service.birth()
@@ -90,7 +105,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
       next: null,
     })
     const found = await call('search_memories', { q: 'step' })
-    expect(textOf(found)).toBe('plan, version 2: Step 1, then step 2')
+    expect(textOf(found)).toMatch(/^plan, version 2, \S+, matched step:\nStep 1, then step 2\n$/)
     const context = await call('get_context', { about: 'Which step is next?' })
     expect(context.structuredContent).toMatchObject({ found: [{ key: 'plan', matched: ['step'] }] })
     expect(textOf(context)).toContain('plan, version 2, found:\nStep 1, then step 2')

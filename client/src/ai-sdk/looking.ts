@@ -54,7 +54,10 @@ export interface SearchInput extends Omit<ListInput, 'after'> {
 }
 
 export interface Found {
-  readonly memories: readonly Pick<MemoryHit, 'key' | 'version' | 'text' | 'snippet'>[]
+  readonly memories: readonly Pick<
+    MemoryHit,
+    'key' | 'version' | 'updatedAt' | 'matched' | 'text' | 'snippet'
+  >[]
   readonly more: boolean
 }
 
@@ -73,8 +76,8 @@ const lineOf = ({ key, bytes, version, updatedAt }: MemorySummary) => ({
   updatedAt,
 })
 
-const hitOf = ({ key, version, text, snippet }: MemoryHit) => ({
-  ...{ key, version },
+const hitOf = ({ key, version, updatedAt, matched, text, snippet }: MemoryHit) => ({
+  ...{ key, version, updatedAt, matched },
   ...(text === undefined ? { snippet: snippet ?? '' } : { text }),
 })
 
@@ -152,7 +155,11 @@ export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
       'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
     inputSchema: input<SearchInput>(
       {
-        q: { type: 'string', description: 'A question or some words.' },
+        q: {
+          type: 'string',
+          description:
+            'A question or some words; what is in "double quotes" must stand as it is there.',
+        },
         prefix,
         limit: upTo(SEARCH.most, SEARCH.usual),
       },

@@ -7,7 +7,7 @@ import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { iso } from '../../time.ts'
 import { reading, type Tool } from './tool.ts'
-import { linesOf } from './words.ts'
+import { linesOf, standing } from './words.ts'
 
 /** Of a list, as JSON. One memory's metadata alone can be 24 KiB, written as escapes. */
 const PAGE_BYTES = 32_768
@@ -80,26 +80,33 @@ const searchOutput = z.object({
       z.object({
         key: z.string(),
         version: z.int(),
-        bytes: z.int(),
         updatedAt: z.string(),
         matched: z.array(z.string()).meta({ description: 'Words of q that it has.' }),
         text: z.string().optional().meta({ description: 'All of it, where it is short.' }),
-        snippet: z.string().optional(),
+        snippet: z.string().optional().meta({ description: 'Of a longer one.' }),
       }),
     )
     .meta({ description: 'Best first.' }),
   next: nextPage,
 })
 
-const hitOf = ({ key, version, bytes, updatedAt, matched, text, snippet }: SearchHit) => ({
+const hitOf = ({ key, version, updatedAt, matched, text, snippet }: SearchHit) => ({
   key,
   version,
-  bytes,
   updatedAt: iso(updatedAt),
   matched,
   text,
   snippet,
 })
+
+const NOTHING_FOUND = 'Nothing has a word of it. Ask in other words, or call list_memories.'
+
+const hitText = (hit: SearchHit): string => {
+  const { matched, text, snippet = '' } = hit
+  const why = matched.length > 0 ? `, matched ${matched.join(', ')}` : ''
+  const part = text === undefined ? ', in part' : ''
+  return `${standing(hit)}${why}${part}:\n${text ?? snippet}\n`
+}
 
 export const searchMemories: Tool<typeof searchInput> = {
   ...reading,
@@ -114,11 +121,8 @@ export const searchMemories: Tool<typeof searchInput> = {
     const found = await searchInTurn(home, client, identity, query)
     const memories = found.hits.map(hitOf)
     const next = found.next ? cursorText(found.next) : null
-    const lines = memories.map(
-      ({ key, version, text, snippet }) => `${key}, version ${version}: ${text ?? snippet}`,
-    )
     return {
-      text: linesOf(lines, 'Nothing was found here.', more(next)),
+      text: linesOf(found.hits.map(hitText), NOTHING_FOUND, more(next)),
       json: JSON.stringify({ memories, next }),
     }
   },

@@ -3,7 +3,11 @@ import type { Memory } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
 
 /** A memory's name and how it stands, before its text. */
-export const standing = ({ key, version, updatedAt }: Memory): string =>
+export const standing = ({
+  key,
+  version,
+  updatedAt,
+}: Pick<Memory, 'key' | 'version' | 'updatedAt'>): string =>
   `${key}, version ${version}, ${iso(updatedAt)}`
 
 const metadataLine = ({ metadata }: Memory): string =>

@@ -37,7 +37,7 @@ describe('the memory tools', () => {
       use('append_memory', { key: 'log', text: ' Slept.' }),
       use('list_memories', {}),
       use('list_memories', { prefix: 'pl' }),
-      use('search_memories', { q: 'woke' }),
+      use('search_memories', { q: 'When was it that I woke?' }),
       use('get_context', { about: 'Wake up', bytes: 4_000 }),
       use('delete_memory', { key: 'log', expectedVersion: 2 }),
       use('read_memory', { key: 'log' }),
@@ -59,7 +59,12 @@ describe('the memory tools', () => {
       { saved: { key: 'log', version: 2, updatedAt } },
       { memories: [log, planned], next: null },
       { memories: [planned], next: null },
-      { memories: [{ key: 'log', version: 2, snippet: 'Woke up. Slept.' }], more: false },
+      {
+        memories: [
+          { key: 'log', version: 2, updatedAt, matched: ['woke'], text: 'Woke up. Slept.' },
+        ],
+        more: false,
+      },
       expect.objectContaining({
         memoryCount: 2,
         pinned: [expect.objectContaining({ key: 'plan' })],
@@ -117,27 +122,32 @@ describe('the memory tools', () => {
     const { home } = await opened.born()
     const keys = Array.from({ length: 130 }, (_, n) => `m${String(n).padStart(4, '0')}`)
     await Promise.all(keys.map((key) => home.write(key, 'A word.', { expectedVersion: 0 })))
+    const hay = 'Hay. '.repeat(200)
+    await home.write('hay', `${hay}A needle.`, { expectedVersion: 0 })
     const { told } = await drive(
       home,
-      use('list_memories', { limit: 1_000 }),
+      use('list_memories', { limit: 1_000, prefix: 'm' }),
       use('list_memories', { limit: 1_000, after: 'm0099' }),
-      use('list_memories', { limit: 'many' }),
+      use('list_memories', { limit: 'many', prefix: 'm' }),
       use('search_memories', { q: 'word', limit: 1_000 }),
       use('search_memories', { q: 'word', limit: -1 }),
+      use('search_memories', { q: 'Where is a needle?' }),
     )
     const pages = valuesOf(told) as {
-      memories: { key: string }[]
+      memories: { key: string; snippet?: string }[]
       next?: string | null
       more?: boolean
     }[]
-    expect(pages.map(({ memories }) => memories.length)).toEqual([100, 30, 50, 25, 10])
+    expect(pages.map(({ memories }) => memories.length)).toEqual([100, 30, 50, 25, 10, 1])
     expect(pages.map(({ next, more }) => next ?? more)).toEqual([
       'm0099',
       undefined,
       'm0049',
       true,
       true,
+      false,
     ])
+    expect(pages.at(-1)?.memories[0]?.snippet).toMatch(/^….*Hay. A needle.$/)
     expect(pages.slice(0, 2).flatMap(({ memories }) => memories.map(({ key }) => key))).toEqual(
       keys,
     )
