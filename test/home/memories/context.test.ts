@@ -263,6 +263,19 @@ describe('the context', () => {
     expect(Math.max(...over)).toBeGreaterThan(-SLACK)
   })
 
+  test('has room for every count where nothing else fits', async () => {
+    const pinned: Kept = { text: 'tables', note: '', pinned: true }
+    const token = await homeOf({ purpose: '\u0001'.repeat(780) }, Array(20).fill(pinned))
+    const { context } = await contextOf(token, 20_000, 'tables')
+    const leftOut = { purpose: false, pinned: 20, found: 15, memories: 20 }
+    const none = { ...context, pinned: [], found: [], changes: [], leftOut }
+    const { text, context: least } = await contextOf(token, sizeOf(none), 'tables')
+    expect(least.leftOut).toEqual(leftOut)
+    expect(Buffer.byteLength(text)).toBe(sizeOf(none))
+    const less = await contextOf(token, sizeOf(none) - 1, 'tables')
+    expect(less.context.leftOut.purpose).toBe(true)
+  })
+
   test.each([
     { large: 60, small: ['k02', 'k01', 'k00'] },
     { large: 200, small: [] },
@@ -284,7 +297,7 @@ describe('the context', () => {
     found.map(({ key, text }) => (text === undefined ? key : `${key} whole`))
 
   test('pinned memories that would fill it leave room to what is found, and to changes', async () => {
-    const pinned = { text: 'x'.repeat(1_200), note: '', pinned: true }
+    const pinned = { ...about(1_200), text: `chess ${'x'.repeat(1_200)}`, pinned: true }
     const memories = [...Array(3).fill(about(1_000)), ...Array(5).fill(pinned), other]
     const token = await homeOf({}, memories)
     const { context } = await contextOf(token, 8_000, 'Copy the tables')
@@ -308,11 +321,17 @@ describe('the context', () => {
     expect(formsOf(alone.context)).toEqual(['k00 whole'])
   })
 
-  test('what is found leaves room to the newest', async () => {
-    const token = await homeOf({}, [...Array(30).fill(about(150)), other])
-    const { context } = await contextOf(token, 8_000, 'tables')
-    expect(context.leftOut.found).toBeGreaterThan(0)
-    expect(context.changes.map(({ key }) => key)).toContain('k30')
+  test('what is found leaves room to the newest, and one is looked for in 400 bytes', async () => {
+    const token = await homeOf({}, [...Array(60).fill(about(150)), other])
+    for (const [bytes, most] of [
+      [8_000, 20],
+      [8_001, 21],
+      [65_536, 50],
+    ] as const) {
+      const { context } = await contextOf(token, bytes, 'tables')
+      expect(context.found.length + context.leftOut.found).toBe(most)
+      expect(context.changes.map(({ key }) => key)).toContain('k60')
+    }
   })
 
   test.each(['1999', '65537', '8e3', '-1', '', '8000.5'])('bytes=%s is refused', async (bytes) => {
