@@ -26,8 +26,6 @@ const calls = [
   call('list_memories'),
   call('search_memories', { q: 'step' }),
   call('search_memories', { q: 'absent' }),
-  call('get_context', { about: 'Take the next step of the plan' }),
-  call('get_context', { about: ' ' }),
   call('delete_memory', { key: 'plan', expectedVersion: 2 }),
   call('read_memory', { key: 'plan' }),
   call('write_memory', { ...plan, expectedVersion: 2 }),
@@ -81,5 +79,16 @@ const ofToday: Part = async (visit) => {
   await ask('no method', 'ping', {})
 }
 
-/** Reads without a limit: a context would tell the second in which it was made. */
-export const mcp: Scene = { env: { READS_PER_MINUTE: '0' }, parts: { ofYesterday, ofToday } }
+const waking: Part = async (visit) => {
+  const { token: bearer } = await bear(visit)
+  const ask = (title: string, json: unknown) => visit.ask(title, 'POST /mcp', { bearer, json })
+  await ask('a memory', call('write_memory', { ...plan, expectedVersion: 0 }))
+  await ask('about a task', call('get_context', { about: 'Take the next step of the plan' }))
+  await ask('about nothing', call('get_context', { about: ' ' }))
+}
+
+/** A context would tell the second in which it was made, where there is a limit. */
+export const mcp: readonly Scene[] = [
+  { env: { READS_PER_MINUTE: '0' }, parts: { ofYesterday, ofToday } },
+  { env: { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }, parts: { waking } },
+]
