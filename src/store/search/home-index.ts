@@ -4,7 +4,8 @@
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { isPinned } from '../change.ts'
-import { indexable, tokensOf } from './tokens.ts'
+import { indexable } from './tokens.ts'
+import { type Terms, Vocabulary } from './vocabulary.ts'
 
 export interface IndexedMemory {
   readonly key: string
@@ -53,26 +54,16 @@ const SCHEMA = `
   CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
   CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);`
 
-/** Of what is being built, FTS5 keeps so much before it sorts it in: an eighth of the time. */
-const HASH_BYTES = 8 * 1_048_576
-const DEFAULT_HASH_BYTES = 1_048_576
-const DEFAULT_MERGE = 4
+/**
+ * While much is put, FTS5 keeps so much before it sorts it in, and merges nothing: it would do it
+ * all at once. It is told to at the end, some pages at a time.
+ */
+const FILLING = { hashsize: 2 * 1_048_576, automerge: 0, crisismerge: 1_999, usermerge: 2 }
+const KEEPING = { hashsize: 1_048_576, automerge: 4, crisismerge: 16, usermerge: 4 }
+const PAGES_PER_TURN = 128
 
 /** What a memory takes here, roughly, beside FTS5's pages. */
 const DOC_BYTES = 256
-
-/** Beyond any word: nothing that is longer is looked for by its parts. */
-const LONGEST_TERM = 40
-
-/** Terms that begin alike, and terms of which some may hold a word: what one look goes through. */
-export const MOST_ALIKE = 2_000
-const MOST_TERMS = 200_000
-const TERMS_PER_TURN = 5_000
-
-/** Appended terms, in characters, after which the list is made anew. */
-const MOST_APPENDED = 262_144
-
-const LAST = '\u{10ffff}'
 
 /** Reads all rows of a statement, as tuples. */
 function tuples<Values extends (string | number)[], Row>(db: DatabaseSync, sql: string) {
@@ -85,52 +76,6 @@ function tuples<Values extends (string | number)[], Row>(db: DatabaseSync, sql: 
 const unescaped = (metadata: string): string =>
   metadata.includes('\\') ? JSON.stringify(JSON.parse(metadata)) : metadata
 
-/** Terms that may be there, each on a line of its own, between newlines. */
-class Vocabulary {
-  #list: string | undefined
-  #appended = 0
-  /** A list that is made while something is put lacks it. */
-  #puts = 0
-  readonly #listed: (after: string, most: number) => [string][]
-
-  constructor(db: DatabaseSync) {
-    this.#listed = tuples(db, 'SELECT term FROM terms WHERE term > ? LIMIT +?')
-  }
-
-  /** Terms that are gone stay: whatever is looked up by them is found nowhere. */
-  append({ key, text, metadata }: IndexedMemory): void {
-    this.#puts++
-    if (this.#list === undefined) return
-    const tokens = new Set([key, text, unescaped(metadata)].flatMap(tokensOf))
-    const added = [...tokens].filter((token) => token.length <= LONGEST_TERM).join('\n')
-    this.#list += `${added}\n`
-    this.#appended += added.length
-    if (this.#appended > MOST_APPENDED) this.#list = undefined
-  }
-
-  async read(turn: () => Promise<void>): Promise<string> {
-    if (this.#list !== undefined) return this.#list
-    const puts = this.#puts
-    let list = '\n'
-    let after = ''
-    for (let count = 0; count < MOST_TERMS; count += TERMS_PER_TURN) {
-      const terms = this.#listed(after, TERMS_PER_TURN)
-      for (const [term] of terms) if (term.length <= LONGEST_TERM) list += `${term}\n`
-      if (terms.length < TERMS_PER_TURN) break
-      after = terms.at(-1)?.[0] ?? after
-      await turn()
-    }
-    if (puts !== this.#puts) return list
-    this.#appended = 0
-    this.#list = list
-    return list
-  }
-
-  get bytes(): number {
-    return 2 * (this.#list?.length ?? 0)
-  }
-}
-
 export class HomeIndex {
   readonly #db = new DatabaseSync(':memory:')
   readonly #docs = new Map<number, Doc>()
@@ -142,15 +87,17 @@ export class HomeIndex {
   readonly #drop: StatementSync
   readonly #configure: StatementSync
   readonly #pages: () => [number][]
-  readonly #alike: (from: string, to: string, most: number) => [string][]
   readonly #postings: (term: string, most: number) => [string][]
   readonly #having: (term: string) => [number][]
-  readonly #matching: (expression: string) => [number][]
+  readonly #matching: (expression: string, from: number, to: number) => [number][]
+  readonly #changes: () => [number][]
 
   constructor() {
     const db = this.#db
     db.exec(SCHEMA)
-    this.#vocabulary = new Vocabulary(db)
+    this.#vocabulary = new Vocabulary(
+      tuples(db, 'SELECT term FROM terms WHERE term > ? AND term < ? LIMIT +?'),
+    )
     this.#insert = db.prepare('INSERT INTO words (rowid, key, text, metadata) VALUES (?, ?, ?, ?)')
     this.#drop = db.prepare('DELETE FROM words WHERE rowid = ?')
     // What FTS5 writes then is numbered beyond what a number holds, and the driver tells it.
@@ -160,10 +107,15 @@ export class HomeIndex {
       db,
       'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size',
     )
-    this.#alike = tuples(db, 'SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT +?')
     this.#postings = tuples(db, POSTINGS)
     this.#having = tuples(db, 'SELECT doc FROM terms WHERE term = ?')
-    this.#matching = tuples(db, 'SELECT rowid FROM words WHERE words MATCH ?')
+    // FTS5 begins at the first id, and ends at the last, only where they are integers.
+    this.#matching = tuples(
+      db,
+      `SELECT rowid FROM words WHERE words MATCH ?
+       AND rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)`,
+    )
+    this.#changes = tuples(db, 'SELECT total_changes()')
   }
 
   get docs(): ReadonlyMap<number, Doc> {
@@ -175,43 +127,56 @@ export class HomeIndex {
     return this.#length / this.#docs.size
   }
 
-  put(memory: IndexedMemory): void {
-    const { key, updatedAt } = memory
-    this.remove(key)
-    const [text, metadata] = [indexable(memory.text), indexable(unescaped(memory.metadata))]
-    const id = ++this.#lastId
-    const length = text.length + metadata.length
-    this.#insert.run(id, indexable(key), text, metadata)
-    this.#docs.set(id, { id, key, length, updatedAt, pinned: isPinned(memory.metadata) })
+  /** A memory keeps its id, so that a search that goes on meanwhile does not lose it. */
+  put({ key, updatedAt, ...memory }: IndexedMemory): void {
+    const metadata = unescaped(memory.metadata)
+    const texts = [memory.text, metadata].map(indexable)
+    const id = this.#ids.get(key) ?? ++this.#lastId
+    const length = texts.reduce((sum, text) => sum + text.length, 0)
+    this.#take(id)
+    this.#insert.run(id, indexable(key), ...texts)
+    this.#docs.set(id, { id, key, length, updatedAt, pinned: isPinned(metadata) })
     this.#ids.set(key, id)
     this.#length += length
-    this.#vocabulary.append(memory)
+    this.#vocabulary.add(key, memory.text, metadata)
   }
 
   remove(key: string): void {
     const id = this.#ids.get(key)
     if (id === undefined) return
-    this.#drop.run(id)
-    this.#length -= this.#docs.get(id)?.length ?? 0
+    this.#take(id)
     this.#docs.delete(id)
     this.#ids.delete(key)
   }
 
+  #take(id: number): void {
+    const doc = this.#docs.get(id)
+    if (!doc) return
+    this.#drop.run(id)
+    this.#length -= doc.length
+  }
+
   /** Puts many: nothing else may be done with the index meanwhile. */
-  async fill<T>(work: () => Promise<T>): Promise<T> {
-    this.#configure.run('hashsize', HASH_BYTES)
-    this.#configure.run('automerge', 0)
+  async fill<T>(work: () => Promise<T>, turn: () => Promise<void>): Promise<T> {
+    this.#tune(FILLING)
     this.#db.exec('BEGIN')
     const result = await work()
     this.#db.exec('COMMIT')
-    this.#configure.run('hashsize', DEFAULT_HASH_BYTES)
-    this.#configure.run('automerge', DEFAULT_MERGE)
+    for (let before = -1; before < this.#changed() - 1; await turn()) {
+      before = this.#changed()
+      this.#configure.run('merge', PAGES_PER_TURN)
+    }
+    this.#tune(KEEPING)
     return result
   }
 
-  /** The first terms, in their order, that begin so. */
-  termsFrom(beginning: string): string[] {
-    return this.#alike(beginning, beginning + LAST, MOST_ALIKE).map(([term]) => term)
+  #tune(options: Readonly<Record<string, number>>): void {
+    for (const [option, value] of Object.entries(options)) this.#configure.run(option, value)
+  }
+
+  #changed(): number {
+    const [[changes] = [0]] = this.#changes()
+    return changes
   }
 
   /** In the order of the memories' ids. */
@@ -226,13 +191,13 @@ export class HomeIndex {
     return memories
   }
 
-  /** Ids of what an expression of FTS5 matches. */
-  matching(expression: string): Set<number> {
-    return new Set(this.#matching(expression).map(([id]) => id))
+  /** Ids, from one to another, of what an expression of FTS5 matches. */
+  matching(expression: string, from: number, to: number): readonly number[] {
+    return this.#matching(expression, from, to).map(([id]) => id)
   }
 
-  /** Terms that may be there, each on a line of its own, between newlines. */
-  vocabulary(turn: () => Promise<void>): Promise<string> {
+  /** Terms that may be there. */
+  terms(turn: () => Promise<void>): Promise<Terms> {
     return this.#vocabulary.read(turn)
   }
 

@@ -111,7 +111,7 @@ class Filling {
   async #build(identity: Identity, entry: Entry): Promise<Refreshed> {
     const position = await this.#positionOf(identity)
     if ('outcome' in position) return position
-    const filled = await entry.index.fill(() => this.#fill(identity, entry))
+    const filled = await entry.index.fill(() => this.#fill(identity, entry), this.#turn)
     if (filled.outcome === 'up_to_date') entry.at = position
     return filled
   }

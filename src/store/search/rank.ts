@@ -1,8 +1,16 @@
 /** Which memories answer a query, best first: BM25+ over words and their variants. */
 import { type Doc, docIdOf, type HomeIndex, isInKey, type Posting, placeOf } from './home-index.ts'
+import { required } from './required.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { parseQuery, type Query, type QueryWord } from './tokens.ts'
-import { holdingWord, misspellingsOf, SAME_MEANING, type Variants, variantsOf } from './variants.ts'
+import { parseQuery, type QueryWord } from './tokens.ts'
+import {
+  type Dictionary,
+  holdingWord,
+  misspellingsOf,
+  SAME_MEANING,
+  type Variants,
+  variantsOf,
+} from './variants.ts'
 
 /** BM25+ with its usual names. Chosen by `npm run bench -- find`. */
 const K1 = 1
@@ -25,9 +33,18 @@ const TELLING_MEMORIES = 100
 /** From this weight on a variant tells how rare the word is. */
 const SAME_WORD = 0.8
 
-/** Places that are looked at for a word and for a query. */
+/**
+ * What is looked at for a query: of the terms of the index, then of the variants of its words, and
+ * then of their places. Words stand for themselves alone beyond it.
+ */
+const LOOKS = 3_000_000
+const VARIANTS = 4_000
+const PLACES = 200_000
 const PLACES_PER_TERM = 50_000
-const PLACES_PER_QUERY = 200_000
+
+/** What is ranked, and compared by places, without a pause. */
+const RANKED_PER_TURN = 256
+const COMPARED_PER_TURN = 4
 
 /** Of the best so many are compared by the places of their words. */
 const COMPARED = 100
@@ -47,7 +64,8 @@ interface Match {
 
 interface Found {
   readonly word: QueryWord
-  readonly variants: Variants
+  /** What it stands for. */
+  readonly terms: readonly string[]
   readonly inverseFrequency: number
   readonly matches: ReadonlyMap<number, Match>
 }
@@ -97,23 +115,33 @@ function addPosting(
   }
 }
 
-/** In the order of the terms, so that one index ranks as another with the same memories. */
-async function matchesIn({ index, most, turn }: Sought, variants: Variants, left: number) {
+/** In an order that is the same in every index with the same memories: what counts most first. */
+const inOrder = (variants: Variants): readonly (readonly [string, number])[] =>
+  [...variants].toSorted(([a, weight], [b, other]) => other - weight || (a < b ? -1 : 1))
+
+/** What may still be looked at for the query. */
+interface Left {
+  variants: number
+  places: number
+}
+
+async function matchesIn({ index, left, most, turn }: Sought, variants: Variants) {
   const matches = new Map<number, Match>()
   const same = new Set<number>()
-  let places = 0
-  for (const [term, weight] of [...variants].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  const looked = inOrder(variants).slice(0, Math.max(1, left.variants))
+  left.variants -= looked.length
+  for (const [term, weight] of looked) {
+    await turn()
     if (index.memoriesWith(term) > most) continue
-    const found = index.postings(term, Math.min(PLACES_PER_TERM, left - places))
+    const found = index.postings(term, Math.min(PLACES_PER_TERM, left.places))
     for (const posting of found) {
       addPosting(matches, posting, term, weight)
       if (weight >= SAME_WORD) same.add(docIdOf(posting))
     }
-    places += found.length
-    if (places >= left) break
-    await turn()
+    left.places -= found.length
   }
-  return { matches, places, having: same.size || matches.size }
+  const terms = looked.map(([term]) => term)
+  return { matches, terms, having: same.size || matches.size }
 }
 
 const weighsAsSame = (matches: ReadonlyMap<number, Match>): boolean =>
@@ -121,30 +149,30 @@ const weighsAsSame = (matches: ReadonlyMap<number, Match>): boolean =>
 
 interface Sought {
   readonly index: HomeIndex
-  readonly vocabulary: string
+  readonly dictionary: Dictionary
+  readonly left: Left
   readonly all: boolean
   /** Terms that more memories have are left out. */
   readonly most: number
   readonly turn: Turn
 }
 
-async function findWords(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
-  const { index, vocabulary, all } = sought
-  const found: Found[] = []
-  let left = PLACES_PER_QUERY
-  for (const word of words) {
-    let variants = (all ? holdingWord : variantsOf)(index, word.token, vocabulary)
-    let its = await matchesIn(sought, variants, left)
-    if (!all && !weighsAsSame(its.matches)) {
-      variants = new Map([...misspellingsOf(word.token, vocabulary), ...variants])
-      its = await matchesIn(sought, variants, left)
-    }
-    left -= its.places
-    const { matches, having } = its
-    const inverseFrequency = inverseFrequencyOf(index, having)
-    if (matches.size > 0) found.push({ word, variants, inverseFrequency, matches })
+async function findWord(sought: Sought, word: QueryWord): Promise<Found> {
+  const { index, dictionary, all } = sought
+  const variants = await (all ? holdingWord : variantsOf)(dictionary, word.token)
+  let found = await matchesIn(sought, variants)
+  if (!all && !weighsAsSame(found.matches)) {
+    const near = await misspellingsOf(dictionary, word.token)
+    if (near.size > 0) found = await matchesIn(sought, new Map([...near, ...variants]))
   }
-  return found
+  const { matches, terms, having } = found
+  return { word, terms, inverseFrequency: inverseFrequencyOf(index, having), matches }
+}
+
+async function findWords(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const word of words) found.push(await findWord(sought, word))
+  return found.filter(({ matches }) => matches.size > 0)
 }
 
 function mostOf(memories: number): number {
@@ -157,12 +185,12 @@ const inverseFrequencyOf = ({ docs }: HomeIndex, having: number): number =>
 
 /** A common word alone finds nothing; of what others find it tells whether it is there. */
 function presenceOf(index: HomeIndex, word: QueryWord, found: readonly Found[]): Found {
-  const having = index.matching(`"${word.token}"`)
+  const having = new Set(index.matching(`"${word.token}"`, 0, Number.MAX_SAFE_INTEGER))
   const match = { weight: 1, term: word.token, frequency: 1, places: [] }
   const ids = found.flatMap(({ matches }) => [...matches.keys()]).filter((id) => having.has(id))
   return {
     word,
-    variants: new Map([[word.token, 1]]),
+    terms: [word.token],
     inverseFrequency: inverseFrequencyOf(index, having.size),
     matches: new Map(ids.map((id) => [id, match])),
   }
@@ -176,7 +204,12 @@ async function findTelling(sought: Sought, words: readonly QueryWord[]): Promise
   const [rare, common] = split(telling, ({ token }) => index.memoriesWith(token) <= most)
   const found = await findWords({ ...sought, most }, rare)
   if (found.length > 0) {
-    return [...found, ...common.map((word) => presenceOf(index, word, found))]
+    const present: Found[] = []
+    for (const word of common) {
+      present.push(presenceOf(index, word, found))
+      await sought.turn()
+    }
+    return [...found, ...present]
   }
   const alone = await findWords(sought, common)
   return alone.length > 0 ? alone : findWords(sought, stop)
@@ -219,43 +252,30 @@ const better = (a: Ranked, b: Ranked): number =>
   b.doc.updatedAt - a.doc.updatedAt ||
   (a.doc.key < b.doc.key ? -1 : 1)
 
-function order(index: HomeIndex, found: readonly Found[], candidates: readonly Doc[]): Ranked[] {
-  const average = index.averageLength || 1
-  const ranked = candidates
-    .map((doc) => {
-      const relativeLength = doc.length / average
-      const score = found.reduce((sum, word) => {
-        const match = word.matches.get(doc.id)
-        return match ? sum + scoreOf(word, match, relativeLength) : sum
-      }, 0)
-      return { doc, score }
-    })
-    .toSorted(better)
-  const compared = ranked
-    .slice(0, COMPARED)
-    .map(({ doc, score }) => ({ doc, score: score + togetherness(found, doc.id) }))
-  return [...compared.toSorted(better), ...ranked.slice(COMPARED)]
-}
-
-const phraseOf = (tokens: readonly string[]): string => {
-  const [only = ''] = tokens
-  return tokens.length === 1 && [...only].length === 1 ? `"${only}"*` : `"${tokens.join(' ')}"`
-}
-
-const anyOf = (variants: Variants): string =>
-  `(${Array.from(variants.keys(), (term) => `"${term}"`).join(' OR ')})`
-
-/** Ids of what has every phrase, and every word where all must be there; undefined: any will do. */
-function required(
+async function order(
   index: HomeIndex,
-  { words, phrases }: Query,
   found: readonly Found[],
-  all: boolean,
-): ReadonlySet<number> | undefined {
-  if (all && found.length < words.length) return new Set()
-  const each = all ? found.map(({ variants }) => anyOf(variants)) : []
-  const expression = [...phrases.map(phraseOf), ...each].join(' AND ')
-  return expression === '' ? undefined : index.matching(expression)
+  candidates: readonly Doc[],
+  turn: Turn,
+): Promise<Ranked[]> {
+  const average = index.averageLength || 1
+  const ranked: Ranked[] = []
+  for (const doc of candidates) {
+    const relativeLength = doc.length / average
+    const score = found.reduce((sum, word) => {
+      const match = word.matches.get(doc.id)
+      return match ? sum + scoreOf(word, match, relativeLength) : sum
+    }, 0)
+    ranked.push({ doc, score })
+    if (ranked.length % RANKED_PER_TURN === 0) await turn()
+  }
+  ranked.sort(better)
+  const compared: Ranked[] = []
+  for (const { doc, score } of ranked.slice(0, COMPARED)) {
+    compared.push({ doc, score: score + togetherness(found, doc.id) })
+    if (compared.length % COMPARED_PER_TURN === 0) await turn()
+  }
+  return [...compared.toSorted(better), ...ranked.slice(COMPARED)]
 }
 
 export async function rank(
@@ -263,15 +283,21 @@ export async function rank(
   { q, all, isWanted }: RankedQuery,
   turn: Turn,
 ): Promise<Ranking> {
-  const query = parseQuery(q, all)
-  const vocabulary = await index.vocabulary(turn)
-  const sought = { index, vocabulary, all, most: index.docs.size, turn }
-  const found = await (all ? findWords : findTelling)(sought, query.words)
-  const ids = required(index, query, found, all)
+  const { words, phrases } = parseQuery(q, all)
+  const dictionary = { terms: await index.terms(turn), allowance: { looks: LOOKS }, turn }
+  const left = { variants: VARIANTS, places: PLACES }
+  const sought = { index, dictionary, left, all, most: index.docs.size, turn }
+  const found = await (all ? findWords : findTelling)(sought, words)
+  const groups = all ? found.map(({ terms }) => terms) : []
+  const ids =
+    all && found.length < words.length
+      ? new Set<number>()
+      : await required(index, { phrases, groups }, dictionary)
   const candidates = ids ?? new Set(found.flatMap(({ matches }) => [...matches.keys()]))
   const docs = [...candidates].flatMap((id) => index.docs.get(id) ?? []).filter(isWanted)
+  const ranked = await order(index, found, docs, turn)
   return {
-    docs: order(index, found, docs).map(({ doc }) => doc),
+    docs: ranked.map(({ doc }) => doc),
     matchesOf: (id) =>
       found.flatMap(({ word, matches }) => {
         const match = matches.get(id)

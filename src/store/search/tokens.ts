@@ -107,11 +107,27 @@ const wordsIn = (text: string): readonly QueryWord[] =>
 
 const QUOTED = /"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»/gu
 
+/** A phrase ends where one of its tokens is there once more: a home could hold nothing else. */
+const MOST_REPEATED = 4
+
+function cut(phrases: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const times = new Map<string, number>()
+  const isTooMuch = (token: string): boolean => {
+    times.set(token, (times.get(token) ?? 0) + 1)
+    return (times.get(token) ?? 0) > MOST_REPEATED
+  }
+  return phrases
+    .map((tokens) => {
+      const end = tokens.findIndex(isTooMuch)
+      return end < 0 ? tokens : tokens.slice(0, end)
+    })
+    .filter(({ length }) => length > 0)
+}
+
 /** `all`: runs without spaces are phrases, for their pairs alone say less than they do. */
 export function parseQuery(q: string, all: boolean): Query {
   const words = new Map(wordsIn(q).map((word) => [word.token, word]))
   const quoted = [...q.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
   const runs = all ? (foldedText(q).match(UNSPACED) ?? []) : []
-  const phrases = [...quoted, ...runs].map(soughtIn).filter(({ length }) => length > 0)
-  return { words: [...words.values()], phrases }
+  return { words: [...words.values()], phrases: cut([...quoted, ...runs].map(soughtIn)) }
 }

@@ -1,7 +1,7 @@
 /** Which words of an index a word of a query stands for, and how much each counts. */
 import { stemmer } from 'stemmer'
-import type { HomeIndex } from './home-index.ts'
 import { isUnspaced } from './tokens.ts'
+import { type Allowance, COMPARISON, type Terms } from './vocabulary.ts'
 
 /** What a variant counts, where the very word counts 1. Chosen by `npm run bench -- find`. */
 const WEIGHTS = {
@@ -31,18 +31,27 @@ const COMPOUND = 8
 /** Words that share so much are one, with endings as long: підписує and підписуватиме. */
 const LONG = 6
 const MOST_ENDING = 3
+/** What is longer stands for itself alone. */
+const LONGEST_WORD = 40
 
-/** Of nouns, at the end of a compound. */
-const ENDINGS = new Set(['', 'e', 's', 'n', 'en', 'er', 'es'])
-
-/** Variants by the vocabulary: the first in alphabetical order. */
+/** Variants of one kind, the first in their order, and terms that are compared for them. */
 const MOST_VARIANTS = 200
-const MOST_HOLDING = 2_000
+const MOST_ALIKE = 2_000
 
 /** Between the parts of a German compound. */
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'] as const
 
+/** Of nouns, at the end of a compound. */
+const ENDINGS: ReadonlySet<string> = new Set(['', ...'e s n en er es'.split(' ')])
+
 export type Variants = ReadonlyMap<string, number>
+
+/** Where variants are looked up. */
+export interface Dictionary {
+  readonly terms: Terms
+  readonly allowance: Allowance
+  readonly turn: () => Promise<void>
+}
 
 const LATIN = /^[a-z]+$/
 /** Scripts of languages whose nouns have many endings. */
@@ -74,9 +83,15 @@ function likeness(word: string, stem: string | undefined, term: string): number 
   return isLong || (shared === word.length && shared >= TELLING) ? WEIGHTS.beginning : 0
 }
 
+function withoutShared(a: string, b: string): readonly [string, string] {
+  const start = sharedBeginning(a, b)
+  let end = 0
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  return [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+}
+
 /** Optimal string alignment: letters that are missing, added, other or swapped. */
-function isNear(a: string, b: string, most: number): boolean {
-  if (Math.abs(a.length - b.length) > most) return false
+function distance(a: string, b: string): number {
   let before: number[] = []
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
@@ -90,7 +105,14 @@ function isNear(a: string, b: string, most: number): boolean {
     before = above
     above = row
   }
-  return (above[b.length] ?? 0) <= most
+  return above[b.length] ?? 0
+}
+
+/** Most terms differ by so much that it need not be counted. */
+function isNear(word: string, term: string, most: number): boolean {
+  if (Math.abs(word.length - term.length) > most) return false
+  const [a, b] = withoutShared(word, term)
+  return (most > 1 || a.length <= 2) && distance(a, b) <= most
 }
 
 /** Every way in which a long word may be two. */
@@ -103,42 +125,9 @@ function* partsOf(word: string): Generator<readonly [string, string]> {
   }
 }
 
-const has = (index: HomeIndex, term: string): boolean => index.memoriesWith(term) > 0
-
-function* compoundParts(index: HomeIndex, word: string): Generator<string> {
-  if (word.length < COMPOUND || has(index, word)) return
-  for (const parts of partsOf(word)) if (parts.every((part) => has(index, part))) yield* parts
-}
-
-/** Terms of the vocabulary that hold a word, and where; those that hold it twice come twice. */
-function* termsHolding(word: string, vocabulary: string): Generator<readonly [string, number]> {
-  for (let at = vocabulary.indexOf(word); at >= 0; at = vocabulary.indexOf(word, at + 1)) {
-    const start = vocabulary.lastIndexOf('\n', at) + 1
-    yield [vocabulary.slice(start, vocabulary.indexOf('\n', at)), at - start]
-  }
-}
-
-/** Each once, the first in alphabetical order: an index that grew otherwise gives the same. */
-const firstOf = (terms: Iterable<string>, most: number): readonly string[] =>
-  [...new Set(terms)].toSorted().slice(0, most)
-
-/** Compounds that end with the word, in any of its endings. */
-function* compoundsEndingWith(word: string, vocabulary: string): Generator<string> {
-  for (const [term, at] of termsHolding(word, vocabulary)) {
-    if (at >= MOST_ENDING && ENDINGS.has(term.slice(at + word.length))) yield term
-  }
-}
-
-function* near(word: string, vocabulary: string): Generator<string> {
-  if (word.length < TELLING || word.length > 3 * COMPOUND || DIGIT.test(word)) return
-  const most = word.length >= COMPOUND ? 2 : 1
-  const first = `\n${word[0]}`
-  for (let at = vocabulary.indexOf(first); at >= 0; at = vocabulary.indexOf(first, at + 1)) {
-    const end = vocabulary.indexOf('\n', at + 1)
-    if (Math.abs(end - at - 1 - word.length) > most) continue
-    const term = vocabulary.slice(at + 1, end)
-    if (isNear(word, term, most)) yield term
-  }
+function* compoundParts({ terms }: Dictionary, word: string): Generator<string> {
+  if (word.length < COMPOUND || word.length > LONGEST_WORD || terms.has(word)) return
+  for (const parts of partsOf(word)) if (parts.every((part) => terms.has(part))) yield* parts
 }
 
 function collect() {
@@ -152,45 +141,69 @@ function collect() {
 }
 
 /** One character of a script without spaces begins pairs; a pair is itself. */
-const unspacedVariants = (index: HomeIndex, token: string): Variants =>
-  new Map(
-    [token, ...([...token].length === 1 ? index.termsFrom(token) : [])].map((term) => [term, 1]),
-  )
+export async function unspacedTerms(dictionary: Dictionary, token: string) {
+  const begun = [...token].length === 1 ? await beginningWith(dictionary, token) : []
+  return [token, ...begun]
+}
+
+const unspacedVariants = async (dictionary: Dictionary, token: string): Promise<Variants> =>
+  new Map((await unspacedTerms(dictionary, token)).map((term) => [term, 1]))
+
+const beginningWith = (
+  { terms, allowance, turn }: Dictionary,
+  beginning: string,
+): Promise<readonly string[]> =>
+  terms.find({ beginning, test: () => true, most: MOST_ALIKE, cost: COMPARISON }, allowance, turn)
+
+function endsWith(term: string, word: string): boolean {
+  const at = term.lastIndexOf(word)
+  return at >= MOST_ENDING && ENDINGS.has(term.slice(at + word.length))
+}
 
 /** Terms that mean what the word means, or nearly; some of them may be in no memory. */
-export function variantsOf(index: HomeIndex, word: string, vocabulary: string): Variants {
-  if (isUnspaced(word)) return unspacedVariants(index, word)
+export async function variantsOf(dictionary: Dictionary, word: string): Promise<Variants> {
+  if (isUnspaced(word)) return unspacedVariants(dictionary, word)
   const { weights, add } = collect()
   add(1, word)
+  if (word.length > LONGEST_WORD) return weights
   if (DIGIT.test(word)) {
-    if (word.length >= TELLING) add(WEIGHTS.beginning, ...index.termsFrom(word))
+    if (word.length >= TELLING) add(WEIGHTS.beginning, ...(await beginningWith(dictionary, word)))
     return weights
   }
   const stem = LATIN.test(word) ? stemmer(word) : undefined
-  for (const term of index.termsFrom(beginningOf(word))) {
+  for (const term of await beginningWith(dictionary, beginningOf(word))) {
     const weight = likeness(word, stem, term)
     if (weight > 0) add(weight, term)
   }
+  const { terms, allowance, turn } = dictionary
   if (word.length >= TELLING) {
-    add(WEIGHTS.ending, ...firstOf(compoundsEndingWith(word, vocabulary), MOST_VARIANTS))
+    const test = (term: string) => endsWith(term, word)
+    add(WEIGHTS.ending, ...(await terms.find({ test, most: MOST_VARIANTS }, allowance, turn)))
   }
-  add(WEIGHTS.part, ...compoundParts(index, word))
+  add(WEIGHTS.part, ...compoundParts(dictionary, word))
   return weights
 }
 
 /** What may be meant where the word and its variants are nowhere. */
-export const misspellingsOf = (word: string, vocabulary: string): Variants =>
-  new Map(firstOf(near(word, vocabulary), MOST_VARIANTS).map((term) => [term, WEIGHTS.near]))
+export async function misspellingsOf(
+  { terms, allowance, turn }: Dictionary,
+  word: string,
+): Promise<Variants> {
+  if (word.length < TELLING || word.length > 3 * COMPOUND || DIGIT.test(word)) return new Map()
+  const most = word.length >= COMPOUND ? 2 : 1
+  const test = (term: string) => isNear(word, term, most)
+  const look = { beginning: word[0] ?? '', test, most: MOST_VARIANTS, cost: COMPARISON }
+  const near = await terms.find(look, allowance, turn)
+  return new Map(near.map((term) => [term, WEIGHTS.near]))
+}
 
 /** The word whole, or as a part of another. */
-export function holdingWord(index: HomeIndex, word: string, vocabulary: string): Variants {
-  if (isUnspaced(word)) return unspacedVariants(index, word)
+export async function holdingWord(dictionary: Dictionary, word: string): Promise<Variants> {
+  if (isUnspaced(word)) return unspacedVariants(dictionary, word)
+  const { terms, allowance, turn } = dictionary
   const holding =
     word.length < MOST_ENDING
-      ? index.termsFrom(word)
-      : firstOf(
-          termsHolding(word, vocabulary).map(([term]) => term),
-          MOST_HOLDING,
-        )
+      ? await beginningWith(dictionary, word)
+      : await terms.find({ test: (term) => term.includes(word), most: MOST_ALIKE }, allowance, turn)
   return new Map([...holding.map((term) => [term, WEIGHTS.holding] as const), [word, 1]])
 }

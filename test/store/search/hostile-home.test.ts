@@ -1,0 +1,153 @@
+/** Whatever a home is filled with and asked for, others are answered meanwhile, and it has an end. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type HomeIndex, HomeIndex as Index } from '../../../src/store/search/home-index.ts'
+import { rank } from '../../../src/store/search/rank.ts'
+import { required } from '../../../src/store/search/required.ts'
+import { parseQuery } from '../../../src/store/search/tokens.ts'
+import { type Counted, openCounted } from '../../counted.ts'
+import { growth, NOT_QUADRATIC } from '../../growth.ts'
+import type { Kind } from './hostile-home.ts'
+
+type HostileHome = typeof import('./hostile-home.ts')
+
+let home: Counted<HostileHome>
+beforeAll(() => {
+  home = openCounted<HostileHome>(import.meta.resolve('./hostile-home.ts'))
+})
+afterAll(() => home.close())
+
+const letters = [...'abcdefghijklmnopqrstuvwxyz']
+const many = (of: (letter: string, at: number) => string, count = 80) =>
+  Array.from({ length: count }, (_, at) => of(letters[at % 26] ?? '', at))
+    .join(' ')
+    .slice(0, 500)
+
+/** Steps of one turn, and of the whole question: a step is some ten nanoseconds. */
+const TURN = 250_000
+const QUESTION = 24_000_000
+
+describe.each<[Kind, number]>([
+  ['alike', 600],
+  ['endingAlike', 600],
+  ['matching', 3_000],
+  ['repeating', 100],
+  ['apart', 100],
+  ['long', 300],
+  ['paired', 300],
+])('a home with memories that are %s', (kind, memories) => {
+  beforeAll(() => home.ask('fill', kind, memories))
+
+  test.each([
+    [
+      'many words',
+      many((letter, at) => `same${letter}${at}`.replace(/\d/g, (d) => letters[Number(d)] ?? '')),
+    ],
+    ['many misspellings', many((letter, at) => `s${letter}me${letters[at % 7]}${letter}`)],
+    ['single letters', letters.join(' ')],
+    ['repeated words in quotes', `"${'a '.repeat(240)}"`],
+    ['many phrases', many((letter) => `"${letter} a"`)],
+    ['a beginning', 'same'],
+    ['one character of a script without spaces', '"人"'],
+    ['many of them', '人'.repeat(500)],
+  ])('is asked for %s', async (_, q) => {
+    for (const all of [false, true]) {
+      expect(await home.steps('ask', q, all)).toBeLessThan(QUESTION)
+      const longest = await home.longestTurn(async () => void (await home.ask('ask', q, all)))
+      expect(longest.steps).toBeLessThan(TURN)
+    }
+  })
+})
+
+/** Of memories that all have the text. */
+function indexOf(memories: number, text: string, of: HomeIndex = new Index()): HomeIndex {
+  for (let n = 0; n < memories; n++) of.put({ key: `k${n}`, text, metadata: '{}', updatedAt: n })
+  return of
+}
+
+const found = async (index: HomeIndex, q: string, turn = async () => {}) =>
+  (await rank(index, { q, all: false, isWanted: () => true }, turn)).docs.length
+
+test('a phrase is looked for in each memory once', async () => {
+  const [small, large] = [indexOf(100, 'a '.repeat(8_000)), indexOf(400, 'a '.repeat(8_000))]
+  const turn = async () => {}
+  const look = async (index: HomeIndex) =>
+    required(
+      index,
+      { phrases: [['a', 'a']], groups: [] },
+      { terms: await index.terms(turn), allowance: { looks: 0 }, turn },
+    )
+  const times = await growth(
+    () => look(small),
+    () => look(large),
+  )
+  expect(times).toBeLessThan(NOT_QUADRATIC)
+  small.close()
+  large.close()
+})
+
+test('a token that is in quotes again and again is looked for a few times', () => {
+  expect(parseQuery(`"a b ${'a '.repeat(100)}" "a c" "b c"`, false).phrases).toEqual([
+    ['a', 'b', 'a', 'a', 'a'],
+    ['b', 'c'],
+  ])
+})
+
+test('a query looks up some thousand terms, each word itself first', async () => {
+  class Watched extends Index {
+    readonly asked: string[] = []
+    override postings(term: string, most: number) {
+      this.asked.push(term)
+      return super.postings(term, most)
+    }
+  }
+  const index = new Watched()
+  const terms = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+  indexOf(1, terms.join(' '), index)
+  await rank(index, { q: letters.join(' '), all: true, isWanted: () => true }, async () => {})
+  expect(index.asked.length).toBeLessThan(4_100)
+  for (const letter of letters) expect(index.asked).toContain(letter)
+  index.close()
+})
+
+test('what is longer than a word is found, and not compared with any', async () => {
+  const long = 'same'.repeat(1_000)
+  const index = indexOf(1, `${long} same`)
+  expect((await index.terms(async () => {})).sorted).toEqual(['k0', 'same'])
+  expect(await found(index, long)).toBe(1)
+  index.close()
+})
+
+test('what was put together at once is merged in turns', async () => {
+  const index = new Index()
+  let turns = 0
+  const turn = async () => void turns++
+  const text = (n: number) =>
+    Array.from({ length: 2_000 }, (_, at) => `w${n * 2_000 + at}`).join(' ')
+  await index.fill(async () => {
+    for (let n = 0; n < 400; n++)
+      index.put({ key: `k${n}`, text: text(n), metadata: '{}', updatedAt: n })
+  }, turn)
+  expect(turns).toBeGreaterThan(1)
+  expect(await found(index, 'w799999')).toBe(1)
+  index.close()
+})
+
+test('a memory that is rewritten while a search goes on is found', async () => {
+  const index = indexOf(3, 'apple')
+  const rewrite = async () => void indexOf(3, 'an apple', index)
+  expect(await found(index, 'apple', rewrite)).toBe(3)
+  index.close()
+})
+
+test('a misspelling is compared with all words that begin alike, not with the first', async () => {
+  const index = indexOf(1, letters.flatMap((a) => letters.map((b) => `ma${a}${b}ers`)).join(' '))
+  index.put({ key: 'meant', text: 'mortgage', metadata: '{}', updatedAt: 0 })
+  expect(await found(index, 'mortgaeg')).toBe(1)
+  index.close()
+})
+
+test('what is in quotes is a word, not a beginning', async () => {
+  const index = indexOf(1, 'apple')
+  expect(await found(index, '"a"')).toBe(0)
+  index.close()
+})
