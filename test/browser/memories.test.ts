@@ -69,7 +69,7 @@ describe('memories in a browser', () => {
     await keep(reader, texts)
     await page.goto(`${agent}/memories?order=key`)
     const order = page.getByRole('combobox', { name: 'Order' })
-    const best = page.getByText('A search shows first what fits best.')
+    const best = page.getByText('What has more of your words, and rarer ones, comes first.')
     expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
     await page.getByRole('searchbox').fill('tables')
     expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])

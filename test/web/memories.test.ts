@@ -96,11 +96,38 @@ test('a search keeps to what is pinned and to how keys begin, and says of what i
   const both = await page('?q=needle&pinned=yes&prefix=a&order=key', who)
   expect(keysIn(both)).toEqual(['a.one'])
   expect(both).toContain('1 found in some of 4 memories, best first')
-  expect(textIn(both)).toContain('A search shows first what fits best.')
+  expect(textIn(both)).toContain('What has more of your words, and rarer ones, comes first.')
   const none = await page('?q=hay&pinned=yes&prefix=b', who)
-  expect(textIn(none)).toContain('Nothing holds “hay” among these.')
+  expect(textIn(none)).toContain(
+    'Nothing among these answers “hay”. Try other words, or search all memories.',
+  )
+  expect(linksIn(insideOf(none, 'p').join())).toContain(`${who.agent}/memories?q=hay`)
+  const quoted = await page('?q="needle hay"', who)
+  expect(textIn(quoted)).toContain('What is in quotes must stand just so: leave them out.')
   const empty = await page('?pinned=yes&prefix=zz', who)
   expect(textIn(empty)).toContain('Nothing pinned begins with “zz”.')
+})
+
+test('what was found is marked where it stands, in one line, and says nothing of its own', async () => {
+  const who = await openConsole(service)
+  const texts = {
+    ann: 'Ann eats\neverything, but for one or the other of her many\n allergies. <b>Tea</b> is team, not chaitea.',
+    long: `${'hay '.repeat(150)}<i>Allergic</i> to hay`,
+    weather: '今日は天気がいい',
+    book: 'Він говорить про книгою',
+  }
+  for (const [key, text] of Object.entries(texts)) await write(service, who.born.token, key, text)
+  const previews = async (q: string) => {
+    const list = listIn(await page(`?q=${encodeURIComponent(q)}`, who))
+    return [...list.matchAll(/class="preview" dir="auto">(.*?)<\/span>/gs)].map(([, each]) => each)
+  }
+  expect(await previews('Who has an allergy to TEA?')).toEqual([
+    '…but for one or the other of her many <mark>allergies</mark>. &lt;b&gt;<mark>Tea</mark>&lt;/b&gt; is team, not chaitea.',
+    expect.stringMatching(/^….*&lt;i&gt;<mark>Allergic<\/mark>&lt;\/i&gt; to hay$/),
+  ])
+  expect(await previews('天気')).toEqual(['今日は<mark>天気</mark>がいい'])
+  expect(await previews('книга')).toEqual(['Він говорить про <mark>книгою</mark>'])
+  expect(await previews('book')).toEqual(['Він говорить про книгою'])
 })
 
 test('a search looks on, and back to the best', async () => {

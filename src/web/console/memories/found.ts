@@ -17,9 +17,15 @@ const PAGE_BYTES = 1_048_576
 
 const PREVIEW_CHARS = 160
 
+export interface Piece {
+  readonly text: string
+  /** By a search. */
+  readonly isFound: boolean
+}
+
 export interface Row extends Pick<MemorySummary, 'key' | 'version' | 'bytes' | 'updatedAt'> {
   /** What of its text is shown, on one line. */
-  readonly preview: string
+  readonly preview: readonly Piece[]
   readonly pinned: boolean
 }
 
@@ -43,10 +49,60 @@ const shortened = (line: string): string => {
 
 const firstLine = (text: string): string => /\S[^\r\n]*/.exec(text)?.[0] ?? ''
 
+/** Characters in front of the first that was found. */
+const LEAD = 40
+
+/** Letters by which the ending of a word differs. */
+const ENDING = 3
+
+const WORD = /([\p{L}\p{M}\p{N}]+)/u
+
+/** Of scripts that know no case, and may know no spaces. */
+const UNCASED = /^\p{Lo}/u
+
+/** Whether a word is the other, or may be with another ending. */
+function isLike(found: string, sought: string): boolean {
+  const stem = sought.slice(0, Math.max(ENDING + 1, sought.length - ENDING))
+  const most = sought.length + (sought.length > ENDING ? ENDING : 0)
+  return found.length <= most && found.startsWith(stem)
+}
+
+/** Words are compared one by one: a pattern of many, with their boundaries, takes 100 ms to compile. */
+function piecesOf(line: string, matched: readonly string[]): readonly Piece[] {
+  const sought = matched.map((word) => word.toLowerCase())
+  const uncased = sought.filter((word) => UNCASED.test(word)).map(RegExp.escape)
+  const anywhere = uncased.length > 0 ? new RegExp(`(${uncased.join('|')})`, 'u') : undefined
+  return line.split(WORD).flatMap((text, at) => {
+    if (at % 2 === 0) return [{ text, isFound: false }]
+    const word = text.toLowerCase()
+    if (anywhere && UNCASED.test(word)) {
+      return text.split(anywhere).map((each, n) => ({ text: each, isFound: n % 2 === 1 }))
+    }
+    return [{ text, isFound: sought.some((each) => isLike(word, each)) }]
+  })
+}
+
+const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
+
+/** On one line, from shortly before what was found. */
+function foundIn(text: string, matched: readonly string[]): readonly Piece[] {
+  const pieces = piecesOf(text.normalize('NFC').replace(/\s+/gu, ' ').trim(), matched)
+  const first = pieces.findIndex(({ isFound }) => isFound)
+  const before = textOf(pieces.slice(0, Math.max(0, first)))
+  if (before.length <= LEAD) return pieces
+  const space = before.indexOf(' ', before.length - LEAD)
+  const lead = space < 0 ? '' : before.slice(space + 1)
+  return [{ text: `…${lead}`, isFound: false }, ...pieces.slice(first)]
+}
+
+const previewOf = (memory: MemorySummary | SearchHit): readonly Piece[] =>
+  'matched' in memory
+    ? foundIn(memory.text ?? memory.snippet ?? '', memory.matched)
+    : [{ text: shortened(firstLine(memory.text ?? '')), isFound: false }]
+
 function rowOf(memory: MemorySummary | SearchHit): Row {
   const { key, version, bytes, updatedAt, metadata } = memory
-  const shown = 'snippet' in memory ? memory.snippet : undefined
-  const preview = shown ?? shortened(firstLine(memory.text ?? ''))
+  const preview = previewOf(memory)
   return { key, version, bytes, updatedAt, preview, pinned: isPinned(metadata) }
 }
 

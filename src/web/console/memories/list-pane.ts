@@ -5,8 +5,8 @@ import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
-import type { Found, Row } from './found.ts'
-import { type Listing, listPath, memoryIn, newPath, queryOf } from './listing.ts'
+import type { Found, Piece, Row } from './found.ts'
+import { everything, type Listing, listPath, memoryIn, newPath, queryOf } from './listing.ts'
 
 /** What a list is shown with. */
 export interface Pane {
@@ -22,10 +22,13 @@ export interface Pane {
 
 export const pinMark: Html = html`<span class="pin">Pinned</span>`
 
+const preview = (pieces: readonly Piece[]): Html =>
+  html`${pieces.map(({ text, isFound }) => (isFound ? html`<mark>${text}</mark>` : text))}`
+
 const row = ({ agentId, listing, current, now }: Pane, each: Row): Html => html`<li>
 <input type="checkbox" name="memory.${each.key}" value="${each.version}" aria-label="Select ${each.key}">
 <a href="${memoryIn(agentId, each.key, listing)}"${each.key === current ? html` aria-current="true"` : nothing}><span
-class="key">${each.key}</span><span class="preview" dir="auto">${each.preview}</span><span
+class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
 class="dim">${each.pinned ? pinMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}</span></a></li>`
 
 const option = (value: string, label: string, chosen: boolean): Html =>
@@ -40,14 +43,14 @@ const filters = (listing: Listing): Html => html`<details class="filters"${
 <label class="order">Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
-<p class="hint best">A search shows first what fits best.</p>
+<p class="hint best">What has more of your words, and rarer ones, comes first.</p>
 </div></details>`
 
 /** Looks as one types, where there is a script. */
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="Keys, texts, metadata" autocomplete="off" dir="auto">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
 ${filters(listing)}
 </form>`
@@ -77,11 +80,22 @@ function caption(pane: Pane): string {
   return `${listing.pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[listing.order]}`
 }
 
-function sorry({ agentId, listing, found, count }: Pane): Html {
+const QUOTE = /["“„«]/
+
+/** And what to do then. */
+function notFound(agentId: string, listing: Listing): Html {
+  const advice = QUOTE.test(listing.q)
+    ? 'What is in quotes must stand just so: leave them out'
+    : 'Try other words'
+  const all = listPath(agentId, { ...everything, q: listing.q })
+  return html`<p class="empty">Nothing${isSome(listing) ? ' among these' : ''} answers “<bdi>${listing.q}</bdi>”. ${advice}${
+    isSome(listing) ? html`, or <a href="${all}">search all memories</a>` : nothing
+  }.</p>`
+}
+
+function sorry({ agentId, listing, count }: Pane): Html {
   const { q, prefix, pinned } = listing
-  if (found.on) return html`<p class="empty">Nothing so far.</p>`
-  if (q.trim())
-    return html`<p class="empty">Nothing holds “<bdi>${q}</bdi>”${isSome(listing) ? ' among these' : ''}.</p>`
+  if (q.trim()) return notFound(agentId, listing)
   if (prefix)
     return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
