@@ -23,7 +23,7 @@ export interface MemorySummary extends Omit<Memory, 'text'> {
 
 /** Of a short memory the `text`, of a longer one a `snippet` around the best match. */
 export interface MemoryHit extends MemorySummary {
-  /** The words of the question that it has, or has in another form. */
+  /** Its words that answer the question, in lower case and without accents. */
   readonly matched: readonly string[]
   readonly snippet?: string
 }

@@ -16,7 +16,7 @@ import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './summary.ts'
 
-const DEFAULT_LIMIT = 20
+const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 const MIB = 1_048_576
 
@@ -66,7 +66,8 @@ const query = z.strictObject({
 export const hitSchema = summarySchema
   .extend({
     matched: z.array(z.string()).meta({
-      description: 'The words of `q` that the memory has, or has in another form.',
+      description:
+        'Words of the memory that answer words of `q`, in lower case and without accents.',
     }),
     text: z.string().optional().meta({
       description:

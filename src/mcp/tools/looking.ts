@@ -81,7 +81,7 @@ const searchOutput = z.object({
         key: z.string(),
         version: z.int(),
         updatedAt: z.string(),
-        matched: z.array(z.string()).meta({ description: 'Words of q that it has.' }),
+        matched: z.array(z.string()).meta({ description: 'Words of it that answer q.' }),
         text: z.string().optional().meta({ description: 'All of it, where it is short.' }),
         snippet: z.string().optional().meta({ description: 'Of a longer one.' }),
       }),

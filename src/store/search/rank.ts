@@ -1,8 +1,8 @@
 /** Which memories answer a query, best first: BM25+ over words and their variants. */
 import { type Doc, docIdOf, type HomeIndex, isInKey, type Posting, placeOf } from './home-index.ts'
 import { required } from './required.ts'
-import { STOP_WORDS } from './stop-words.ts'
-import { parseQuery, type QueryWord } from './tokens.ts'
+import { isEnglish, STOP_WORDS } from './stop-words.ts'
+import { parseQuery } from './tokens.ts'
 import {
   type Dictionary,
   holdingWord,
@@ -63,8 +63,7 @@ interface Match {
 }
 
 interface Found {
-  readonly word: QueryWord
-  /** What it stands for. */
+  /** What a word of the query stands for. */
   readonly terms: readonly string[]
   readonly inverseFrequency: number
   readonly matches: ReadonlyMap<number, Match>
@@ -78,10 +77,8 @@ interface Ranked {
 export interface Ranking {
   /** Best first. */
   readonly docs: readonly Doc[]
-  /** The words of the query that a memory has, and as which terms it has them. */
-  readonly matchesOf: (
-    docId: number,
-  ) => readonly { readonly written: string; readonly term: string }[]
+  /** As which terms a memory has the words of the query, each once. */
+  readonly termsIn: (docId: number) => readonly string[]
 }
 
 export interface RankedQuery {
@@ -152,24 +149,27 @@ interface Sought {
   readonly dictionary: Dictionary
   readonly left: Left
   readonly all: boolean
+  readonly isEnglish: boolean
   /** Terms that more memories have are left out. */
   readonly most: number
   readonly turn: Turn
 }
 
-async function findWord(sought: Sought, word: QueryWord): Promise<Found> {
-  const { index, dictionary, all } = sought
-  const variants = await (all ? holdingWord : variantsOf)(dictionary, word.token)
+async function findWord(sought: Sought, word: string): Promise<Found> {
+  const { index, dictionary, all, isEnglish } = sought
+  const variants = await (all
+    ? holdingWord(dictionary, word)
+    : variantsOf(dictionary, word, isEnglish))
   let found = await matchesIn(sought, variants)
   if (!all && !weighsAsSame(found.matches)) {
-    const near = await misspellingsOf(dictionary, word.token)
+    const near = await misspellingsOf(dictionary, word)
     if (near.size > 0) found = await matchesIn(sought, new Map([...near, ...variants]))
   }
   const { matches, terms, having } = found
-  return { word, terms, inverseFrequency: inverseFrequencyOf(index, having), matches }
+  return { terms, inverseFrequency: inverseFrequencyOf(index, having), matches }
 }
 
-async function findWords(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
+async function findWords(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const word of words) found.push(await findWord(sought, word))
   return found.filter(({ matches }) => matches.size > 0)
@@ -184,24 +184,23 @@ const inverseFrequencyOf = ({ docs }: HomeIndex, having: number): number =>
   Math.log(1 + (docs.size - having + 0.5) / (having + 0.5))
 
 /** A common word alone finds nothing; of what others find it tells whether it is there. */
-function presenceOf(index: HomeIndex, word: QueryWord, found: readonly Found[]): Found {
-  const having = new Set(index.matching(`"${word.token}"`, 0, Number.MAX_SAFE_INTEGER))
-  const match = { weight: 1, term: word.token, frequency: 1, places: [] }
+function presenceOf(index: HomeIndex, word: string, found: readonly Found[]): Found {
+  const having = new Set(index.matching(`"${word}"`, 0, Number.MAX_SAFE_INTEGER))
+  const match = { weight: 1, term: word, frequency: 1, places: [] }
   const ids = found.flatMap(({ matches }) => [...matches.keys()]).filter((id) => having.has(id))
   return {
-    word,
-    terms: [word.token],
+    terms: [word],
     inverseFrequency: inverseFrequencyOf(index, having.size),
     matches: new Map(ids.map((id) => [id, match])),
   }
 }
 
 /** Without words that say nothing, unless nothing else is found. */
-async function findTelling(sought: Sought, words: readonly QueryWord[]): Promise<readonly Found[]> {
+async function findTelling(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
   const { index } = sought
   const most = mostOf(index.docs.size)
-  const [telling, stop] = split(words, ({ token }) => !STOP_WORDS.has(token))
-  const [rare, common] = split(telling, ({ token }) => index.memoriesWith(token) <= most)
+  const [telling, stop] = split(words, (word) => !STOP_WORDS.has(word))
+  const [rare, common] = split(telling, (word) => index.memoriesWith(word) <= most)
   const found = await findWords({ ...sought, most }, rare)
   if (found.length > 0) {
     const present: Found[] = []
@@ -286,7 +285,8 @@ export async function rank(
   const { words, phrases } = parseQuery(q, all)
   const dictionary = { terms: await index.terms(turn), allowance: { looks: LOOKS }, turn }
   const left = { variants: VARIANTS, places: PLACES }
-  const sought = { index, dictionary, left, all, most: index.docs.size, turn }
+  const limits = { left, most: index.docs.size, turn }
+  const sought = { index, dictionary, all, isEnglish: isEnglish(words), ...limits }
   const found = await (all ? findWords : findTelling)(sought, words)
   const groups = all ? found.map(({ terms }) => terms) : []
   const ids =
@@ -298,10 +298,6 @@ export async function rank(
   const ranked = await order(index, found, docs, turn)
   return {
     docs: ranked.map(({ doc }) => doc),
-    matchesOf: (id) =>
-      found.flatMap(({ word, matches }) => {
-        const match = matches.get(id)
-        return match ? [{ written: word.written, term: match.term }] : []
-      }),
+    termsIn: (id) => [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))],
   }
 }

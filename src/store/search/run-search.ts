@@ -3,7 +3,7 @@ import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
 import type { Doc, HomeIndex } from './home-index.ts'
 import type { Indexes, SearchSource } from './indexes.ts'
-import { type Ranking, rank } from './rank.ts'
+import { rank } from './rank.ts'
 import { snippetOf } from './snippet.ts'
 
 /** Code points: a text that is no longer is shown whole. */
@@ -11,10 +11,10 @@ const SHORT_TEXT = 400
 
 type Turn = () => Promise<void>
 
-/** A memory that is shown, with the words that it was found by. */
+/** A memory that is shown, with the terms that it was found by. */
 interface Placed {
   readonly key: string
-  readonly matches: ReturnType<Ranking['matchesOf']>
+  readonly terms: readonly string[]
 }
 
 interface Page {
@@ -31,13 +31,13 @@ function placeAfter(docs: readonly Doc[], { shown, last }: SearchCursor): number
 async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn): Promise<Page> {
   const { q, prefix, pinned = false, all = false, after, limit } = query
   const isWanted = (doc: Doc) => doc.key.startsWith(prefix) && (doc.pinned || !pinned)
-  const { docs, matchesOf } = await rank(index, { q, all, isWanted }, turn)
+  const { docs, termsIn } = await rank(index, { q, all, isWanted }, turn)
   const from = after ? placeAfter(docs, after) : 0
   const page = docs.slice(from, from + limit)
   const shown = from + page.length
   const last = page.at(-1)?.key
   return {
-    placed: page.map(({ id, key }) => ({ key, matches: matchesOf(id) })),
+    placed: page.map(({ id, key }) => ({ key, terms: termsIn(id) })),
     next: shown < docs.length && last !== undefined ? { shown, last } : undefined,
   }
 }
@@ -49,16 +49,15 @@ const isShort = (text: string): boolean =>
 async function show(
   source: SearchSource,
   identity: Identity,
-  { key, matches }: Placed,
+  { key, terms }: Placed,
 ): Promise<SearchHit | undefined> {
   const found = await source.readMemory(identity, key)
   if (found.outcome !== 'found') return undefined
   const { text, ...memory } = found.memory
-  const terms = matches.map(({ term }) => term)
   return {
     ...memory,
     bytes: Buffer.byteLength(text),
-    matched: [...new Set(matches.map(({ written }) => written))],
+    matched: terms,
     ...(isShort(text) ? { text } : { snippet: snippetOf(found.memory, terms) }),
   }
 }

@@ -77,33 +77,21 @@ export const isUnspaced = (token: string): boolean => {
   return UNSPACED.test(token)
 }
 
-export interface QueryWord {
-  /** As the query has it. */
-  readonly written: string
-  readonly token: string
-}
-
 export interface Query {
-  /** Each token once. */
-  readonly words: readonly QueryWord[]
-  /** Tokens that must stand one after the other. */
+  /** Each once. */
+  readonly words: readonly string[]
+  /** Words that must stand one after the other. */
   readonly phrases: readonly (readonly string[])[]
 }
 
 /** What a person takes for a word; what stands between is left out. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}'`’ʼ]+|[^\P{S}\0-\x7f]\ufe0f?/gu
 
-/** A single character without spaces around it is looked for as the beginning of a pair. */
+/** The last character of a run begins no pair; alone it is looked for as the beginning of pairs. */
 const soughtIn = (written: string): readonly string[] => {
   const tokens = tokensOf(written)
   return tokens.length > 1 && isUnspaced(tokens.at(-1) ?? '') ? tokens.slice(0, -1) : tokens
 }
-
-const wordsIn = (text: string): readonly QueryWord[] =>
-  (text.normalize('NFC').match(WORD) ?? []).flatMap((written) => {
-    const inRun = (token: string) => (isUnspaced(token) ? token : written)
-    return soughtIn(written).map((token) => ({ written: inRun(token), token }))
-  })
 
 const QUOTED = /"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»/gu
 
@@ -126,8 +114,8 @@ function cut(phrases: readonly (readonly string[])[]): readonly (readonly string
 
 /** `all`: runs without spaces are phrases, for their pairs alone say less than they do. */
 export function parseQuery(q: string, all: boolean): Query {
-  const words = new Map(wordsIn(q).map((word) => [word.token, word]))
+  const words = new Set((q.normalize('NFC').match(WORD) ?? []).flatMap(soughtIn))
   const quoted = [...q.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
   const runs = all ? (foldedText(q).match(UNSPACED) ?? []) : []
-  return { words: [...words.values()], phrases: cut([...quoted, ...runs].map(soughtIn)) }
+  return { words: [...words], phrases: cut([...quoted, ...runs].map(soughtIn)) }
 }

@@ -19,11 +19,17 @@ const WEIGHTS = {
   /** It holds the word somewhere, where every word must be there. */
   holding: 0.25,
   /** Misspelt by a letter or two, where nothing else is there. */
-  near: 0.5,
+  near: 0.4,
 } as const
 
+/**
+ * Of a question in English, stems say which words are one: what else begins or ends alike counts
+ * half, so that studies are no studio.
+ */
+const ALIKE_IN_ENGLISH = 0.5
+
 /** A variant of at least this weight means what the word means: no misspelling is looked for. */
-export const SAME_MEANING = 0.5
+export const SAME_MEANING = 0.3
 
 /** Characters. A beginning, an ending or a part that is shorter says too little. */
 const TELLING = 4
@@ -161,7 +167,11 @@ function endsWith(term: string, word: string): boolean {
 }
 
 /** Terms that mean what the word means, or nearly; some of them may be in no memory. */
-export async function variantsOf(dictionary: Dictionary, word: string): Promise<Variants> {
+export async function variantsOf(
+  dictionary: Dictionary,
+  word: string,
+  isEnglish: boolean,
+): Promise<Variants> {
   if (isUnspaced(word)) return unspacedVariants(dictionary, word)
   const { weights, add } = collect()
   add(1, word)
@@ -171,14 +181,16 @@ export async function variantsOf(dictionary: Dictionary, word: string): Promise<
     return weights
   }
   const stem = LATIN.test(word) ? stemmer(word) : undefined
+  const alike = stem !== undefined && isEnglish ? ALIKE_IN_ENGLISH : 1
   for (const term of await beginningWith(dictionary, beginningOf(word))) {
     const weight = likeness(word, stem, term)
-    if (weight > 0) add(weight, term)
+    if (weight > 0) add(weight === WEIGHTS.stem ? weight : weight * alike, term)
   }
   const { terms, allowance, turn } = dictionary
   if (word.length >= TELLING) {
     const test = (term: string) => endsWith(term, word)
-    add(WEIGHTS.ending, ...(await terms.find({ test, most: MOST_VARIANTS }, allowance, turn)))
+    const ending = await terms.find({ test, most: MOST_VARIANTS }, allowance, turn)
+    add(alike * WEIGHTS.ending, ...ending)
   }
   add(WEIGHTS.part, ...compoundParts(dictionary, word))
   return weights

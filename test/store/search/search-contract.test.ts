@@ -58,7 +58,7 @@ describe.each(stores)('search on $name', (engine) => {
           version: 2,
           createdAt: NOON,
           updatedAt: NOON,
-          matched: ['НОВИЙ'],
+          matched: ['новий'],
           text: 'новий',
         },
       ],

@@ -23,7 +23,7 @@ export interface SearchQuery {
 }
 
 export interface SearchHit extends Omit<MemorySummary, 'change'> {
-  /** Words of `q` that the memory has, or words like them. */
+  /** Words of the memory that answer words of `q`, folded: lower case, without accents. */
   readonly matched: readonly string[]
   /** Of a short memory: all of it. `text` or `snippet` is there, never both. */
   readonly text?: string
