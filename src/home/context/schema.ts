@@ -29,7 +29,7 @@ export const NEXT: readonly z.output<typeof nextCall>[] = [
   },
   {
     method: 'GET',
-    path: '/api/agents/me/memories/search?q=WORDS',
+    path: '/api/agents/me/memories/search?q=QUESTION',
     why: 'Find what you know about something.',
   },
   { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory whole.' },

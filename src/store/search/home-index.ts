@@ -72,9 +72,27 @@ function tuples<Values extends (string | number)[], Row>(db: DatabaseSync, sql: 
   return (...values: Values): Row[] => statement.all(...values) as unknown as Row[]
 }
 
-/** A client may spell as escapes what others write as it is. */
-const unescaped = (metadata: string): string =>
-  metadata.includes('\\') ? JSON.stringify(JSON.parse(metadata)) : metadata
+const ESCAPE = /\\(?:u([\da-fA-F]{4})|(.))/gs
+
+/** JSON as people read it: the `n` of a line's end belongs to no word. */
+const unescaped = (json: string): string =>
+  json.replace(ESCAPE, (_, code: string | undefined, letter: string) => {
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+    return 'bfnrt'.includes(letter) ? ' ' : letter
+  })
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Programs keep their values as JSON too. */
+const readable = (text: string): string =>
+  /^[[{]/.test(text) && text.includes('\\') && isJson(text) ? unescaped(text) : text
 
 export class HomeIndex {
   readonly #db = new DatabaseSync(':memory:')
@@ -129,16 +147,16 @@ export class HomeIndex {
 
   /** A memory keeps its id, so that a search that goes on meanwhile does not lose it. */
   put({ key, updatedAt, ...memory }: IndexedMemory): void {
-    const metadata = unescaped(memory.metadata)
-    const texts = [memory.text, metadata].map(indexable)
+    const [text, metadata] = [readable(memory.text), unescaped(memory.metadata)]
+    const texts = [text, metadata].map(indexable)
     const id = this.#ids.get(key) ?? ++this.#lastId
     const length = texts.reduce((sum, text) => sum + text.length, 0)
     this.#take(id)
     this.#insert.run(id, indexable(key), ...texts)
-    this.#docs.set(id, { id, key, length, updatedAt, pinned: isPinned(metadata) })
+    this.#docs.set(id, { id, key, length, updatedAt, pinned: isPinned(memory.metadata) })
     this.#ids.set(key, id)
     this.#length += length
-    this.#vocabulary.add(key, memory.text, metadata)
+    this.#vocabulary.add(key, text, metadata)
   }
 
   remove(key: string): void {
