@@ -45,14 +45,14 @@ export interface Home {
 }
 
 /**
- * Each that runs holds what it found of a look, for a second at most. A client has one at a time: all
- * four would keep the next client waiting for as long.
+ * A client has one at a time: all four would keep the next client waiting for as long. Who searches
+ * little waits until the homes of others are built, some seconds each, and is not refused for them.
  */
 const SEARCHES = {
   atOnce: atOnce.searches.inAll,
   perClient: atOnce.searches.perAddress,
   places: 256,
-  waitMs: 2_000,
+  waitMs: 30_000,
 }
 
 /**

@@ -18,7 +18,8 @@ const entries = [
   'src/main.ts',
   'src/store/sqlite/rest/backup-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
-  'src/store/sqlite/engine/search-thread.ts',
+  'src/store/sqlite/search-thread.ts',
+  'src/store/postgres/postgres-search-thread.ts',
   'src/web/browser/one.ts',
   'src/web/browser/other.ts',
 ]

@@ -67,11 +67,16 @@ const sizeOf = ({ text, metadata }: Pick<IndexedMemory, 'text' | 'metadata'>): n
 const sameEvent = (a: HomeEvent | undefined, b: HomeEvent | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b)
 
+/** Of homes with more only one is built at a time: they take memory that nothing else bounds. */
+const LARGE_BYTES = 4 * 1_048_576
+
 /** Lets others have their turn. */
 type Turn = () => Promise<void>
 
 /** Brings an index up to date. */
 class Filling {
+  /** Resolves when the large home that came before is built. */
+  #large: Promise<void> = Promise.resolve()
   readonly #source: SearchSource
   readonly #turn: Turn
 
@@ -92,9 +97,34 @@ class Filling {
     return { id: start.last, event: newest.events[0] }
   }
 
-  async #fill(identity: Identity, { index, prefix }: Entry): Promise<Refreshed> {
+  /** Resolves, when no other large home is built, with how to let the next begin. */
+  async #alone(): Promise<() => void> {
+    const before = this.#large
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#large = promise
+    await before
+    return resolve
+  }
+
+  async #fill(identity: Identity, entry: Entry): Promise<Refreshed> {
+    let release: (() => void) | undefined
+    const alone = async () => {
+      release ??= await this.#alone()
+    }
+    try {
+      return await this.#putAll(identity, entry, alone)
+    } finally {
+      release?.()
+    }
+  }
+
+  async #putAll(identity: Identity, entry: Entry, alone: () => Promise<void>): Promise<Refreshed> {
+    const { index, prefix } = entry
     let looked = 0
     for (let after: string | undefined = ''; after !== undefined; ) {
+      if (looked > LARGE_BYTES) await alone()
+      // Nobody who erases waits for what is built in vain.
+      if (entry.isStale) return STALE
       const slice: MemorySlice = await this.#source.readSlice(identity, prefix, after)
       if (slice.outcome !== 'memories') return slice
       for (const memory of slice.memories) {

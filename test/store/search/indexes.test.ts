@@ -106,6 +106,60 @@ test('what fails is tried again by the next', async () => {
   indexes.close()
 })
 
+test('large homes are built one after the other, and small ones meanwhile', async () => {
+  const [first, second, small] = [
+    await agentWithApple(),
+    await agentWithApple(),
+    await agentWithApple(),
+  ]
+  const source = sourceOf(fixture.store())
+  const [gate, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const ends: string[] = []
+  const large = { key: 'large', text: 'apple '.repeat(800_000), metadata: '{}', updatedAt: 0 }
+  const indexes = openIndexes({
+    ...source,
+    async readSlice(identity, prefix, after) {
+      if (identity === small) return source.readSlice(identity, prefix, after)
+      if (after === '') return { outcome: 'memories', memories: [large], next: 'large' }
+      ends.push(identity.agentId)
+      arrived.resolve()
+      if (identity === first) await gate.promise
+      return { outcome: 'memories', memories: [], next: undefined }
+    },
+  })
+  const one = indexes.search(first, query)
+  await arrived.promise
+  const other = indexes.search(second, query)
+  expect(await indexes.search(small, query)).toMatchObject({ hits: [{ key: 'a' }] })
+  expect(ends).toEqual([first.agentId])
+  gate.resolve()
+  expect(await Promise.all([one, other])).toMatchObject([{ outcome: 'hits' }, { outcome: 'hits' }])
+  expect(ends).toEqual([first.agentId, second.agentId])
+  indexes.close()
+})
+
+test('what is forgotten while it is built is not built to its end', async () => {
+  const a = await agentWithApple()
+  const source = sourceOf(fixture.store())
+  const reading = Promise.withResolvers<void>()
+  let isForgotten = false
+  const indexes = openIndexes({
+    ...source,
+    async readSlice(...slice) {
+      reading.resolve()
+      await setImmediate()
+      if (isForgotten) return source.readSlice(...slice)
+      return { outcome: 'memories', memories: [], next: 'endless' }
+    },
+  })
+  const searching = indexes.search(a, query)
+  await reading.promise
+  await indexes.forget(a.agentId)
+  isForgotten = true
+  expect(await searching).toMatchObject({ outcome: 'hits' })
+  indexes.close()
+})
+
 test('what is forgotten is closed when that answers, also where a search goes on with it', async () => {
   const a = await agentWithApple()
   const source = sourceOf(fixture.store())
