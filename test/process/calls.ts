@@ -38,6 +38,13 @@ export const writeMemory = (url: string, token: string, write: Write): Promise<M
 export const readMemory = (url: string, token: string, key: string): Promise<MemoryAnswer> =>
   send(`${url}${memoryPath}?key=${key}`, bearer(token))
 
+export const searchMemories = (
+  url: string,
+  token: string,
+  q: string,
+): Promise<{ readonly memories: readonly { readonly key: string; readonly version: number }[] }> =>
+  send(`${url}/api/agents/me/memories/search?q=${encodeURIComponent(q)}`, bearer(token))
+
 /** All of it and its history, for good. */
 export const eraseMemory = (url: string, operatorToken: string, key: string): Promise<unknown> =>
   send(`${url}${memoryPath}/erase`, bearer(operatorToken), { key, versions: 'all' })

@@ -1,18 +1,18 @@
 /**
  * Primary and synchronous standby: the primary is killed under load, the standby promoted, and the
- * nodes, whose URL names both, go on. Nothing that was answered is lost, and the streams of the home
- * stay open and tell all of it. `FAIL_OVER_CYCLES` sets how often (5); each time the new primary gets
- * a standby of its own.
+ * nodes, whose URL names both, go on. Nothing that was answered is lost, the streams of the home stay
+ * open and tell all of it, and searches find what was written. `FAIL_OVER_CYCLES` sets how often (5);
+ * each time the new primary gets a standby of its own.
  */
 import { afterEach, expect, inject, test } from 'vitest'
 import { tell, times } from '../effort.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
-import { birth, writeMemory } from './calls.ts'
+import { birth, readMemory, searchMemories, writeMemory } from './calls.ts'
 import { follow, idsUntil } from './following.ts'
 import { eventsOf, faultsOfLog, halves } from './log.ts'
 import { loadOn, PAIR, readEach, startNode } from './nodes.ts'
-import { cleanUp } from './program.ts'
+import { cleanUp, type Server } from './program.ts'
 
 const CYCLES = Number(process.env.FAIL_OVER_CYCLES ?? 5)
 const KEYS = ['a', 'b', 'c', 'd']
@@ -28,6 +28,20 @@ afterEach(async () => {
 const kept = (server: PostgresServer): PostgresServer => {
   servers.push(server)
   return server
+}
+
+/** Every node finds each memory by what it says now: its index outlived the primary. */
+async function expectFound(nodes: readonly Server[], token: string): Promise<void> {
+  for (const { url } of nodes) {
+    for (const key of KEYS) {
+      const found = await readMemory(url, token, key).catch(() => undefined)
+      if (!found) continue
+      const [piece] = found.memory.text.split(';')
+      const { version } = found.memory
+      const { memories } = await searchMemories(url, token, `"${piece}"`)
+      expect(memories).toContainEqual(expect.objectContaining({ key, version }))
+    }
+  }
 }
 
 test(
@@ -55,6 +69,7 @@ test(
       await load.until(() => load.saved() > atKill + 16)
       outages.push(Math.round(performance.now() - killedAt))
       await Promise.all(stops.map((stop) => stop()))
+      await expectFound(nodes, token)
       const { port } = primary
       await primary.remove()
       primary = standby
