@@ -85,7 +85,7 @@ function foldComposed(text: string): string {
   return foldUnits(composed, ofComposed) ?? foldedCharacters(composed)
 }
 
-const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** In composed form (NFC), and then as `foldedCharacters` folds it. */
 export function foldedText(text: string): string {

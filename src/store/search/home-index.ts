@@ -5,7 +5,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { isPinned } from '../change.ts'
 import { indexable } from './tokens.ts'
-import { type Terms, Vocabulary } from './vocabulary.ts'
+import { type Terms, type Turn, Vocabulary } from './vocabulary.ts'
 
 export interface IndexedMemory {
   readonly key: string
@@ -175,7 +175,7 @@ export class HomeIndex {
   }
 
   /** Puts many: nothing else may be done with the index meanwhile. */
-  async fill<T>(work: () => Promise<T>, turn: () => Promise<void>): Promise<T> {
+  async fill<T>(work: () => Promise<T>, turn: Turn): Promise<T> {
     this.#tune(FILLING)
     this.#db.exec('BEGIN')
     const result = await work()
@@ -215,7 +215,7 @@ export class HomeIndex {
   }
 
   /** Terms that may be there. */
-  terms(turn: () => Promise<void>): Promise<Terms> {
+  terms(turn: Turn): Promise<Terms> {
     return this.#vocabulary.read(turn)
   }
 

@@ -7,6 +7,7 @@ import type { Identity, Refused } from '../port/home.ts'
 import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import { HomeIndex, type IndexedMemory } from './home-index.ts'
+import type { Turn } from './vocabulary.ts'
 
 /** Some memories of a home in the order of their keys. */
 export type MemorySlice =
@@ -69,9 +70,6 @@ const sameEvent = (a: HomeEvent | undefined, b: HomeEvent | undefined): boolean 
 
 /** Of homes with more only one is built at a time: they take memory that nothing else bounds. */
 const LARGE_BYTES = 4 * 1_048_576
-
-/** Lets others have their turn. */
-type Turn = () => Promise<void>
 
 /** Brings an index up to date. */
 class Filling {

@@ -11,6 +11,7 @@ import {
   type Variants,
   variantsOf,
 } from './variants.ts'
+import type { Turn } from './vocabulary.ts'
 
 /** BM25+ with its usual names. Chosen by `npm run bench -- find`. */
 const K1 = 1
@@ -88,9 +89,6 @@ export interface RankedQuery {
   /** Which of the memories are wanted. */
   readonly isWanted: (doc: Doc) => boolean
 }
-
-/** Lets others have their turn. */
-type Turn = () => Promise<void>
 
 function addPosting(
   matches: Map<number, Match>,

@@ -2,6 +2,7 @@
 import type { Doc, HomeIndex } from './home-index.ts'
 import { isUnspaced } from './tokens.ts'
 import { type Dictionary, unspacedTerms } from './variants.ts'
+import type { Turn } from './vocabulary.ts'
 
 /** Characters of the memories that are looked at without a pause: some milliseconds. */
 const CHARS_FOR_TERMS = 8 * 1_048_576
@@ -51,9 +52,9 @@ function* expressionsOf(terms: readonly string[]): Generator<string> {
 class Narrowing {
   #ids: ReadonlySet<number> | undefined
   readonly #index: HomeIndex
-  readonly #turn: () => Promise<void>
+  readonly #turn: Turn
 
-  constructor(index: HomeIndex, turn: () => Promise<void>) {
+  constructor(index: HomeIndex, turn: Turn) {
     this.#index = index
     this.#turn = turn
   }

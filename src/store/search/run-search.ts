@@ -5,11 +5,10 @@ import type { Doc, HomeIndex } from './home-index.ts'
 import type { Indexes, SearchSource } from './indexes.ts'
 import { rank } from './rank.ts'
 import { snippetOf } from './snippet.ts'
+import type { Turn } from './vocabulary.ts'
 
 /** Code points: a text that is no longer is shown whole. */
 const SHORT_TEXT = 400
-
-type Turn = () => Promise<void>
 
 /** A memory that is shown, with the terms that it was found by. */
 interface Placed {

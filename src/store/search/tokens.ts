@@ -1,5 +1,5 @@
 /** How a text becomes the words that are indexed, and a query the words that are looked up. */
-import { foldedText, foldedWords } from './fold.ts'
+import { foldedText, foldedWords, isAscii } from './fold.ts'
 
 /**
  * Scripts that are written without spaces, and Hangul, whose words end with particles: of them each
@@ -39,8 +39,6 @@ const foldedArabic = (text: string): string =>
     : text
 
 const TOKEN = /[a-z0-9\u0080-\u{10ffff}]+/gu
-
-const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** Each pair, and the last character, so that every character begins a word. */
 function pairs(run: string): string {

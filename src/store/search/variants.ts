@@ -1,7 +1,7 @@
 /** Which words of an index a word of a query stands for, and how much each counts. */
 import { stemmer } from 'stemmer'
 import { isUnspaced } from './tokens.ts'
-import { type Allowance, COMPARISON, type Terms } from './vocabulary.ts'
+import { type Allowance, COMPARISON, type Terms, type Turn } from './vocabulary.ts'
 
 /** What a variant counts, where the very word counts 1. Chosen by `npm run bench -- find`. */
 const WEIGHTS = {
@@ -56,7 +56,7 @@ export type Variants = ReadonlyMap<string, number>
 export interface Dictionary {
   readonly terms: Terms
   readonly allowance: Allowance
-  readonly turn: () => Promise<void>
+  readonly turn: Turn
 }
 
 const LATIN = /^[a-z]+$/

@@ -21,7 +21,8 @@ const RANGES = [
 /** What a term takes beside its characters, roughly. */
 const TERM_BYTES = 40
 
-type Turn = () => Promise<void>
+/** Lets others have their turn. */
+export type Turn = () => Promise<void>
 
 /** Terms after `after` and before `before`, the first in their order. */
 export type ListTerms = (after: string, before: string, most: number) => readonly [string][]
