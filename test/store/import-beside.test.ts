@@ -34,6 +34,9 @@ interface Race {
   readonly early?: boolean
 }
 
+/** Before an import begins, and after it has ended: what is changed then is not beside it. */
+const OUTSIDE: ReadonlySet<string> = new Set(['dropImport', 'pruneHome'])
+
 /**
  * What an import becomes beside others' changes: what it becomes after them, or without them where
  * it has ended before.
@@ -49,7 +52,8 @@ async function outcomeOf(race: Race): Promise<ImportAnswer> {
       isCounted = verb === 'finishImport'
       return
     }
-    const due = verb === 'dropImport' ? 0 : verb === 'finishImport' ? rest.length : 1
+    if (OUTSIDE.has(verb)) return
+    const due = verb === 'finishImport' ? rest.length : 1
     for (const each of rest.splice(0, due)) make(each)
   })
   const [beside, after] = [newHome(work), newHome(work)]
