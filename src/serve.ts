@@ -65,6 +65,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
       throw error
     },
   )
+  store.prepareSearch()
   return {
     log,
     announce() {

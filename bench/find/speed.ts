@@ -1,4 +1,6 @@
 /** How long a question takes, warm and cold, and what others wait meanwhile. */
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
 import { bearAll, type RunningHome, startHome } from '../home.ts'
 import { median, quantile } from '../load/sample.ts'
 import { cpuSeconds, residentMB, stop } from '../process.ts'
@@ -51,14 +53,24 @@ async function repeat(times: number, ask: (n: number) => Promise<number>): Promi
   return taken
 }
 
+/** Milliseconds between the reads of an agent beside a build: without, it would take half the core. */
+const PAUSE = 10
+
 /** Reads of another agent for as long as the work goes on. */
-async function readsBeside(other: Client, work: () => Promise<unknown>): Promise<number[]> {
+async function readsBeside(
+  other: Client,
+  work: () => Promise<unknown>,
+  pause = 0,
+): Promise<number[]> {
   const taken: number[] = []
   let over = false
   const working = work().finally(() => {
     over = true
   })
-  while (!over) taken.push(await timed(other, READ))
+  while (!over) {
+    taken.push(await timed(other, READ))
+    if (pause > 0) await wait(pause)
+  }
   await working
   return taken
 }
@@ -105,18 +117,40 @@ async function measureWarm({ child, url }: RunningHome, homes: Homes, times: num
   return { searches, contexts, quiet, beside, ofMany, besideMany, heldMB }
 }
 
-/** The first question to each of some homes after a start: the very first wakes the search too. */
-const measureCold = ({ url }: RunningHome, { cold }: Homes): Promise<number[]> =>
-  repeat(cold.length, (n) => ask({ url, token: cold[n] ?? '' })(n))
+/** Milliseconds: the search starts behind the service, and is ready a moment later. */
+const STARTING = 1_000
+
+/** The first question to each of some homes after a start. */
+async function measureCold({ url }: RunningHome, { cold }: Homes): Promise<number[]> {
+  await wait(STARTING)
+  return repeat(cold.length, (n) => ask({ url, token: cold[n] ?? '' })(n))
+}
 
 /** The first question to a home at its bounds, and what another agent's reads wait meanwhile. */
 async function measureBuild({ url }: RunningHome, { bounds, other }: Homes) {
+  await wait(STARTING)
   await repeat(WARMED_BY, () => timed({ url, token: other }, READ))
   let first = 0
-  const reads = await readsBeside({ url, token: other }, async () => {
+  const build = async () => {
     first = await ask({ url, token: bounds })(0)
-  })
+  }
+  const reads = await readsBeside({ url, token: other }, build, PAUSE)
   return { first, reads }
+}
+
+/** What no index of these texts takes less than: FTS5 is given all of them, and asked for nothing. */
+function measureBare(): number {
+  const db = new DatabaseSync(':memory:')
+  db.exec(`CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'ascii')`)
+  const insert = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)')
+  const texts = notes(MANY, AT_BOUNDS_BYTES).map(({ text }) => text)
+  const start = performance.now()
+  db.exec('BEGIN')
+  for (const [n, text] of texts.entries()) insert.run(n + 1, text)
+  db.exec('COMMIT')
+  const taken = performance.now() - start
+  db.close()
+  return taken
 }
 
 async function afterStart<T>(directory: string, work: (home: RunningHome) => Promise<T>) {
@@ -139,6 +173,7 @@ async function measure(directory: string, { times, cold, built }: SpeedPlan) {
   return {
     ...warm,
     cold: firsts,
+    bare: await repeat(built, async () => measureBare()),
     built: builds.map(({ first }) => first),
     besideBuild: builds.flatMap(({ reads }) => reads),
   }
@@ -164,6 +199,7 @@ export async function speed(directory: string, plan: SpeedPlan): Promise<Finding
     'question to 10,000 memories': ofMany.taken,
     'first question to a cold home of 1,000': found.cold,
     'first question to 10,000 memories, 64 MiB': found.built,
+    'FTS5 alone, given these 64 MiB': found.bare,
     'context of 1,000 memories': contexts.taken,
     'read, quiet': found.quiet,
     'read beside questions to 1,000': beside,

@@ -1,4 +1,4 @@
-/** A thread of the store's own: started when it is needed, and again after it ended. */
+/** A thread of the store's own: started when it is needed or told to, and again after it ended. */
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -29,7 +29,7 @@ export function keepThread<Message, Answer>(
   let thread: Worker | undefined
   let closed = false
 
-  function start(): Worker {
+  function launch(): Worker {
     const worker = new Worker(fileOf(name, beside), { name, workerData })
     let cause: unknown
     worker.on('message', answered)
@@ -49,13 +49,17 @@ export function keepThread<Message, Answer>(
     /** Throws StoreUnavailable once it is closed. */
     post(message: Message): void {
       if (closed) throw new StoreUnavailable('the store is closed')
-      thread ??= start()
+      thread ??= launch()
       thread.postMessage(message)
     },
-    /** Only where nothing was asked that is not answered: the next message starts another. */
-    rest(): void {
+    /** Before the first message, which then does not wait for it. */
+    start(): void {
+      if (!closed) thread ??= launch()
+    },
+    /** Another in its place, with nothing kept. Only where nothing is asked that is not answered. */
+    renew(): void {
       thread?.postMessage(null)
-      thread = undefined
+      thread = launch()
     },
     async close(): Promise<void> {
       closed = true

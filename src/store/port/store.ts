@@ -99,5 +99,7 @@ export interface Store extends HomeStore, SessionStore, GatewayStore, HostStore 
   /** Proves that a write commits. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>
+  /** Starts what the first search would wait for. */
+  prepareSearch(): void
   close(): Promise<void>
 }

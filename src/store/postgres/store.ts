@@ -99,6 +99,7 @@ export async function openPostgres(
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await agents.totals()), commits, freeBytes: undefined }),
+    prepareSearch: searcher.prepare,
     async close() {
       await searcher.close()
       await Promise.all([hot, exports, slices, gateway].map((pool) => pool.close()))

@@ -4,7 +4,9 @@ import type { MessagePort } from 'node:worker_threads'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchQuery } from '../port/keeping/search.ts'
+import { HomeIndex } from './home-index.ts'
 import { Indexes, type SearchSource } from './indexes.ts'
+import { rank } from './rank.ts'
 import { searchWith } from './run-search.ts'
 
 /** Null asks the thread to end. */
@@ -32,6 +34,19 @@ export interface Answering {
   readonly close: () => Promise<void> | void
 }
 
+/** A text and a question that compile what the first search of any script would wait for. */
+const WARMING = {
+  text: 'An exämple, приклад, مثال, 例え, ☀️: {"n": 1}',
+  q: '"An exämple" приклде 例え',
+}
+
+async function warmUp(): Promise<void> {
+  const index = new HomeIndex()
+  for (const key of ['a', 'b']) index.put({ key, text: WARMING.text, metadata: '{}', updatedAt: 0 })
+  await rank(index, { q: WARMING.q, all: false, isWanted: () => true }, turn)
+  index.close()
+}
+
 export function answerSearches(port: MessagePort, answering: Answering): void {
   const { source, cacheBytes, translate, close } = answering
   const indexes = new Indexes(source, cacheBytes, turn)
@@ -49,6 +64,7 @@ export function answerSearches(port: MessagePort, answering: Answering): void {
     port.close()
   }
 
+  void warmUp()
   port.on('message', (message: SearchMessage | null) => {
     if (!message) return void end()
     const say = (reply: Omit<SearchReply, 'id'>) => port.postMessage({ id: message.id, ...reply })

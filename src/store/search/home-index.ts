@@ -56,7 +56,7 @@ const SCHEMA = `
 
 /**
  * While much is put, FTS5 keeps so much before it sorts it in, and merges nothing: it would do it
- * all at once. It is told to at the end, some pages at a time.
+ * all at once. It is told to afterwards, some pages at a time.
  */
 const FILLING = { hashsize: 2 * 1_048_576, automerge: 0, crisismerge: 1_999, usermerge: 2 }
 const KEEPING = { hashsize: 1_048_576, automerge: 4, crisismerge: 16, usermerge: 4 }
@@ -100,6 +100,7 @@ export class HomeIndex {
   readonly #ids = new Map<string, number>()
   #lastId = 0
   #length = 0
+  #isInPieces = false
   readonly #vocabulary: Vocabulary
   readonly #insert: StatementSync
   readonly #drop: StatementSync
@@ -112,6 +113,8 @@ export class HomeIndex {
 
   constructor() {
     const db = this.#db
+    // Nothing that fails is kept, so nothing needs to be undone.
+    db.exec('PRAGMA journal_mode = OFF')
     db.exec(SCHEMA)
     this.#vocabulary = new Vocabulary(
       tuples(db, 'SELECT term FROM terms WHERE term > ? AND term < ? LIMIT +?'),
@@ -174,18 +177,25 @@ export class HomeIndex {
     this.#length -= doc.length
   }
 
-  /** Puts many: nothing else may be done with the index meanwhile. */
-  async fill<T>(work: () => Promise<T>, turn: Turn): Promise<T> {
+  /** Puts many: nothing else may be done with the index meanwhile. It is in pieces then. */
+  async fill<T>(work: () => Promise<T>): Promise<T> {
+    this.#isInPieces = true
     this.#tune(FILLING)
     this.#db.exec('BEGIN')
     const result = await work()
     this.#db.exec('COMMIT')
-    for (let before = -1; before < this.#changed() - 1; await turn()) {
-      before = this.#changed()
-      this.#configure.run('merge', PAGES_PER_TURN)
-    }
-    this.#tune(KEEPING)
     return result
+  }
+
+  /** Puts pieces together, which any other work may go on beside: searches take less time then. */
+  async merge(turn: Turn, mayGoOn: () => boolean): Promise<void> {
+    if (!this.#isInPieces) return
+    this.#isInPieces = false
+    for (await turn(); mayGoOn(); await turn()) {
+      const before = this.#changed()
+      this.#configure.run('merge', PAGES_PER_TURN)
+      if (this.#changed() - before < 2) return this.#tune(KEEPING)
+    }
   }
 
   #tune(options: Readonly<Record<string, number>>): void {

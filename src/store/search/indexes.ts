@@ -139,7 +139,7 @@ class Filling {
   async #build(identity: Identity, entry: Entry): Promise<Refreshed> {
     const position = await this.#positionOf(identity)
     if ('outcome' in position) return position
-    const filled = await entry.index.fill(() => this.#fill(identity, entry), this.#turn)
+    const filled = await entry.index.fill(() => this.#fill(identity, entry))
     if (filled.outcome === 'up_to_date') entry.at = position
     return filled
   }
@@ -208,6 +208,7 @@ const nameOf = ({ agentId, prefix }: Pick<Entry, 'agentId' | 'prefix'>): string 
 export class Indexes {
   readonly #filling: Filling
   readonly #maxBytes: number
+  readonly #turn: Turn
   /** Those that were used last are last. */
   readonly #entries = new Map<string, Entry>()
 
@@ -215,6 +216,7 @@ export class Indexes {
   constructor(source: SearchSource, maxBytes: number, turn: Turn) {
     this.#filling = new Filling(source, turn)
     this.#maxBytes = maxBytes
+    this.#turn = turn
   }
 
   /** Works with the index as of now, which may be built for it. `looked`: UTF-8 bytes read. */
@@ -233,11 +235,28 @@ export class Indexes {
         if (refreshed.outcome !== 'stale') return refreshed
         this.#drop(entry)
       } finally {
-        entry.users--
-        this.#closeUnused(entry)
-        this.#trim()
+        // Nobody waits for it.
+        void this.#merge(entry)
+        this.#release(entry)
       }
     }
+  }
+
+  async #merge(entry: Entry): Promise<void> {
+    entry.users++
+    try {
+      await entry.index.merge(this.#turn, () => !entry.isStale)
+    } catch {
+      this.#drop(entry)
+    } finally {
+      this.#release(entry)
+    }
+  }
+
+  #release(entry: Entry): void {
+    entry.users--
+    this.#closeUnused(entry)
+    this.#trim()
   }
 
   /** Resolves when nothing of the home's texts is left here. */

@@ -4,7 +4,7 @@ import type { SearchAnswer, SearchStore } from '../port/keeping/search.ts'
 import { keepThread, type ThreadFile } from '../thread.ts'
 import type { SearchMessage, SearchReply } from './answering.ts'
 
-/** A thread that nobody asks lets go of what it keeps, and of all that was erased elsewhere. */
+/** A thread that nobody asks is replaced: what it kept goes, and all that was erased elsewhere. */
 const IDLE_MS = 600_000
 
 const noAnswer = (cause: unknown): StoreUnavailable =>
@@ -12,12 +12,13 @@ const noAnswer = (cause: unknown): StoreUnavailable =>
 
 export interface Searcher {
   readonly search: SearchStore['searchMemories']
+  readonly prepare: () => void
   /** Resolves when nothing of the agent's texts is left in an index of this process. */
   readonly forget: (agentId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Nothing is started before the first search. */
+/** Nothing is started before the first search, unless it is prepared. */
 export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
   const asked = new Map<number, PromiseWithResolvers<SearchAnswer | undefined>>()
   let messages = 0
@@ -28,7 +29,7 @@ export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
     asked.delete(id)
     if (error === undefined) waiting?.resolve(answer)
     else waiting?.reject(unavailable ? noAnswer(error) : error)
-    if (asked.size === 0) idle = setTimeout(thread.rest, idleMs).unref()
+    if (asked.size === 0) idle = setTimeout(thread.renew, idleMs).unref()
   }
 
   const thread = keepThread<SearchMessage | null, SearchReply>(file, {
@@ -54,6 +55,7 @@ export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
       if (!answer) throw noAnswer(undefined)
       return answer
     },
+    prepare: thread.start,
     async forget(agentId) {
       // What ends with its thread is forgotten as well.
       if (thread.isRunning()) await send({ forget: agentId }).catch(() => {})

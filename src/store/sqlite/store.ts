@@ -245,6 +245,7 @@ export async function openSqlite(
       const freeBytes = await freeBytesFor(path).catch(() => undefined)
       return { ...(await writer.totals()), commits: writer.commits(), freeBytes }
     },
+    prepareSearch: searcher.prepare,
     async close() {
       await control.close()
       // The last to close may write: it folds the log into the database, which is one file again.

@@ -126,9 +126,29 @@ test('what was put together at once is merged in turns', async () => {
   await index.fill(async () => {
     for (let n = 0; n < 400; n++)
       index.put({ key: `k${n}`, text: text(n), metadata: '{}', updatedAt: n })
-  }, turn)
-  expect(turns).toBeGreaterThan(1)
+  })
   expect(await found(index, 'w799999')).toBe(1)
+  await index.merge(turn, () => true)
+  expect(turns).toBeGreaterThan(2)
+  expect(await found(index, 'w799999')).toBe(1)
+  index.close()
+})
+
+test('an index is searched, put into and left while its pieces are put together', async () => {
+  const index = new Index()
+  const put = (n: number) =>
+    index.put({ key: `k${n}`, text: `w${n} ${'x'.repeat(n)}`, metadata: '{}', updatedAt: n })
+  await index.fill(async () => {
+    for (let n = 0; n < 5_000; n++) put(n)
+  })
+  const searched: number[] = []
+  let at = 5_000
+  const turn = async () => {
+    put(at++)
+    searched.push(await found(index, `w${at - 1}`), await found(index, 'w17'))
+  }
+  await index.merge(turn, () => at < 5_003)
+  expect(searched).toEqual([1, 1, 1, 1, 1, 1])
   index.close()
 })
 

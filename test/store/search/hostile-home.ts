@@ -39,7 +39,8 @@ export async function fill(kind: Kind, memories: number): Promise<void> {
       filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', updatedAt: n })
       if (n % 16 === 0) await turn()
     }
-  }, turn)
+  })
+  await filled.merge(turn, () => true)
 }
 
 /** How many are found. */

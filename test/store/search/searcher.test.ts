@@ -50,13 +50,21 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-test('nothing runs before the first search, and nothing once it is idle', async () => {
+test('nothing runs before the first search, and another thread once it is idle', async () => {
   expect(started).toHaveLength(0)
   expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })
   const [thread] = started
   if (thread) await once(thread, 'exit')
-  expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })
   expect(started).toHaveLength(2)
+  expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })
+})
+
+test('a search that was prepared starts no thread', async () => {
+  const worker = once(process, 'worker')
+  searcher.prepare()
+  await worker
+  expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })
+  expect(started).toHaveLength(1)
 })
 
 test('a search whose thread ends is unavailable, and the next finds another', async () => {
