@@ -44,7 +44,6 @@ async function warmUp(): Promise<void> {
   const index = new HomeIndex()
   for (const key of ['a', 'b']) index.put({ key, text: WARMING.text, metadata: '{}', updatedAt: 0 })
   await rank(index, { q: WARMING.q, all: false, isWanted: () => true }, turn)
-  index.close()
 }
 
 export function answerSearches(port: MessagePort, answering: Answering): void {

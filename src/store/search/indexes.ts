@@ -139,7 +139,7 @@ class Filling {
   async #build(identity: Identity, entry: Entry): Promise<Refreshed> {
     const position = await this.#positionOf(identity)
     if ('outcome' in position) return position
-    const filled = await entry.index.fill(() => this.#fill(identity, entry))
+    const filled = await this.#fill(identity, entry)
     if (filled.outcome === 'up_to_date') entry.at = position
     return filled
   }
@@ -148,6 +148,7 @@ class Filling {
     const changed = await this.#changedSince(identity, entry, at)
     if (changed.outcome !== 'changed') return changed
     const { keys, position } = changed
+    if (entry.index.isWorn) return STALE
     // So many are put together in less time.
     if (keys.size > MEMORIES_AT_ONCE && keys.size > entry.index.docs.size / 2) return STALE
     const done = await this.#putAgain(identity, entry, [...keys])
@@ -208,7 +209,6 @@ const nameOf = ({ agentId, prefix }: Pick<Entry, 'agentId' | 'prefix'>): string 
 export class Indexes {
   readonly #filling: Filling
   readonly #maxBytes: number
-  readonly #turn: Turn
   /** Those that were used last are last. */
   readonly #entries = new Map<string, Entry>()
 
@@ -216,7 +216,6 @@ export class Indexes {
   constructor(source: SearchSource, maxBytes: number, turn: Turn) {
     this.#filling = new Filling(source, turn)
     this.#maxBytes = maxBytes
-    this.#turn = turn
   }
 
   /** Works with the index as of now, which may be built for it. `looked`: UTF-8 bytes read. */
@@ -235,28 +234,11 @@ export class Indexes {
         if (refreshed.outcome !== 'stale') return refreshed
         this.#drop(entry)
       } finally {
-        // Nobody waits for it.
-        void this.#merge(entry)
-        this.#release(entry)
+        entry.users--
+        this.#closeUnused(entry)
+        this.#trim()
       }
     }
-  }
-
-  async #merge(entry: Entry): Promise<void> {
-    entry.users++
-    try {
-      await entry.index.merge(this.#turn, () => !entry.isStale)
-    } catch {
-      this.#drop(entry)
-    } finally {
-      this.#release(entry)
-    }
-  }
-
-  #release(entry: Entry): void {
-    entry.users--
-    this.#closeUnused(entry)
-    this.#trim()
   }
 
   /** Resolves when nothing of the home's texts is left here. */
@@ -307,7 +289,6 @@ export class Indexes {
 
   #closeUnused(entry: Entry): void {
     if (!entry.isStale || entry.users > 0) return
-    entry.index.close()
     entry.closed.resolve()
   }
 

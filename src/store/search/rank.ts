@@ -1,9 +1,10 @@
 /** Which memories answer a query, best first: BM25+ over words and their variants. */
-import { type Doc, docIdOf, type HomeIndex, isInKey, type Posting, placeOf } from './home-index.ts'
+import type { Doc, HomeIndex, Visit } from './home-index.ts'
 import { required } from './required.ts'
 import { isEnglish, STOP_WORDS } from './stop-words.ts'
 import { parseQuery } from './tokens.ts'
 import {
+  compoundsOf,
   type Dictionary,
   holdingWord,
   misspellingsOf,
@@ -90,26 +91,6 @@ export interface RankedQuery {
   readonly isWanted: (doc: Doc) => boolean
 }
 
-function addPosting(
-  matches: Map<number, Match>,
-  posting: Posting,
-  term: string,
-  weight: number,
-): void {
-  const [id, place] = [docIdOf(posting), placeOf(posting)]
-  let match = matches.get(id)
-  if (!match) {
-    match = { weight, term, frequency: 0, places: [] }
-    matches.set(id, match)
-  }
-  match.frequency += weight * (isInKey(place) ? KEY : 1)
-  match.places.push(place)
-  if (weight > match.weight) {
-    match.weight = weight
-    match.term = term
-  }
-}
-
 /** In an order that is the same in every index with the same memories: what counts most first. */
 const inOrder = (variants: Variants): readonly (readonly [string, number])[] =>
   [...variants].toSorted(([a, weight], [b, other]) => other - weight || (a < b ? -1 : 1))
@@ -119,28 +100,6 @@ interface Left {
   variants: number
   places: number
 }
-
-async function matchesIn({ index, left, most, turn }: Sought, variants: Variants) {
-  const matches = new Map<number, Match>()
-  const same = new Set<number>()
-  const looked = inOrder(variants).slice(0, Math.max(1, left.variants))
-  left.variants -= looked.length
-  for (const [term, weight] of looked) {
-    await turn()
-    if (index.memoriesWith(term) > most) continue
-    const found = index.postings(term, Math.min(PLACES_PER_TERM, left.places))
-    for (const posting of found) {
-      addPosting(matches, posting, term, weight)
-      if (weight >= SAME_WORD) same.add(docIdOf(posting))
-    }
-    left.places -= found.length
-  }
-  const terms = looked.map(([term]) => term)
-  return { matches, terms, having: same.size || matches.size }
-}
-
-const weighsAsSame = (matches: ReadonlyMap<number, Match>): boolean =>
-  matches.values().some(({ weight }) => weight >= SAME_MEANING)
 
 interface Sought {
   readonly index: HomeIndex
@@ -153,24 +112,163 @@ interface Sought {
   readonly turn: Turn
 }
 
-async function findWord(sought: Sought, word: string): Promise<Found> {
-  const { index, dictionary, all, isEnglish } = sought
-  const variants = await (all
-    ? holdingWord(dictionary, word)
-    : variantsOf(dictionary, word, isEnglish))
-  let found = await matchesIn(sought, variants)
-  if (!all && !weighsAsSame(found.matches)) {
-    const near = await misspellingsOf(dictionary, word)
-    if (near.size > 0) found = await matchesIn(sought, new Map([...near, ...variants]))
+/** What is gathered at most of all terms together; where there is more, of each the first. */
+const MOST_GATHERED = 1_000_000
+
+/** Where a term is. */
+interface Hits {
+  /** How many have it. */
+  memories: number
+  /** The last of them. */
+  last: Doc | undefined
+  /** Ids of all of them, where it is a word of the query. */
+  readonly ids: number[] | undefined
+  /** Of each place the memory, and then the place, the first of them; none of a term that too many have. */
+  docs: Doc[]
+  places: number[]
+}
+
+const noHits = (isWord = false): Hits => ({
+  ...{ memories: 0, last: undefined, ids: isWord ? [] : undefined, docs: [], places: [] },
+})
+const NO_HITS = noHits()
+
+class Gathering {
+  readonly #hits: readonly Hits[]
+  readonly #most: number
+  #gathered = 0
+  #perTerm = PLACES_PER_TERM
+
+  /** `most`: terms that more memories have are left out. */
+  constructor(hits: readonly Hits[], most: number) {
+    this.#hits = hits
+    this.#most = most
   }
-  const { matches, terms, having } = found
-  return { terms, inverseFrequency: inverseFrequencyOf(index, having), matches }
+
+  readonly add: Visit = (term, doc, place) => {
+    const hits = this.#hits[term]
+    if (!hits) return
+    if (hits.last !== doc) this.#addMemory(hits, doc)
+    if (hits.memories > this.#most || hits.places.length >= this.#perTerm) return
+    hits.docs.push(doc)
+    hits.places.push(place)
+    if (++this.#gathered <= MOST_GATHERED) return
+    this.#perTerm /= 2
+    for (const hits of this.#hits) this.#cut(hits, this.#perTerm)
+  }
+
+  #addMemory(hits: Hits, doc: Doc): void {
+    hits.last = doc
+    hits.ids?.push(doc.id)
+    if (++hits.memories === this.#most + 1) this.#cut(hits, 0)
+  }
+
+  #cut({ docs, places }: Hits, length: number): void {
+    if (places.length <= length) return
+    this.#gathered -= places.length - length
+    docs.length = length
+    places.length = length
+  }
+}
+
+async function gather({ index, most, turn }: Sought, meanings: readonly Meaning[]) {
+  const gathered = new Map<string, Hits>()
+  for (const { terms } of meanings) for (const [term] of terms) gathered.set(term, noHits())
+  for (const { word } of meanings) gathered.set(word, noHits(true))
+  const gathering = new Gathering([...gathered.values()], most)
+  await index.visit([...gathered.keys()], gathering.add, turn)
+  return gathered
+}
+
+/** A word of the query with the terms that it stands for, what counts most first. */
+interface Meaning {
+  readonly word: string
+  readonly terms: readonly (readonly [string, number])[]
+}
+
+function meaningOf({ left }: Sought, word: string, variants: Variants): Meaning {
+  const terms = inOrder(variants).slice(0, Math.max(1, left.variants))
+  left.variants -= terms.length
+  return { word, terms }
+}
+
+async function meaningsOf(sought: Sought, words: readonly string[]): Promise<readonly Meaning[]> {
+  const { all, dictionary, isEnglish } = sought
+  const meanings: Meaning[] = []
+  const compounds = all ? new Map() : await compoundsOf(dictionary, words)
+  for (const word of words) {
+    const variants = await (all
+      ? holdingWord(dictionary, word)
+      : variantsOf(dictionary, word, compounds.get(word) ?? [], isEnglish))
+    meanings.push(meaningOf(sought, word, variants))
+    await sought.turn()
+  }
+  return meanings
+}
+
+type Gathered = ReadonlyMap<string, Hits>
+
+const isThere = (meaning: Meaning, gathered: Gathered): boolean =>
+  meaning.terms.some(
+    ([term, weight]) => weight >= SAME_MEANING && gathered.get(term)?.places.length,
+  )
+
+function addHit(
+  matches: Map<number, Match>,
+  doc: Doc,
+  place: number,
+  term: string,
+  weight: number,
+) {
+  let match = matches.get(doc.id)
+  if (!match) {
+    match = { weight, term, frequency: 0, places: [] }
+    matches.set(doc.id, match)
+  }
+  match.frequency += weight * (place < doc.keyTokens ? KEY : 1)
+  match.places.push(place)
+}
+
+function foundOf({ index, left }: Sought, { terms }: Meaning, gathered: Gathered): Found {
+  const matches = new Map<number, Match>()
+  const same = new Set<number>()
+  for (const [term, weight] of terms) {
+    const { docs, places } = gathered.get(term) ?? NO_HITS
+    const most = Math.min(places.length, left.places)
+    left.places -= most
+    for (let at = 0; at < most; at++) {
+      const doc = docs[at]
+      if (!doc) break
+      addHit(matches, doc, places[at] ?? 0, term, weight)
+      if (weight >= SAME_WORD) same.add(doc.id)
+    }
+  }
+  const inverseFrequency = inverseFrequencyOf(index, same.size || matches.size)
+  return { terms: terms.map(([term]) => term), matches, inverseFrequency }
+}
+
+/** What is found of each word; of one that is not there at all, of what it may be misspelt for. */
+async function find(sought: Sought, meanings: readonly Meaning[], gathered: Gathered) {
+  const near: Meaning[] = []
+  for (const meaning of meanings) {
+    if (sought.all || isThere(meaning, gathered)) continue
+    const misspellings = await misspellingsOf(sought.dictionary, meaning.word)
+    const variants = new Map([...misspellings, ...meaning.terms])
+    if (misspellings.size > 0) near.push(meaningOf(sought, meaning.word, variants))
+  }
+  const besides = near.length > 0 ? await gather(sought, near) : gathered
+  const found: Found[] = []
+  for (const meaning of meanings) {
+    const other = near.find(({ word }) => word === meaning.word)
+    found.push(foundOf(sought, other ?? meaning, other ? besides : gathered))
+    await sought.turn()
+  }
+  return found.filter(({ matches }) => matches.size > 0)
 }
 
 async function findWords(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
-  const found: Found[] = []
-  for (const word of words) found.push(await findWord(sought, word))
-  return found.filter(({ matches }) => matches.size > 0)
+  const meanings = await meaningsOf(sought, words)
+  return find(sought, meanings, await gather(sought, meanings))
 }
 
 function mostOf(memories: number): number {
@@ -181,34 +279,37 @@ function mostOf(memories: number): number {
 const inverseFrequencyOf = ({ docs }: HomeIndex, having: number): number =>
   Math.log(1 + (docs.size - having + 0.5) / (having + 0.5))
 
-/** A common word alone finds nothing; of what others find it tells whether it is there. */
-function presenceOf(index: HomeIndex, word: string, found: readonly Found[]): Found {
-  const having = new Set(index.matching(`"${word}"`, 0, Number.MAX_SAFE_INTEGER))
-  const match = { weight: 1, term: word, frequency: 1, places: [] }
-  const ids = found.flatMap(({ matches }) => [...matches.keys()]).filter((id) => having.has(id))
-  return {
-    terms: [word],
-    inverseFrequency: inverseFrequencyOf(index, having.size),
-    matches: new Map(ids.map((id) => [id, match])),
-  }
+/** Common words alone find nothing; of what others find they tell whether they are there. */
+function presenceOf(
+  { index }: Sought,
+  words: readonly string[],
+  gathered: Gathered,
+  found: readonly Found[],
+): readonly Found[] {
+  const foundIds = new Set(found.flatMap(({ matches }) => [...matches.keys()]))
+  return words.map((word) => {
+    const { ids = [] } = gathered.get(word) ?? NO_HITS
+    const match = { weight: 1, term: word, frequency: 1, places: [] }
+    const present = ids.filter((id) => foundIds.has(id))
+    return {
+      terms: [word],
+      inverseFrequency: inverseFrequencyOf(index, ids.length),
+      matches: new Map(present.map((id) => [id, match])),
+    }
+  })
 }
 
 /** Without words that say nothing, unless nothing else is found. */
 async function findTelling(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
-  const { index } = sought
-  const most = mostOf(index.docs.size)
+  const most = mostOf(sought.index.docs.size)
   const [telling, stop] = split(words, (word) => !STOP_WORDS.has(word))
-  const [rare, common] = split(telling, (word) => index.memoriesWith(word) <= most)
-  const found = await findWords({ ...sought, most }, rare)
-  if (found.length > 0) {
-    const present: Found[] = []
-    for (const word of common) {
-      present.push(presenceOf(index, word, found))
-      await sought.turn()
-    }
-    return [...found, ...present]
-  }
-  const alone = await findWords(sought, common)
+  const meanings = await meaningsOf(sought, telling)
+  const gathered = await gather({ ...sought, most }, meanings)
+  const [rare, common] = split(meanings, ({ word }) => (gathered.get(word)?.memories ?? 0) <= most)
+  const found = await find({ ...sought, most }, rare, gathered)
+  const commonWords = common.map(({ word }) => word)
+  if (found.length > 0) return [...found, ...presenceOf(sought, commonWords, gathered, found)]
+  const alone = await findWords(sought, commonWords)
   return alone.length > 0 ? alone : findWords(sought, stop)
 }
 

@@ -4,13 +4,6 @@ import { isUnspaced } from './tokens.ts'
 import { type Dictionary, unspacedTerms } from './variants.ts'
 import type { Turn } from './vocabulary.ts'
 
-/** Characters of the memories that are looked at without a pause: some milliseconds. */
-const CHARS_FOR_TERMS = 8 * 1_048_576
-const CHARS_FOR_PHRASE = 1_048_576
-
-/** Each of them is asked of each memory. */
-const TERMS_AT_ONCE = 64
-
 export interface Required {
   /** Tokens that must stand one after the other. */
   readonly phrases: readonly (readonly string[])[]
@@ -18,41 +11,12 @@ export interface Required {
   readonly groups: readonly (readonly string[])[]
 }
 
-/** First and last ids of memories with so many characters together, some of them asked for. */
-function* ranges(
-  docs: Iterable<Doc>,
-  isAsked: (id: number) => boolean,
-  chars: number,
-): Generator<readonly [number, number]> {
-  let first: number | undefined
-  let last = 0
-  let sum = 0
-  for (const { id, length } of docs) {
-    if (isAsked(id)) {
-      first ??= id
-      last = id
-    }
-    sum += length
-    if (sum < chars) continue
-    if (first !== undefined) yield [first, last]
-    first = undefined
-    sum = 0
-  }
-  if (first !== undefined) yield [first, last]
-}
-
-function* expressionsOf(terms: readonly string[]): Generator<string> {
-  for (let at = 0; at < terms.length; at += TERMS_AT_ONCE) {
-    const some = terms.slice(at, at + TERMS_AT_ONCE)
-    yield some.map((term) => `"${term}"`).join(' OR ')
-  }
-}
-
 /** Of those that have what was asked for before. */
 class Narrowing {
   #ids: ReadonlySet<number> | undefined
   readonly #index: HomeIndex
   readonly #turn: Turn
+  readonly #isAsked = ({ id }: Doc): boolean => this.#ids?.has(id) ?? true
 
   constructor(index: HomeIndex, turn: Turn) {
     this.#index = index
@@ -64,20 +28,14 @@ class Narrowing {
     return this.#ids
   }
 
-  async to(expressions: Iterable<string>, chars: number): Promise<void> {
-    const docs = [...this.#index.docs.values()]
-    const asked = this.#ids
-    const isAsked = (id: number): boolean => asked?.has(id) ?? true
+  async toSome(terms: readonly string[]): Promise<void> {
     const having = new Set<number>()
-    for (const expression of expressions) {
-      for (const [from, to] of ranges(docs, isAsked, chars)) {
-        for (const id of this.#index.matching(expression, from, to)) {
-          if (isAsked(id)) having.add(id)
-        }
-        await this.#turn()
-      }
-    }
+    await this.#index.visit(terms, (_, { id }) => void having.add(id), this.#turn, this.#isAsked)
     this.#ids = having
+  }
+
+  async toPhrase(terms: readonly string[]): Promise<void> {
+    this.#ids = await this.#index.withPhrase(terms, this.#turn, this.#isAsked)
   }
 }
 
@@ -88,13 +46,12 @@ export async function required(
   dictionary: Dictionary,
 ): Promise<ReadonlySet<number> | undefined> {
   const narrowing = new Narrowing(index, dictionary.turn)
-  for (const [token = ''] of phrases.filter(({ length }) => length === 1)) {
-    const terms = isUnspaced(token) ? await unspacedTerms(dictionary, token) : [token]
-    await narrowing.to(expressionsOf(terms), CHARS_FOR_TERMS)
+  for (const tokens of phrases) {
+    const [token = ''] = tokens
+    if (tokens.length > 1) await narrowing.toPhrase(tokens)
+    else
+      await narrowing.toSome(isUnspaced(token) ? await unspacedTerms(dictionary, token) : [token])
   }
-  for (const terms of groups) await narrowing.to(expressionsOf(terms), CHARS_FOR_TERMS)
-  for (const tokens of phrases.filter(({ length }) => length > 1)) {
-    await narrowing.to([`"${tokens.join(' ')}"`], CHARS_FOR_PHRASE)
-  }
+  for (const terms of groups) await narrowing.toSome(terms)
   return narrowing.ids
 }

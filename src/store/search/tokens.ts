@@ -12,7 +12,7 @@ const UNSPACED =
 const MAY_BE_UNSPACED =
   /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\u{16ff0}-\u{3ffff}]/u
 
-/** Neither ASCII, of which the index itself makes words, nor letters, digits, marks or symbols. */
+/** Neither ASCII, of which the lexicon makes words, nor letters, digits, marks or symbols. */
 const BETWEEN = /[^\p{L}\p{N}\p{M}\p{Co}\p{So}\p{Sm}\p{Sc}\0-\x7f]+/gu
 
 /** Each is a word by itself; whether an emoji is to be drawn in colours makes no difference. */

@@ -48,7 +48,7 @@ const MOST_ALIKE = 2_000
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'] as const
 
 /** Of nouns, at the end of a compound. */
-const ENDINGS: ReadonlySet<string> = new Set(['', ...'e s n en er es'.split(' ')])
+const ENDINGS = ['', 'e', 's', 'n', 'en', 'er', 'es'] as const
 
 export type Variants = ReadonlyMap<string, number>
 
@@ -161,15 +161,52 @@ const beginningWith = (
 ): Promise<readonly string[]> =>
   terms.find({ beginning, test: () => true, most: MOST_ALIKE, cost: COMPARISON }, allowance, turn)
 
-function endsWith(term: string, word: string): boolean {
-  const at = term.lastIndexOf(word)
-  return at >= MOST_ENDING && ENDINGS.has(term.slice(at + word.length))
+const NO_ENDINGS: readonly Ending[] = []
+
+/** How a term ends that is a compound with the word at its end. */
+interface Ending {
+  readonly suffix: string
+  readonly compounds: string[]
+}
+
+const lastUnits = (term: string): number =>
+  term.charCodeAt(term.length - 2) * 65_536 + term.charCodeAt(term.length - 1)
+
+const isWord = (word: string): boolean =>
+  word.length >= TELLING && word.length <= LONGEST_WORD && !DIGIT.test(word) && !isUnspaced(word)
+
+/** Terms that end with each word: one look at all terms for all of the words. */
+export async function compoundsOf(
+  { terms, allowance, turn }: Dictionary,
+  words: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>()
+  const endings = new Map<number, Ending[]>()
+  for (const word of words.filter(isWord)) {
+    const compounds: string[] = []
+    found.set(word, compounds)
+    for (const ending of ENDINGS) {
+      const suffix = word + ending
+      const alike = endings.get(lastUnits(suffix)) ?? []
+      endings.set(lastUnits(suffix), [...alike, { suffix, compounds }])
+    }
+  }
+  const test = (term: string): boolean => {
+    for (const { suffix, compounds } of endings.get(lastUnits(term)) ?? NO_ENDINGS) {
+      const isCompound = term.length - suffix.length >= MOST_ENDING && term.endsWith(suffix)
+      if (isCompound && compounds.length < MOST_ALIKE) compounds.push(term)
+    }
+    return false
+  }
+  if (found.size > 0) await terms.find({ test, most: 1 }, allowance, turn)
+  return new Map([...found].map(([word, all]) => [word, all.toSorted().slice(0, MOST_VARIANTS)]))
 }
 
 /** Terms that mean what the word means, or nearly; some of them may be in no memory. */
 export async function variantsOf(
   dictionary: Dictionary,
   word: string,
+  compounds: readonly string[],
   isEnglish: boolean,
 ): Promise<Variants> {
   if (isUnspaced(word)) return unspacedVariants(dictionary, word)
@@ -186,12 +223,7 @@ export async function variantsOf(
     const weight = likeness(word, stem, term)
     if (weight > 0) add(weight === WEIGHTS.stem ? weight : weight * alike, term)
   }
-  const { terms, allowance, turn } = dictionary
-  if (word.length >= TELLING) {
-    const test = (term: string) => endsWith(term, word)
-    const ending = await terms.find({ test, most: MOST_VARIANTS }, allowance, turn)
-    add(alike * WEIGHTS.ending, ...ending)
-  }
+  add(alike * WEIGHTS.ending, ...compounds)
   add(WEIGHTS.part, ...compoundParts(dictionary, word))
   return weights
 }

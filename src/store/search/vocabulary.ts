@@ -1,22 +1,21 @@
 /** The terms of an index in their order, to be looked through. */
-import { tokensOf } from './tokens.ts'
+import type { Lexicon } from './lexicon.ts'
 
 /** Beyond any word: nothing that is longer is looked for by its parts. */
 const LONGEST_TERM = 40
 
+/** UTF-8, of a UTF-16 unit. */
+const MOST_BYTES = 3
+
 const MOST_TERMS = 300_000
-/** What is listed, or looked through, without a pause. */
-const LISTED_PER_TURN = 500
+/** What is listed, sorted, or looked through, without a pause. */
+const LISTED_PER_TURN = 4_096
 const TERMS_PER_TURN = 8_192
 
 /** New terms after which the list is made anew, or an eighth of it. */
 const MOST_ADDED = 4_096
 
-/** Letters first: of a home with very many numbers the words are kept. */
-const RANGES = [
-  [':', '\u{10ffff}'],
-  ['', ':'],
-] as const
+const DIGIT = /^\d/
 
 /** What a term takes beside its characters, roughly. */
 const TERM_BYTES = 40
@@ -24,8 +23,28 @@ const TERM_BYTES = 40
 /** Lets others have their turn. */
 export type Turn = () => Promise<void>
 
-/** Terms after `after` and before `before`, the first in their order. */
-export type ListTerms = (after: string, before: string, most: number) => readonly [string][]
+/** By merging sorted runs, for all at once would be too long for a turn. */
+async function sorted(terms: readonly string[], turn: Turn): Promise<readonly string[]> {
+  let runs: string[][] = []
+  for (let at = 0; at < terms.length; at += TERMS_PER_TURN) {
+    runs.push(terms.slice(at, at + TERMS_PER_TURN).sort())
+    await turn()
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = []
+    for (let at = 0; at < runs.length; at += 2) {
+      merged.push(
+        runs
+          .slice(at, at + 2)
+          .flat()
+          .sort(),
+      )
+      await turn()
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
 
 /** The place of the first that is not before the term. */
 function placeOf(terms: readonly string[], term: string): number {
@@ -93,41 +112,47 @@ export class Terms {
 }
 
 export class Vocabulary {
+  readonly #lexicon: Lexicon
   #terms: Terms | undefined
-  /** A list that is made while something is put lacks it. */
-  #puts = 0
-  readonly #list: ListTerms
+  /** Numbers below it are in the list. */
+  #listed = 0
 
-  constructor(list: ListTerms) {
-    this.#list = list
-  }
-
-  add(...texts: readonly string[]): void {
-    this.#puts++
-    const terms = this.#terms
-    if (!terms) return
-    for (const token of texts.flatMap(tokensOf)) {
-      if (token.length <= LONGEST_TERM && !terms.has(token)) terms.added.add(token)
-    }
-    if (terms.added.size > Math.max(MOST_ADDED, terms.sorted.length / 8)) this.#terms = undefined
+  constructor(lexicon: Lexicon) {
+    this.#lexicon = lexicon
   }
 
   async read(turn: Turn): Promise<Terms> {
-    if (this.#terms) return this.#terms
-    const puts = this.#puts
-    const sorted: string[] = []
-    for (const [from, to] of RANGES) {
-      for (let after: string = from; sorted.length < MOST_TERMS; ) {
-        const listed = this.#list(after, to, LISTED_PER_TURN)
-        for (const [term] of listed) if (term.length <= LONGEST_TERM) sorted.push(term)
-        if (listed.length < LISTED_PER_TURN) break
-        after = listed.at(-1)?.[0] ?? after
-        await turn()
-      }
+    const { size } = this.#lexicon
+    const mostAdded = Math.max(MOST_ADDED, (this.#terms?.sorted.length ?? 0) / 8)
+    if (!this.#terms || size - this.#listed > mostAdded) {
+      this.#terms = new Terms(await this.#list(size, turn))
+      this.#listed = size
     }
-    const terms = new Terms(sorted.sort())
-    if (puts === this.#puts) this.#terms = terms
-    return terms
+    for (; this.#listed < this.#lexicon.size; this.#listed++) {
+      const term = this.#wordOf(this.#listed)
+      if (term !== undefined) this.#terms.added.add(term)
+    }
+    return this.#terms
+  }
+
+  /** Undefined where it is longer than a word. */
+  #wordOf(number: number): string | undefined {
+    if (this.#lexicon.lengthOf(number) > MOST_BYTES * LONGEST_TERM) return undefined
+    const term = this.#lexicon.nameOf(number)
+    return term.length <= LONGEST_TERM ? term : undefined
+  }
+
+  /** Words first: they are kept in a home of very many numbers. */
+  async #list(size: number, turn: Turn): Promise<readonly string[]> {
+    const words: string[] = []
+    const numbers: string[] = []
+    for (let number = 1; number < size && words.length < MOST_TERMS; number++) {
+      const term = this.#wordOf(number)
+      if (term !== undefined) (DIGIT.test(term) ? numbers : words).push(term)
+      if (numbers.length > MOST_TERMS) numbers.length = MOST_TERMS
+      if (number % LISTED_PER_TURN === 0) await turn()
+    }
+    return sorted([...words, ...numbers].slice(0, MOST_TERMS), turn)
   }
 
   get bytes(): number {

@@ -31,16 +31,12 @@ const TEXTS = {
 let index: HomeIndex | undefined
 
 export async function fill(kind: Kind, memories: number): Promise<void> {
-  index?.close()
   const filled = new HomeIndex()
   index = filled
-  await filled.fill(async () => {
-    for (let n = 0; n < memories; n++) {
-      filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', updatedAt: n })
-      if (n % 16 === 0) await turn()
-    }
-  })
-  await filled.merge(turn, () => true)
+  for (let n = 0; n < memories; n++) {
+    filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', updatedAt: n })
+    if (n % 16 === 0) await turn()
+  }
 }
 
 /** How many are found. */

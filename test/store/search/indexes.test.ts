@@ -19,9 +19,7 @@ const query = { q: 'apple', prefix: '', limit: 1 }
 function bytesOfOne(): number {
   const index = new HomeIndex()
   index.put({ key: 'a', text: 'apple', metadata: '{}', updatedAt: 0 })
-  const bytes = index.bytes
-  index.close()
-  return bytes
+  return index.bytes
 }
 
 async function agentWithApple(): Promise<Identity> {

@@ -31,7 +31,6 @@ async function ask(q: string, memories: readonly Kept[], { all = false }: Asked 
     key,
     matched: ranking.termsIn(id),
   }))
-  index.close()
   return found
 }
 
