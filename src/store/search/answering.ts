@@ -34,15 +34,21 @@ export interface Answering {
   readonly close: () => Promise<void> | void
 }
 
-/** A text and a question that compile what the first search of any script would wait for. */
+/** Texts and a question that compile what the first search in any script would wait for. */
 const WARMING = {
   text: 'An exämple, приклад, مثال, 例え, ☀️: {"n": 1}',
   q: '"An exämple" приклде 例え',
+  memories: 300,
+  repeats: 50,
 }
 
 async function warmUp(): Promise<void> {
   const index = new HomeIndex()
-  for (const key of ['a', 'b']) index.put({ key, text: WARMING.text, metadata: '{}', updatedAt: 0 })
+  for (let n = 0; n < WARMING.memories; n++) {
+    const text = `${WARMING.text} ${n} `.repeat(n % WARMING.repeats)
+    index.put({ key: `${n}`, text, metadata: '{}', updatedAt: 0 })
+    await turn()
+  }
   await rank(index, { q: WARMING.q, all: false, isWanted: () => true }, turn)
 }
 
