@@ -51,12 +51,22 @@ function announce(log: Logger, url: string, store: Store): void {
   )
 }
 
+/** Starts the search with the first token that is shown: an idle service takes 20 MB less without. */
+const preparingSearch = (store: Store): Store => ({
+  ...store,
+  identify(tokenHash) {
+    store.prepareSearch()
+    return store.identify(tokenHash)
+  },
+})
+
 /** Rejects when it cannot serve; `advice` says what a person can do about it. */
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)
   const progress = tellProgress(log, process.stderr.isTTY ? process.stderr : undefined)
-  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
+  const opened = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
+  const store = preparingSearch(opened)
   const app = createApp({ config, store, clock, random, log })
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(
@@ -65,7 +75,6 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
       throw error
     },
   )
-  store.prepareSearch()
   return {
     log,
     announce() {

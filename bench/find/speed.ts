@@ -117,19 +117,20 @@ async function measureWarm({ child, url }: RunningHome, homes: Homes, times: num
   return { searches, contexts, quiet, beside, ofMany, besideMany, heldMB }
 }
 
-/** Milliseconds: the search starts behind the service, and is ready a moment later. */
+/** Milliseconds: the search starts with the first request, and is ready a moment later. */
 const STARTING = 1_000
 
 /** The first question to each of some homes after a start. */
-async function measureCold({ url }: RunningHome, { cold }: Homes): Promise<number[]> {
+async function measureCold({ url }: RunningHome, { cold, other }: Homes): Promise<number[]> {
+  await timed({ url, token: other }, READ)
   await wait(STARTING)
   return repeat(cold.length, (n) => ask({ url, token: cold[n] ?? '' })(n))
 }
 
 /** The first question to a home at its bounds, and what another agent's reads wait meanwhile. */
 async function measureBuild({ url }: RunningHome, { bounds, other }: Homes) {
-  await wait(STARTING)
   await repeat(WARMED_BY, () => timed({ url, token: other }, READ))
+  await wait(STARTING)
   let first = 0
   const build = async () => {
     first = await ask({ url, token: bounds })(0)

@@ -1,6 +1,7 @@
 /** What is large and not for everybody is loaded by those who are asked for it. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { birth } from './calls.ts'
+import { birth, readMemory } from './calls.ts'
 import { cleanUp, freshDirectory, serve } from './program.ts'
 
 afterEach(cleanUp)
@@ -50,4 +51,18 @@ test('a service loads the library of MCP when it is first asked by it, and nothi
   expect((await post({ authorization: `Bearer ${token}` })).status).toBe(200)
   process.kill(server.pid, 'SIGUSR2')
   await server.says(/loaded: @modelcontextprotocol/)
+})
+
+const threadsOf = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/task`).map((id) =>
+    readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim(),
+  )
+
+test('a service starts its search with the first token that it is shown', async () => {
+  const server = await serve({ directory: freshDirectory() })
+  const { token } = await birth(server.url)
+  expect(threadsOf(server.pid)).toContain('writer-thread')
+  expect(threadsOf(server.pid)).not.toContain('search-thread')
+  await expect(readMemory(server.url, token, 'a')).rejects.toThrow('404')
+  expect(threadsOf(server.pid)).toContain('search-thread')
 })
