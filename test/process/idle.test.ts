@@ -64,5 +64,6 @@ test('a service starts its search with the first token that it is shown', async 
   expect(threadsOf(server.pid)).toContain('writer-thread')
   expect(threadsOf(server.pid)).not.toContain('search-thread')
   await expect(readMemory(server.url, token, 'a')).rejects.toThrow('404')
-  expect(threadsOf(server.pid)).toContain('search-thread')
+  // A thread has its name a moment after it has started.
+  await expect.poll(() => threadsOf(server.pid)).toContain('search-thread')
 })
