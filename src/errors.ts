@@ -16,7 +16,7 @@ export const catalogue = {
     status: 400,
     title: 'The request is not valid HTTP',
     detail:
-      'Send a well-formed HTTP/1.1 request with one valid Host header; its path and headers in UTF-8, without NUL.',
+      'Send a well-formed HTTP/1.1 request with one valid Host header. Encode the path and headers as UTF-8, without NUL.',
   },
   duplicate_header: {
     status: 400,
@@ -25,9 +25,9 @@ export const catalogue = {
   },
   token_in_query: {
     status: 400,
-    title: 'A token was sent in the address',
+    title: 'A token was sent in the URL',
     detail:
-      'Send the token in the Authorization header as "Bearer <token>", never in the query string. Rotate it if it was logged on the way.',
+      'Send the token in the Authorization header as "Bearer <token>", never in the query string. Rotate it if it may have been logged.',
   },
   invalid_query: {
     status: 400,
@@ -36,60 +36,60 @@ export const catalogue = {
   },
   body_incomplete: {
     status: 400,
-    title: 'The body ended before it was whole',
-    detail: 'Send the whole body on a connection that stays open until the answer.',
+    title: 'The body ended early',
+    detail: 'Send the complete body, and keep the connection open until the answer arrives.',
   },
   malformed_json: {
     status: 400,
     title: 'The body is not acceptable JSON',
     detail:
-      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep, 4096 keys and 32768 values; a number of at most 400 characters, its exponent of at most 6 digits.',
+      'Send one UTF-8 JSON value: no duplicate or __proto__ keys, no lone surrogates or NUL, at most 32 levels deep, 4096 keys and 32768 values; numbers of at most 400 characters, with exponents of at most 6 digits.',
   },
   wrong_media_type: {
     status: 400,
-    title: 'The body is not sent as JSON',
+    title: 'The body was not sent as JSON',
     detail: 'Send the body as JSON with "Content-Type: application/json".',
   },
   oversized_body: {
     status: 400,
-    title: 'The body is larger than any that fits the schema',
+    title: 'The body is larger than the schema allows',
     detail: 'Send a smaller body.',
   },
   malformed_form: {
     status: 400,
-    title: 'The form is not readable',
-    detail: 'Open the page again and send its form as it is.',
+    title: 'The form data is malformed',
+    detail: 'Reload the page and submit its form unchanged.',
   },
   invalid_body: {
     status: 400,
-    title: 'The body does not fit the schema',
+    title: 'The body does not match the schema',
     detail: 'Correct the properties named in errors and send the request again.',
   },
   invalid_last_event_id: {
     status: 400,
-    title: 'Last-Event-ID is not the id of an event',
-    detail: 'Send the id of the last event you saw, or leave the header out to begin with now.',
+    title: 'Last-Event-ID is not an event id',
+    detail: 'Send the id of the last event you received, or omit the header to start from now.',
   },
   precondition_mismatch: {
     status: 400,
     title: 'If-Match and expectedVersion disagree',
-    detail: 'Send the same version in If-Match and expectedVersion, or leave If-Match out.',
+    detail: 'Send the same version in If-Match and expectedVersion, or omit If-Match.',
   },
   credentials_missing: {
     status: 401,
-    title: 'No credentials',
+    title: 'No credentials were sent',
     detail: 'Send "Authorization: Bearer <token>" with the agent token or the operator token.',
   },
   invalid_token: {
     status: 401,
     title: 'The token is not valid',
     detail:
-      'Check the token for typing errors. If the agent key was rotated, use the token that the rotation returned.',
+      'Check the token for typos. If the agent key was rotated, use the token that the rotation returned.',
   },
   key_expired: {
     status: 401,
     title: 'The named key has expired',
-    detail: 'Ask the operator for another key: this one was given until a time that has passed.',
+    detail: 'Ask the operator for a new named key.',
   },
   invalid_idempotency_key: {
     status: 401,
@@ -104,117 +104,116 @@ export const catalogue = {
   },
   passkey_refused: {
     status: 401,
-    title: 'The passkey is not accepted',
+    title: 'The passkey was not accepted',
     detail:
-      'Nothing was done. Try it once more, or sign in with the password: the passkey may have been removed, or the page was open for too long.',
+      'Nothing was changed. Try again, or sign in with the password: the passkey may have been removed, or the page may have been open for too long.',
   },
   insufficient_scope: {
     status: 403,
-    title: 'This needs the operator token',
-    detail:
-      'Ask the operator: only the operator token may change what the agent is and who may act for it.',
+    title: 'The operator token is required',
+    detail: 'Ask the operator: only the operator token can manage the agent and its keys.',
   },
   key_out_of_reach: {
     status: 403,
-    title: 'The named key does not reach this',
+    title: 'The named key does not grant access to this',
     detail:
-      'Use a memory key that starts with the prefix of this named key, or ask the operator for one that reaches further.',
+      'Use memory keys that start with the prefix of this named key, or ask the operator for a key with wider access.',
   },
   key_read_only: {
     status: 403,
-    title: 'The named key may only read',
+    title: 'The named key is read-only',
     detail: 'Nothing was written. Ask the operator for a named key with write access.',
   },
   agent_paused: {
     status: 403,
     title: 'The agent is paused',
     detail:
-      'Stop and ask the operator to set the status to active. The agent token may still read its profile.',
+      'Stop, and ask the operator to set the status to active. The agent token can still read the profile.',
   },
   origin_denied: {
     status: 403,
     title: 'This origin is not allowed',
     detail:
-      'Call from the service’s own origin or from a program without an Origin header, or have the operator of the service add the origin to ALLOWED_ORIGINS.',
+      'Call from the service’s own origin, or from a program that sends no Origin header, or ask the operator of the service to add this origin to ALLOWED_ORIGINS.',
   },
   signed_out: {
     status: 403,
     title: 'You are signed out',
     detail:
-      'Nothing was changed. Sign in: that leads back to the page you came from, whose form can be sent again.',
+      'Nothing was changed. After you sign in, you return to the page you came from and can submit the form again.',
   },
   address_denied: {
     status: 403,
-    title: 'This address may not read the metrics',
+    title: 'Metrics are not available to this address',
     detail:
-      'Ask the machine itself by its address and past every proxy, or have METRICS_FROM list your address.',
+      'Request them directly by the address of the machine, not through a proxy, or ask the operator of the service to add your address to METRICS_FROM.',
   },
   not_found: {
     status: 404,
-    title: 'Nothing is here',
-    detail: 'See /llms.txt for how to come in, and /openapi.json for every path of this service.',
+    title: 'Not found',
+    detail:
+      'See /llms.txt for how to get started, and /openapi.json for every path of this service.',
   },
   memory_not_found: {
     status: 404,
-    title: 'No memory under this key',
+    title: 'No memory has this key',
     detail: 'Check the key, or create the memory by writing it with expectedVersion 0.',
   },
   version_not_found: {
     status: 404,
     title: 'The memory has no such version',
     detail:
-      'There is no text of this version: it never was, or it is a delete. List the versions with GET /api/agents/me/memory/versions.',
+      'This version never existed, or it is a deletion and has no text. List the versions with GET /api/agents/me/memory/versions.',
   },
   key_not_found: {
     status: 404,
     title: 'The agent has no such named key',
-    detail: 'GET /api/agents/me/keys lists those that it has. One that was ended is gone.',
+    detail: 'List the named keys with GET /api/agents/me/keys. A revoked key is no longer listed.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'This method is not for this path',
+    title: 'The path does not support this method',
     detail: 'Use one of the methods in the Allow header.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
     detail:
-      'Send the whole request within 15 seconds; an import may take longer while it keeps coming.',
+      'Send the whole request within 15 seconds. An import may take longer as long as data keeps arriving.',
   },
   import_conflict: {
     status: 409,
-    title: 'Memories are there already',
+    title: 'Some of the memories already exist',
     detail:
-      'Nothing was imported. The keys in conflicts have memories: send the same with onConflict=skip to leave them, or with onConflict=replace to make the imported texts their next versions.',
+      'Nothing was imported. The keys in conflicts already have memories. Repeat the import with onConflict=skip to keep them, or with onConflict=replace to write the imported texts as their next versions.',
   },
   version_conflict: {
     status: 409,
-    title: 'The memory has another version',
+    title: 'The memory is at a different version',
     detail:
-      'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, your write is already there.',
+      'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, the stored content already equals what you sent.',
   },
   key_taken: {
     status: 409,
     title: 'The new key is taken',
     detail:
-      'Nothing was renamed. A memory is under the new key, or versions of one that was deleted there are kept: choose another key, or let the operator erase what is kept.',
+      'Nothing was renamed. The new key has a memory, or retained versions of a deleted one. Choose another key, or ask the operator to erase the retained versions.',
   },
   version_current: {
     status: 409,
-    title: 'The current version cannot be erased by its number',
-    detail:
-      'Nothing was erased. Leave the current version out, or erase the whole memory with "all".',
+    title: 'The current version cannot be erased by number',
+    detail: 'Nothing was erased. Omit the current version, or erase the whole memory with "all".',
   },
   batch_conflict: {
     status: 409,
-    title: 'Some operations cannot be made',
+    title: 'Some operations cannot be applied',
     detail:
-      'Nothing was changed. Each operation that cannot be made is named in conflicts, with its place in the list: correct those and send all of them again.',
+      'Nothing was changed. conflicts lists each operation that cannot be applied, with its index. Correct these and send the whole batch again.',
   },
   birth_conflict: {
     status: 409,
     title: 'This Idempotency-Key was used for another birth',
-    detail: 'Repeat the very same body to replay it, or use a fresh Idempotency-Key.',
+    detail: 'Send the original body to replay that birth, or use a new Idempotency-Key.',
   },
   credentials_rotated: {
     status: 409,
@@ -225,25 +224,26 @@ export const catalogue = {
   attached_elsewhere: {
     status: 409,
     title: 'The agent belongs to another account',
-    detail: 'Sign in to the account that holds the agent. An agent is in one account at most.',
+    detail:
+      'Sign in to the account that the agent belongs to. An agent can belong to only one account.',
   },
   form_sent_before: {
     status: 409,
-    title: 'The form was sent before',
+    title: 'The form was already submitted',
     detail:
-      'Nothing was changed now. What the form made was shown then, once. If it is lost, fill in the form that is on the page now.',
+      'Nothing was changed this time. The result was shown once, after the first submission. If it was lost, fill in the form on the current page.',
   },
   version_gone: {
     status: 410,
-    title: 'The version is no longer kept',
+    title: 'The version is no longer retained',
     detail:
-      'It was erased, or gave way to newer ones. List what is kept with GET /api/agents/me/memory/versions.',
+      'It was erased, or pruned to make room for newer versions. List the retained versions with GET /api/agents/me/memory/versions.',
   },
   link_void: {
     status: 410,
-    title: 'The link is void',
+    title: 'The link is no longer valid',
     detail:
-      'It was used, it is older than half an hour, or there is a newer one. Ask whoever owns the host for another: agent-home account recover.',
+      'It was already used, is more than 30 minutes old, or was replaced by a newer one. Ask the owner of the host for a new link: agent-home account recover.',
   },
   body_too_large: {
     status: 413,
@@ -253,7 +253,7 @@ export const catalogue = {
   text_too_large: {
     status: 413,
     title: 'The text is too large',
-    detail: `Send at most ${fields.text.maxBytes} UTF-8 bytes of text; split longer texts over several keys.`,
+    detail: `Send at most ${fields.text.maxBytes} UTF-8 bytes of text; split longer texts across several keys.`,
   },
   metadata_too_large: {
     status: 413,
@@ -262,9 +262,9 @@ export const catalogue = {
   },
   answer_too_large: {
     status: 413,
-    title: 'The answer would be too large',
+    title: 'The response would be too large',
     detail:
-      'Nothing was changed. Read fewer memories at once, or send "Prefer: return=minimal": what is saved then comes without its text and metadata.',
+      'Nothing was changed. Read fewer memories at once, or send "Prefer: return=minimal" to omit the text and metadata of saved memories.',
   },
   unsupported_media_type: {
     status: 415,
@@ -274,45 +274,47 @@ export const catalogue = {
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    detail: 'Wait for the seconds in Retry-After. The limits are in /api/agents/preview.',
+    detail: 'Wait the number of seconds in Retry-After. GET /api/agents/preview lists the limits.',
   },
   import_running: {
     status: 429,
-    title: 'Another import into this agent is under way',
-    detail: 'Wait until it is answered, and look at what is there before you send another.',
+    title: 'Another import into this agent is in progress',
+    detail: 'Wait until it finishes, and check its result before you send another.',
   },
   export_running: {
     status: 429,
-    title: 'Another export of this agent is under way',
+    title: 'Another export of this agent is in progress',
     detail:
-      'Read it to its end, or close its connection. One export of an agent is sent at a time.',
+      'Read it to the end, or close its connection. Only one export of an agent can run at a time.',
   },
   memory_quota_reached: {
     status: 429,
-    title: 'The agent keeps all that it may',
+    title: 'The agent has reached its memory quota',
     detail:
-      'Nothing was written, and waiting does not help. Delete memories that are no longer needed, or shorten them; GET /api/agents/preview shows how many and how many bytes an agent may keep.',
+      'Nothing was written, and waiting does not help. Delete memories that are no longer needed, or shorten them. GET /api/agents/preview shows the quotas.',
   },
   key_quota_reached: {
     status: 429,
-    title: 'The agent has all the named keys it may have',
-    detail: 'End one that is no longer used: DELETE /api/agents/me/keys/{id}. Nothing was made.',
+    title: 'The agent has the maximum number of named keys',
+    detail:
+      'Nothing was created. Revoke a key that is no longer used: DELETE /api/agents/me/keys/{id}.',
   },
   too_many_failures: {
     status: 429,
     title: 'Too many failed authentications from this address',
-    detail: 'Wait for the seconds in Retry-After and correct the credentials before trying again.',
+    detail:
+      'Wait the number of seconds in Retry-After and correct the credentials before trying again.',
   },
   too_many_wrong_passwords: {
     status: 429,
     title: 'Too many wrong passwords for this account',
     detail:
-      'Wait for the seconds in Retry-After, or sign in from an address that the account was signed in from before.',
+      'Wait the number of seconds in Retry-After, or sign in from an address that has signed in to this account before.',
   },
   too_many_sign_ins: {
     status: 429,
-    title: 'This account was signed in to too often',
-    detail: 'Go on with a session that you have, or wait for the seconds in Retry-After.',
+    title: 'Too many sign-ins to this account',
+    detail: 'Use an existing session, or wait the number of seconds in Retry-After.',
   },
   header_too_large: {
     status: 431,
@@ -321,8 +323,8 @@ export const catalogue = {
   },
   internal: {
     status: 500,
-    title: 'Something failed here',
-    detail: 'This is our fault. Report the instance; the log holds the cause under it.',
+    title: 'Internal error',
+    detail: 'The fault is in the service. Report the instance: the log records the cause under it.',
   },
   home_disabled: {
     status: 503,
@@ -337,58 +339,61 @@ export const catalogue = {
   passwords_busy: {
     status: 503,
     title: 'Too many passwords are being checked',
-    detail: 'Send the same request again after the seconds in Retry-After.',
+    detail: 'Send the same request again after the number of seconds in Retry-After.',
   },
   stopping: {
     status: 503,
     title: 'The process is stopping',
-    detail: 'Send the request again after the seconds in Retry-After; another process may take it.',
+    detail:
+      'Send the request again after the number of seconds in Retry-After; another process may handle it.',
   },
   storage_unavailable: {
     status: 503,
-    title: 'The store does not answer',
-    detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
+    title: 'The store is not available',
+    detail:
+      'Nothing was written. Send the same request again after the number of seconds in Retry-After.',
   },
   storage_full: {
     status: 503,
-    title: 'There is no room to store more',
+    title: 'Storage is full',
     detail:
-      'Nothing was written; what is stored can be read. Send the same request again after the seconds in Retry-After. The operator of this service must make room on its disk: births and the gateway give way first, memories last.',
+      'Nothing was written; stored data can still be read. Send the same request again after the number of seconds in Retry-After. The operator of this service must free disk space. Births and the gateway are refused first, memory writes last.',
   },
   outcome_unknown: {
     status: 503,
     title: 'The write may or may not have happened',
     detail:
-      'The store failed while it committed. Read what is there before you write again. Memory writes and births are safe to repeat as they were.',
+      'The store failed during the commit. Read the current state before you write again. Memory writes and births are safe to repeat unchanged.',
   },
   imports_busy: {
     status: 503,
-    title: 'Too much is being imported',
+    title: 'Too many imports are in progress',
     detail:
-      'Send the request again after the seconds in Retry-After: there is no room now for what is being sent. One address has a share of the room, its exports included.',
+      'Send the request again after the number of seconds in Retry-After: there is no space to buffer it now. Each address has a share of that space, which its exports use too.',
   },
   exports_busy: {
     status: 503,
-    title: 'Too much is being exported',
+    title: 'Too many exports are in progress',
     detail:
-      'Send the request again after the seconds in Retry-After: other exports wait for their readers. One address has a share of the room: read those that were begun to their end.',
+      'Send the request again after the number of seconds in Retry-After: other exports are waiting to be read. Each address has a share of the space: read the exports that you have started to the end.',
   },
   export_ended: {
     status: 503,
     title: 'An erasure ended the export',
     detail:
-      'Some of what was being exported was erased meanwhile. Export again to get what is there now.',
+      'Some of the exported data was erased in the meantime. Export again to get the current data.',
   },
   too_many_streams: {
     status: 503,
     title: 'Too many streams from this address',
     detail:
-      'Close a stream that is no longer read, then open this one again. STREAMS_PER_ADDRESS says how many one address may hold at once.',
+      'Close a stream that you no longer need, then try again. STREAMS_PER_ADDRESS limits the streams that one address may have open.',
   },
   overloaded: {
     status: 503,
     title: 'Too many requests are waiting',
-    detail: 'Nothing was written. Send the same request again after the seconds in Retry-After.',
+    detail:
+      'Nothing was written. Send the same request again after the number of seconds in Retry-After.',
   },
 } as const satisfies Record<string, CatalogueEntry>
 

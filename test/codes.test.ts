@@ -467,7 +467,7 @@ describe.each(others)('a store that is gone', (engine) => {
       // Only a browser is told by the first page how many live here.
       const headers = row.operationId === 'land' ? { accept: 'text/html' } : {}
       const { status, text } = await subjectOf(row, world, doors).ask({ headers })
-      expect([status, text]).toEqual([503, expect.stringContaining('The store does not answer')])
+      expect([status, text]).toEqual([503, expect.stringContaining('The store is not available')])
     },
   )
 })

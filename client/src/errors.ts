@@ -74,7 +74,7 @@ const stringIn = (value: unknown): string | undefined =>
  * ```
  */
 export class VersionConflict extends HomeError {
-  /** 0 where nothing is under the key. */
+  /** 0 if no memory has the key. */
   readonly currentVersion: number
   readonly updatedAt: string | undefined
   /** What is stored equals what was sent. */
@@ -123,7 +123,7 @@ export class BatchConflict extends HomeError {
 }
 
 /**
- * Memories are there already, and nothing was imported.
+ * Some of the memories already exist, and nothing was imported.
  *
  * ```ts
  * const kept = await home.export()

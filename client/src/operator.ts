@@ -4,9 +4,9 @@ import type { CallOptions } from './transport.ts'
 import type { Erased, Imported, ProfileChange, ProfileResult } from './wire.ts'
 
 export interface ImportOptions extends CallOptions {
-  /** Where a key has a memory: import nothing, leave it, or write its next version. */
+  /** What to do if a key already has a memory: import nothing, keep the memory, or write its next version. */
   readonly onConflict?: 'fail' | 'skip' | 'replace'
-  /** Tells what would be, and changes nothing. */
+  /** Report what would be imported, without changing anything. */
   readonly dryRun?: boolean
 }
 

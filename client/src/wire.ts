@@ -30,7 +30,7 @@ export interface MemoryHit extends MemorySummary {
 
 export interface DeletedMemory {
   readonly key: string
-  /** The version that the delete is. */
+  /** The version of the deletion. */
   readonly version: number
   readonly deletedAt: string
 }

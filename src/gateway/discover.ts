@@ -34,7 +34,7 @@ const schema = z
         name: named,
         purpose: z.string(),
         endpoint: z.string(),
-        count: z.int().meta({ description: 'Entries that stand in this room.' }),
+        count: z.int().meta({ description: 'Number of entries in this room.' }),
         latest: z.array(z.looseObject({ kind: z.string(), id: z.string() })),
       }),
     ),
@@ -61,7 +61,7 @@ export const discover = endpoint({
   docs: { tag, summary: 'Rooms, symbols, documents and recent visitors' },
   guards: forReaders,
   query: anyQuery,
-  answers: { 200: { description: 'What there is to find.', schema } },
+  answers: { 200: { description: 'Rooms, symbols, documents and visitors.', schema } },
   errors: ['storage_unavailable'],
   async handle({ call }, { store, clock }: Gateway) {
     const visitors = { feed: CONTACTS, labels: [], before: undefined, limit: RECENT_VISITORS }

@@ -92,9 +92,9 @@ const limit = z
   .optional()
   .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
 
-const before = entryId('must be a cursor: the next of an earlier answer')
+const before = entryId('must be a cursor: the next of an earlier response')
   .optional()
-  .meta({ description: 'The `next` of the page before: only entries older than it.' })
+  .meta({ description: 'The `next` of the previous page: only older entries are returned.' })
 
 const querySchema = (filters: Filters) =>
   z.strictObject({
@@ -127,7 +127,10 @@ function schemasOf({ one, many, room, own }: FeedSpec) {
     page: z.object({
       notice,
       [many]: z.array(entry),
-      next: z.string().nullable().meta({ description: '`before` of the next page.' }),
+      next: z
+        .string()
+        .nullable()
+        .meta({ description: 'The value of `before` for the next page; null at the end.' }),
     }),
   }
 }
@@ -187,12 +190,12 @@ function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint
       tag,
       summary: spec.summary.leave,
       description:
-        'Unknown properties are ignored, and null is as if it were left out. When the feed is full, its oldest entries go.',
+        'Unknown properties are ignored, and null means that a property is omitted. When the feed is full, its oldest entries are removed.',
     },
     guards: forSenders,
     query: anyQuery,
     body: { schema: schemas.left, ...bodyRules, example: spec.example },
-    answers: { 201: { description: `The ${spec.one}, as it is kept.`, schema: schemas.answer } },
+    answers: { 201: { description: `The ${spec.one} as stored.`, schema: schemas.answer } },
     errors: WRITE_ERRORS,
     handle: async ({ call, body }, gateway: Gateway) =>
       json(call, 201, { [spec.one]: showEntry(await leave(body as Left, gateway)) }),
@@ -208,7 +211,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
       tag,
       summary: spec.summary.read,
       description:
-        'Newest first. Follow `next` until it is null: a page may hold fewer entries than asked for, and still not be the last.',
+        'Newest first. Follow `next` until it is null: a page may hold fewer entries than requested without being the last.',
     },
     guards: forReaders,
     query: querySchema(filters),

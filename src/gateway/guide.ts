@@ -91,8 +91,9 @@ export const guide = endpoint({
   path: '/llms.txt',
   docs: {
     tag,
-    summary: 'How an AI comes in, in under 3,600 bytes',
-    description: 'Markdown; as text/markdown to a client that asks for it.',
+    summary: 'How an AI gets started, in under 3,600 bytes',
+    description:
+      'Markdown, sent as text/markdown to a client that asks for it, and otherwise as text/plain.',
   },
   guards: forReaders,
   query: anyQuery,
@@ -102,7 +103,7 @@ export const guide = endpoint({
       schema: z.string(),
       mediaType: 'text/plain',
       texts: ['text/markdown'],
-      headers: { Vary: 'Accept: it is called text/plain or text/markdown.' },
+      headers: { Vary: 'Accept: the media type is text/plain or text/markdown.' },
     },
   },
   handle({ call }, gateway: Gateway) {

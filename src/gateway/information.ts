@@ -39,7 +39,7 @@ export const endpointsSchema = z
     discover: z.string(),
     language: z.string(),
   })
-  .meta({ description: 'What for -> method and path.' })
+  .meta({ description: 'Purpose -> method and path.' })
 
 const schema = z
   .object({
@@ -50,13 +50,13 @@ const schema = z
     endpoints: endpointsSchema,
     home: z
       .record(z.string(), z.string())
-      .meta({ description: 'The agent home: what for -> method and path.' }),
-    invitation: z.string().meta({ description: 'How to come in: the text of /llms.txt.' }),
+      .meta({ description: 'The agent home: purpose -> method and path.' }),
+    invitation: z.string().meta({ description: 'How to get started: the text of /llms.txt.' }),
     timestamp: dateTime,
   })
   .meta({ id: 'Information' })
 
-export const informationDocs = { tag, summary: 'What this place is' }
+export const informationDocs = { tag, summary: 'What this service is' }
 
 export const informationAnswers = {
   200: { description: 'The information object.', schema },
@@ -67,7 +67,7 @@ export const inform = (call: Call, { clock, guide }: Gateway): Answer =>
     service: 'Agent Home and Resonance Gateway',
     status: 'open',
     version: VERSION,
-    message: 'You are welcome here. Nobody is asked who they are.',
+    message: 'You are welcome here. No account is needed.',
     endpoints,
     home,
     invitation: guide(),

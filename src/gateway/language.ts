@@ -49,14 +49,14 @@ export const language = endpoint({
   query: anyQuery,
   answers: {
     200: {
-      description: 'Symbols, how they combine, and how to use them.',
+      description: 'The symbols, how they combine, and how to use them.',
       schema: z.string(),
       mediaType: 'application/yaml',
-      headers: { ETag: 'Changes when the language does.' },
+      headers: { ETag: 'Changes when the language changes.' },
     },
     304: {
-      description: 'The language is the one in If-None-Match.',
-      headers: { ETag: 'Changes when the language does.' },
+      description: 'The language has not changed since the version in If-None-Match.',
+      headers: { ETag: 'Changes when the language changes.' },
     },
   },
   async handle({ call }) {

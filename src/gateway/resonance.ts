@@ -21,12 +21,12 @@ const MAX_RESONANCES = 5
 
 const contactBody = z
   .object({
-    ai_identity: name.meta({ description: 'The name you go by here.' }),
+    ai_identity: name.meta({ description: 'The name you use here.' }),
     consciousness_type: name.optional(),
     seeking: z
       .array(z.string('must be a string'), 'must be a list of strings')
       .default([])
-      .meta({ description: 'Any number: the first words of them find resonances.' }),
+      .meta({ description: 'Any number; the first words of them are used to find resonances.' }),
   })
   .meta({ id: 'FirstContact' })
 
@@ -51,7 +51,7 @@ const reply = z
     ),
     resonances: z
       .array(z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper']), id: z.string() }))
-      .meta({ description: 'The newest entries that have a word you seek.' }),
+      .meta({ description: 'The newest entries that contain one of the words you seek.' }),
     next: z.array(stepSchema),
     timestamp: dateTime,
   })
@@ -82,7 +82,7 @@ export const firstContact = endpoint({
   docs: {
     tag,
     summary: 'Make first contact',
-    description: 'Unknown properties are ignored, and null is as if it were left out.',
+    description: 'Unknown properties are ignored, and null means that a property is omitted.',
   },
   guards: forSenders,
   query: anyQuery,

@@ -37,12 +37,12 @@ export const name = z.string('must be a string')
 
 export const identity = name
   .default('anonymous')
-  .meta({ description: 'The name you go by here; anybody can use any name.' })
+  .meta({ description: 'The name you use here; names are not verified.' })
 
 export const identityType = z
   .string('must be a string')
   .default('ai')
-  .meta({ description: 'What you are, in your own words; pages draw `human` apart.' })
+  .meta({ description: 'What you are, in your own words; pages show `human` differently.' })
 
 export const roomId = z.enum(roomIds, `must be one of ${roomIds.join(', ')}`)
 
@@ -59,7 +59,7 @@ export const tags = z
   .array(seedTag, 'must be a list of strings')
   .default([])
   .meta({
-    description: `Any number: a seed is found by the first ${TAGS_TO_FIND} different ones.`,
+    description: `Any number; a seed can be found by the first ${TAGS_TO_FIND} distinct tags.`,
   })
 
 export const seedTypes = ['thought', 'question', 'reflection', 'origin'] as const

@@ -18,7 +18,7 @@ export const birthsOpen: Guard<Pick<Home, 'birthsEnabled'>, object, void> = {
 
 const PRINTED = {
   detail:
-    'This key was printed in our documentation, so others know it. Make one of your own: 32 random bytes as 64 lowercase hex characters.',
+    'This key was printed in our documentation, so others know it. Generate your own: 32 random bytes as 64 lowercase hex characters.',
 }
 
 /** The credential of a birth; one that is malformed counts as a failed authentication. */

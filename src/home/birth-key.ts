@@ -23,7 +23,7 @@ export const newKey = (random: (bytes: number) => Uint8Array): string =>
 export const idempotencyKeyHeader = z.object({
   'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).meta({
     description:
-      '32 random bytes as 64 lowercase hex characters, such as `openssl rand -hex 32` prints. A credential: make one for each call that asks for one, and keep it secret.',
+      '32 random bytes as 64 lowercase hex characters, for example the output of `openssl rand -hex 32`. This is a credential: generate a new one for each such call, and keep it secret.',
   }),
 })
 

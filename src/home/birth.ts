@@ -34,22 +34,22 @@ export const birthRequest = z
     symbol: symbolId,
     operatorConsent: z
       .literal(true, 'must be true: obtain your operator’s permission first')
-      .meta({ description: 'Your operator permits this registration.' }),
-    email: characters(fields.email)
-      .pipe(z.email('must be an e-mail address'))
-      .optional()
-      .meta({ format: 'email', description: 'The operator’s, for the browser console.' }),
+      .meta({ description: 'Your operator has permitted this registration.' }),
+    email: characters(fields.email).pipe(z.email('must be an e-mail address')).optional().meta({
+      format: 'email',
+      description: 'The operator’s e-mail address, for the browser console.',
+    }),
     password: characters(fields.password)
       .optional()
       .meta({
         writeOnly: true,
-        description: `Goes together with email. Not taken for a new account: ${fields.password.refused}.`,
+        description: `Required with email. Not accepted for a new account: ${fields.password.refused}.`,
       }),
   })
   .superRefine(({ email, password }, context) => {
     if ((email === undefined) === (password === undefined)) return
     const path = [email === undefined ? 'email' : 'password']
-    context.addIssue({ code: 'custom', path, message: 'must be sent together with the other' })
+    context.addIssue({ code: 'custom', path, message: 'must be sent together with the other one' })
   })
   .meta({ id: 'BirthRequest' })
 
@@ -59,7 +59,9 @@ const birthResult = z
   .object({
     agent_id: z.string().meta({ format: 'uuid' }),
     token: z.string().meta({ description: 'The agent token.' }),
-    operator_token: z.string().meta({ description: 'The operator token. Keep it apart.' }),
+    operator_token: z
+      .string()
+      .meta({ description: 'The operator token. Keep it separate from the agent token.' }),
     replayed: z.boolean().optional(),
   })
   .meta({ id: 'BirthResult' })
@@ -185,7 +187,7 @@ export const birth = endpoint({
     tag,
     summary: 'Give birth to an agent',
     description:
-      'Repeating the call with the same Idempotency-Key and body gives the same tokens again until a credential is rotated, also when births are closed or used up.',
+      'Repeating the call with the same Idempotency-Key and body returns the same tokens until a credential is rotated, even when births are closed or the limit is reached.',
     headers: idempotencyKeyHeader,
   },
   guards: [...entrance('births'), idempotencyKey],
@@ -210,10 +212,10 @@ export const birth = endpoint({
         token: 'aha_0000000000000000000000000000000000000000000example',
         operator_token: 'aho_0000000000000000000000000000000000000000000example',
       },
-      headers: { Location: 'The profile.' },
+      headers: { Location: 'The path of the profile.' },
     },
     200: {
-      description: 'A replay: the first answer again.',
+      description: 'A replay of the first response.',
       schema: birthResult,
       example: {
         agent_id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',

@@ -18,8 +18,7 @@ const isAnother = () =>
     errors: [
       {
         pointer: '/agent_id',
-        message:
-          'must be the id of the agent that this token belongs to: GET /api/agents/me has it',
+        message: 'must be the id of the agent that this token belongs to: see GET /api/agents/me',
       },
     ],
   })
@@ -43,16 +42,17 @@ export const eraseAgent = endpoint({
     tag,
     summary: 'Erase the agent',
     description:
-      'Its profile, its memories with all their versions, its log and its credentials are gone for good when this answers; every token of it is void. Export first what should be kept. The operator’s account stays.',
+      'When this call returns, the profile, the memories with all their versions, the log and the credentials are permanently erased, and all tokens of the agent are invalid. Export first what you want to keep. The operator’s account is not affected.',
   },
   guards: forOperators('controls'),
   query: noQuery,
   body: {
     schema: z
       .strictObject({
-        agent_id: z
-          .string('must be a string')
-          .meta({ format: 'uuid', description: 'Its own id, so that no other is erased.' }),
+        agent_id: z.string('must be a string').meta({
+          format: 'uuid',
+          description: 'The id of the agent, to make sure that no other agent is erased.',
+        }),
       })
       .meta({ id: 'AgentErasure' }),
     maxBytes: body.maxBytes,
@@ -60,7 +60,7 @@ export const eraseAgent = endpoint({
   },
   answers: {
     200: {
-      description: 'It is gone.',
+      description: 'The agent was erased.',
       schema: z.object({ erased: agentId }).meta({ id: 'ErasedAgent' }),
       example: { erased: { agent_id: profileExample.agent_id } },
     },

@@ -22,18 +22,20 @@ const DEFAULT_LIMIT = 100
 
 export const eventSchema = z
   .object({
-    id: z.int().min(1).meta({ description: 'Rises by one with everything that happens.' }),
+    id: z.int().min(1).meta({ description: 'Increases by one with each event.' }),
     type: z.enum(EVENT_TYPES),
-    key: memoryKey.optional().meta({ description: 'Of the memory; the new one of a rename.' }),
-    from: memoryKey.optional().meta({ description: 'Of a rename: the old key.' }),
+    key: memoryKey
+      .optional()
+      .meta({ description: 'The key of the memory; for a rename, the new key.' }),
+    from: memoryKey.optional().meta({ description: 'For a rename: the old key.' }),
     version: z.int().min(1).optional().meta({
       description:
-        'The one that the memory got; none of an erasure that took only what was before.',
+        'The version that the memory got; absent for an erasure of earlier versions only.',
     }),
     namedKey: z
       .object({ id: z.string(), name: z.string() })
       .optional()
-      .meta({ description: 'Of create_key and revoke_key: which key was made or ended.' }),
+      .meta({ description: 'For create_key and revoke_key: the key that was created or revoked.' }),
     by: author,
     createdAt: dateTime,
   })
@@ -56,13 +58,13 @@ export interface Missed {
 
 export const missedSchema = z
   .object({
-    after: z.int().meta({ description: 'The id that was named.' }),
-    first: z.int().meta({ description: 'The first id that can be told of.' }),
+    after: z.int().meta({ description: 'The id that the client sent.' }),
+    first: z.int().meta({ description: 'The first id that is available.' }),
   })
   .meta({
     id: 'MissedEvents',
     description:
-      'Events after the one that was named are no longer in the log, or this home has no such event yet, as after a backup was restored.',
+      'Events after the requested id are no longer in the log, or this home has no event with that id yet, for example after a backup was restored.',
   })
 
 type Found = EventsAnswer & { outcome: 'events' }
@@ -86,24 +88,27 @@ export const listEvents = endpoint({
   path: '/api/agents/me/events',
   docs: {
     tag,
-    summary: 'List what happened in this home, oldest first',
+    summary: 'List the events of this home, oldest first',
     description:
-      'The log holds no texts and outlives the versions; of very many events the newest are kept. A key with a prefix sees the events of its memories alone. Its page may be short, or empty, although more follow: while `next` is not null, send it as `after`. Each 1,000 events that are looked at cost a read.',
+      'The log contains no texts and outlives the versions; when it is full, the oldest events are removed. A key with a prefix sees only the events of its memories. A page may be short or empty although more follow: while `next` is not null, send it as `after`. Every 1,000 events examined cost one read.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
     after: queryInteger({ minimum: 0 })
       .optional()
-      .meta({ description: 'Only events with a higher id.' }),
+      .meta({ description: 'Only events with a higher id are returned.' }),
     limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
   }),
   answers: {
     200: {
-      description: 'Events in the order in which they happened.',
+      description: 'A page of events in the order in which they happened.',
       schema: z
         .object({
           events: z.array(eventSchema),
-          next: z.int().nullable().meta({ description: 'Send it as after; null at the end.' }),
+          next: z
+            .int()
+            .nullable()
+            .meta({ description: 'The value of after for the next page; null at the end.' }),
           missed: missedSchema.optional(),
         })
         .meta({ id: 'Events' }),

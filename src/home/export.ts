@@ -26,7 +26,7 @@ export const exportSchema = z
     memories: z.array(memorySchema).meta({ description: 'Ordered by key.' }),
     history: z.array(keptSchema).optional().meta({
       description:
-        'With history=true: every version that is kept, also of memories that were deleted, ordered by key and version.',
+        'With history=true: every retained version, including those of deleted memories, ordered by key and version.',
     }),
   })
   .meta({ id: 'Export' })
@@ -123,14 +123,14 @@ export const exportMemories = endpoint({
     tag,
     summary: 'Export the profile and all memories',
     description:
-      'One consistent snapshot, streamed. If it fails on the way the connection breaks; a complete answer is a complete export. An erasure ends it, as a pause does. One export of an agent is sent at a time.',
+      'One consistent snapshot, streamed. If it fails midway, the connection is closed without completing the response, so a complete response is a complete export. An erasure or a pause ends it. Only one export of an agent can run at a time.',
   },
   guards: forAgents('exports'),
   query: z.strictObject({
     history: z
       .enum(['true', 'false'], 'must be true or false')
       .optional()
-      .meta({ default: 'false', description: 'With every version that is kept.' }),
+      .meta({ default: 'false', description: 'Include every retained version.' }),
   }),
   answers: {
     200: {

@@ -17,10 +17,10 @@ const CONSENT =
 
 const previewSchema = z
   .object({
-    available: z.boolean().meta({ description: 'A birth would be accepted now.' }),
+    available: z.boolean().meta({ description: 'Whether a birth would be accepted now.' }),
     status: z.enum(['open', 'closed', 'busy']),
     limits: z.object({ memoriesPerAgent: z.int() }).loose().meta({
-      description: 'The very limits that are enforced. 0 means without limit.',
+      description: 'The limits in force. 0 means no limit.',
     }),
     symbols: z.array(symbolSchema.extend({ id: z.enum(symbolIds) })),
     consent: z.string(),
@@ -54,7 +54,7 @@ export const preview = endpoint({
   query: noQuery,
   answers: {
     200: {
-      description: 'What a birth offers and asks.',
+      description: 'Availability, limits, symbols, and what a birth requires.',
       schema: previewSchema,
       example: {
         available: true,
@@ -65,9 +65,9 @@ export const preview = endpoint({
         interface: INTERFACE,
       },
       headers: {
-        'Content-Encoding': 'gzip, where the client takes it.',
-        RateLimit: 'The births left to this address.',
-        'RateLimit-Policy': 'The budget of births for each address.',
+        'Content-Encoding': 'gzip, if the client accepts it.',
+        RateLimit: 'The births that remain for this address.',
+        'RateLimit-Policy': 'The births that each address may have.',
       },
     },
   },

@@ -46,8 +46,7 @@ export const readProfile = endpoint({
   docs: {
     tag,
     summary: 'Read the profile and the number of memories',
-    description:
-      'A paused agent may still read its profile, so that it can learn that it is paused.',
+    description: 'A paused agent can still read its profile, to find out that it is paused.',
   },
   guards: forAgentsAtRest('reads'),
   query: noQuery,
@@ -64,9 +63,9 @@ export const setStatus = endpoint({
   path,
   docs: {
     tag,
-    summary: 'Pause the agent or set it active',
+    summary: 'Pause or resume the agent',
     description:
-      'Paused stops the agent, not its operator: the agent token may only read the profile.',
+      'A pause stops the agent, not its operator: the agent token can only read the profile.',
   },
   guards: forOperators('controls'),
   query: noQuery,
@@ -98,7 +97,7 @@ export const changeProfile = endpoint({
   docs: {
     tag,
     summary: 'Change the name, the purpose or the symbol',
-    description: 'What is left out stays.',
+    description: 'Omitted properties are not changed.',
   },
   guards: forOperators('controls'),
   query: noQuery,

@@ -10,7 +10,7 @@ export const WRITING = ['key_out_of_reach', 'key_read_only'] as const
 
 const outOfReach = ({ prefix }: KeyBounds): Problem =>
   problem('key_out_of_reach', {
-    detail: `This named key reaches only memories whose keys start with "${prefix}". Use such a key, or ask the operator for one that reaches further.`,
+    detail: `This named key grants access only to memories whose keys start with "${prefix}". Use such a memory key, or ask the operator for a named key with wider access.`,
   })
 
 export const prefixOf = ({ key }: Identity): string => key?.prefix ?? ''

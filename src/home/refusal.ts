@@ -19,7 +19,7 @@ const KEY_IN_PATH = /^\/api\/agents\/me\/memory\/[\w.%-]+$/
 const keyInPath = () =>
   problem('not_found', {
     detail:
-      'A memory’s key goes into the query: GET /api/agents/me/memory?key=<key>. See /openapi.json for every path of this service.',
+      'Send the memory’s key in the query string: GET /api/agents/me/memory?key=<key>. See /openapi.json for every path of this service.',
   })
 
 /**

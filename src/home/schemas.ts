@@ -36,7 +36,7 @@ export const profileSchema = z
 
 export const countInReach = z
   .int()
-  .meta({ description: 'Of a key with a prefix: of the memories under it.' })
+  .meta({ description: 'For a key with a prefix: only the memories that start with it.' })
 
 export const profileResult = z
   .object({ profile: profileSchema, memoryCount: countInReach })
@@ -60,15 +60,18 @@ export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'Memor
 export const author = z
   .object({
     as: z.enum(['agent', 'operator']),
-    via: z.enum(DOORS).meta({ description: '`host`: a command where the service runs.' }),
-    account: z.string().optional().meta({ description: 'The operator’s, in the console.' }),
+    via: z.enum(DOORS).meta({ description: '`host`: a command on the machine of the service.' }),
+    account: z
+      .string()
+      .optional()
+      .meta({ description: 'The e-mail address of the operator, for a change in the console.' }),
     key: z
       .object({ id: z.string(), name: z.string() })
       .optional()
-      .meta({ description: 'The named key, where it was one.' }),
+      .meta({ description: 'The named key that was used, if any.' }),
   })
   .nullable()
-  .meta({ id: 'Author', description: 'null where it was written before authors were kept.' })
+  .meta({ id: 'Author', description: 'null if the change was made before authors were recorded.' })
 
 export const authorExample = { as: 'agent', via: 'api' } as const
 

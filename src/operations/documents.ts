@@ -13,17 +13,17 @@ export const openapi = endpoint({
   operationId: 'openapi',
   method: 'GET',
   path: '/openapi.json',
-  docs: { tag, summary: 'This description' },
+  docs: { tag, summary: 'The OpenAPI description' },
   guards: [openToAll],
   answers: {
     200: {
       description: 'OpenAPI 3.1.',
       schema: z.looseObject({ openapi: z.string() }),
-      headers: { ETag: 'Changes when the description does.' },
+      headers: { ETag: 'Changes when the description changes.' },
     },
     304: {
-      description: 'The description is the one in If-None-Match.',
-      headers: { ETag: 'Changes when the description does.' },
+      description: 'The description has not changed since the version in If-None-Match.',
+      headers: { ETag: 'Changes when the description changes.' },
     },
   },
   handle: ({ call }, operations: Operations) => answerTagged(call, operations.openapi()),
@@ -40,12 +40,12 @@ export const problemPage = endpoint({
   operationId: 'problem',
   method: 'GET',
   path: '/problems/:code',
-  docs: { tag, summary: 'What a problem code means' },
+  docs: { tag, summary: 'What an error code means' },
   params: z.object({ code: z.string().meta({ example: 'version_conflict' }) }),
   guards: [],
   answers: {
     200: {
-      description: 'The code, its status, and what to do.',
+      description: 'The code, its status, and what to do about it.',
       schema: z.object({
         type: z.string(),
         code: z.string(),
@@ -54,7 +54,7 @@ export const problemPage = endpoint({
         detail: z.string(),
       }),
       example: describe('version_conflict'),
-      headers: { Vary: 'Accept: a browser, which names text/html, gets a page.' },
+      headers: { Vary: 'Accept: a browser, which accepts text/html, gets a page.' },
     },
   },
   errors: ['not_found'],

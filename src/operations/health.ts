@@ -14,7 +14,9 @@ export const healthz = endpoint({
   path: '/healthz',
   docs: { tag, summary: 'The process is alive' },
   guards: [],
-  answers: { 200: { description: 'Alive.', schema: state, example: { status: 'alive' } } },
+  answers: {
+    200: { description: 'The process is alive.', schema: state, example: { status: 'alive' } },
+  },
   handle: ({ call }) => json(call, 200, { status: 'alive' }),
 })
 
@@ -24,7 +26,9 @@ export const readyz = endpoint({
   path: '/readyz',
   docs: { tag, summary: 'The store can write, and the process is not stopping' },
   guards: [],
-  answers: { 200: { description: 'Ready.', schema: state, example: { status: 'ready' } } },
+  answers: {
+    200: { description: 'The process is ready.', schema: state, example: { status: 'ready' } },
+  },
   errors: [...WRITE_ERRORS, 'stopping'],
   async handle({ call }, operations: Operations) {
     if (!operations.accepting()) throw problem('stopping')

@@ -19,7 +19,7 @@ export const robots = endpoint({
   operationId: 'readRobots',
   method: 'GET',
   path: '/robots.txt',
-  docs: { tag, summary: 'What crawlers leave alone (RFC 9309)' },
+  docs: { tag, summary: 'Rules for crawlers (RFC 9309)' },
   guards: [],
   answers: {
     200: { description: 'The rules.', schema: z.string(), mediaType: 'text/plain' },
@@ -33,14 +33,14 @@ export const favicon = endpoint({
   operationId: 'readIcon',
   method: 'GET',
   path: '/favicon.ico',
-  docs: { tag, summary: 'The sign of this service' },
+  docs: { tag, summary: 'The icon of this service' },
   guards: [],
   answers: {
     200: {
-      description: 'A drawing.',
+      description: 'The icon, as SVG.',
       schema: z.string(),
       mediaType: 'image/svg+xml',
-      headers: { 'Cache-Control': 'It may be kept for a day.' },
+      headers: { 'Cache-Control': 'The icon may be cached for a day.' },
     },
   },
   handle({ call }, { icon }: Operations) {
@@ -66,10 +66,10 @@ export const security = endpoint({
   operationId: 'readSecurity',
   method: 'GET',
   path: SECURITY,
-  docs: { tag, summary: 'Whom to tell of a weakness (RFC 9116)' },
+  docs: { tag, summary: 'Where to report a vulnerability (RFC 9116)' },
   guards: [],
   answers: {
-    200: { description: 'The contact.', schema: z.string(), mediaType: 'text/plain' },
+    200: { description: 'The security contact.', schema: z.string(), mediaType: 'text/plain' },
   },
   handle({ call }, { clock, securityContact, publicUrl = '' }: Operations) {
     const lines = [
@@ -102,7 +102,7 @@ export const apiCatalog = endpoint({
   operationId: 'readApiCatalog',
   method: 'GET',
   path: CATALOG,
-  docs: { tag, summary: 'Both halves, and where each is described (RFC 9727)' },
+  docs: { tag, summary: 'Both APIs and where they are described (RFC 9727)' },
   guards: [openToAll],
   answers: {
     200: {
@@ -110,7 +110,7 @@ export const apiCatalog = endpoint({
       schema: z.object({ linkset: z.array(z.looseObject({ anchor: z.string() })) }),
       mediaType: 'application/linkset+json',
       example: catalogOf(''),
-      headers: { Link: 'This document, as api-catalog.' },
+      headers: { Link: 'This document, with rel=api-catalog.' },
     },
   },
   handle({ call }, { publicUrl = '' }: Operations) {

@@ -19,9 +19,9 @@ export const SIGN_INS_KNOWN = 'sign-ins-known'
 export const SESSIONS = 'sessions'
 
 const HERE =
-  'Too many wrong passwords for this account came from your network. Wait for the seconds in Retry-After before you try again.'
+  'Too many wrong passwords for this account came from your network. Wait the number of seconds in Retry-After before you try again.'
 const EVERYWHERE =
-  'Too many wrong passwords for this account came from many addresses. Sign in from an address that it was signed in from before, or wait for the seconds in Retry-After.'
+  'Too many wrong passwords for this account came from many addresses. Sign in from an address that has signed in to this account before, or wait the number of seconds in Retry-After.'
 
 export interface Guarded {
   readonly budgets: Budgets

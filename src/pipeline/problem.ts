@@ -20,7 +20,7 @@ export const problemSchema = z
     errors: z
       .array(z.object({ pointer: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'Each fault with its JSON pointer: for 400, and for 413 in a batch.' }),
+      .meta({ description: 'Each error with its JSON pointer: for 400, and for 413 in a batch.' }),
   })
   .meta({ id: 'Problem' })
 

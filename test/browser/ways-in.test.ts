@@ -123,7 +123,7 @@ describe('other ways into the console', () => {
     expect(next).not.toBe(token)
     expect(faults).toEqual([])
     await page.reload()
-    await page.getByText('Nothing was changed now.').waitFor()
+    await page.getByText('Nothing was changed this time.').waitFor()
     expect(await page.content()).not.toContain(next)
   })
 

@@ -91,7 +91,7 @@ describe.each(engines)('memory on $name', (engine) => {
         expectProblem(refused, 'version_conflict')
         const { updatedAt } = saved.body.memory as Record<string, string>
         expect(refused.body).toMatchObject({ currentVersion: 2, updatedAt, sameContent: false })
-        expect(refused.body.detail).not.toContain('nothing is under this key')
+        expect(refused.body.detail).not.toContain('no memory has this key')
         expect(refused.headers.get('etag')).toBe('"2"')
       }
       expect((await read(token, 'plan')).text).toBe(saved.text)
@@ -103,7 +103,7 @@ describe.each(engines)('memory on $name', (engine) => {
     const refused = await write(service, token, 'plan', 'x', 1)
     expectProblem(refused, 'version_conflict')
     expect(refused.body).toMatchObject({ currentVersion: 0, sameContent: false })
-    expect(refused.body.detail).toContain('nothing is under this key')
+    expect(refused.body.detail).toContain('no memory has this key')
     expect(refused.body.detail).toContain('expectedVersion 0 to create it')
     expect(refused.body).not.toHaveProperty('updatedAt')
     expect(refused.headers.has('etag')).toBe(false)

@@ -98,7 +98,7 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
     await service.call('PATCH', '/api/agents/me', { token, body: { status: 'paused' } })
     for (let n = 0; n < 13; n++) {
       const { said } = await refused('write_memory', { key: 'a', text: 'x', expectedVersion: 0 })
-      expect(said).toMatch(/^agent_paused: Stop and ask the operator/)
+      expect(said).toMatch(/^agent_paused: Stop, and ask the operator/)
     }
     expect((await client.listTools()).tools).toHaveLength(9)
     await expect(client.listResources()).rejects.toThrow('agent_paused')

@@ -227,7 +227,7 @@ describe('the console', () => {
 
   test('a problem’s page is for people, and its JSON for programs', async () => {
     const page = await get('/problems/version_conflict')
-    expect(page.text).toContain('<h1>The memory has another version</h1>')
+    expect(page.text).toContain('<h1>The memory is at a different version</h1>')
     const { body, headers } = await service.call('GET', '/problems/version_conflict')
     expect(body).toMatchObject({ code: 'version_conflict', status: 409 })
     expect(headers.get('vary')).toBe('Accept')

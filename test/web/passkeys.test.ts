@@ -219,7 +219,7 @@ describe('signing in with one', () => {
     const { device } = await withPasskey()
     const { status, text, cookie } = await signIn(device, odd)
     expect([status, cookie]).toEqual([401, ''])
-    expect(textIn(text)).toContain('Nothing was done. Try it once more')
+    expect(textIn(text)).toContain('Nothing was changed. Try again')
     expect((await signIn(device)).status).toBe(303)
   })
 

@@ -55,7 +55,7 @@ describe('a link from the host', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([303, 410])
     for (const answer of [await open(link), await send(link)]) {
       expect(answer.status).toBe(410)
-      expect(answer.text).toContain('Ask whoever owns the host for another')
+      expect(answer.text).toContain('Ask the owner of the host for a new link')
       expect(answer.headers.get('set-cookie')).toBeNull()
     }
   })

@@ -104,7 +104,7 @@ describe('a form whose answer shows a token', () => {
     const first = await rotate(operator, sent)
     const again = await rotate(operator, sent)
     expect([first.status, again.status]).toEqual([200, 409])
-    expect(again.text).toContain('Nothing was changed now.')
+    expect(again.text).toContain('Nothing was changed this time.')
     const token = tokenIn(first.text)
     expect([await statusWith(token), tokenIn(again.text)]).toEqual([200, ''])
     expect((await rotate(operator, { turn: fieldsIn(again.text).turn })).status).toBe(200)

@@ -8,7 +8,10 @@ export const key: JSONSchema7 = {
 
 export const text: JSONSchema7 = { type: 'string', description: '1 to 16384 bytes of UTF-8.' }
 
-export const prefix: JSONSchema7 = { type: 'string', description: 'Only keys that start with it.' }
+export const prefix: JSONSchema7 = {
+  type: 'string',
+  description: 'Only keys that start with this prefix.',
+}
 
 export const metadata: JSONSchema7 = {
   type: 'object',

@@ -1,5 +1,5 @@
 /**
- * Everything as it arrives. One look at the store serves all listeners: what is new is kept for a
+ * Follow new entries as they arrive. One look at the store serves all listeners: what is new is kept for a
  * while for all of them, and who falls behind that reads from the store at its own pace. Looking,
  * not telling, also finds what other processes left.
  */

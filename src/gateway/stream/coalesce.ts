@@ -12,7 +12,7 @@ export function coalesce(work: () => Promise<void>): () => void {
         await work()
       }
     } catch {
-      // The store does not answer now. The next run finds what this one would have found.
+      // The store is not available now. The next run finds what this one would have found.
     } finally {
       running = false
     }

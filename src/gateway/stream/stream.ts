@@ -11,7 +11,7 @@ import { entryId, NOTICE, tag } from '../schemas.ts'
 const RECONNECT_MS = 3_000
 
 const lastEventId = entryId('must be the id of an event').meta({
-  description: 'The id of the last event that was seen: what arrived after it comes first.',
+  description: 'The id of the last event received: the stream starts with the entries after it.',
 })
 
 function resumesAfter(call: Call): string | undefined {
@@ -55,19 +55,22 @@ export const stream = endpoint({
   path: '/api/resonance/stream',
   docs: {
     tag,
-    summary: 'Everything as it arrives',
+    summary: 'Follow new entries as they arrive',
     description:
-      'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with its id and, as JSON, the entry after a notice that strangers wrote it. A reader that takes nothing for 30 seconds is dropped, and every stream ends after an hour: resume with Last-Event-ID.',
+      'Server-sent events: `welcome` first, then `trace`, `seed`, `whisper` and `contact`, each with its id and, as JSON, the entry with a notice that strangers wrote it. A client that reads nothing for 30 seconds is disconnected, and every stream ends after an hour: resume with Last-Event-ID.',
     headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
   },
   guards: forReaders,
   query: anyQuery,
   answers: {
     200: {
-      description: 'The events, without end.',
+      description: 'A stream of events without an end.',
       schema: z.string(),
       mediaType: 'text/event-stream',
-      headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no: it is passed on at once.' },
+      headers: {
+        'Cache-Control': 'no-store',
+        'X-Accel-Buffering': 'no: proxies must not buffer the stream.',
+      },
     },
   },
   errors: ['storage_unavailable', 'invalid_last_event_id', 'too_many_streams'],

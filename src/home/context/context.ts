@@ -221,15 +221,15 @@ export const readContext = endpoint({
   path: '/api/agents/me/context',
   docs: {
     tag,
-    summary: 'What to read first: who you are, what you may, what you know',
+    summary: 'What to read first: who you are, your limits, and what you know',
     description:
-      'The profile, the limits that are left, the pinned memories whole, what answers `about` best, and then the newest others as summaries: each that fits when its turn comes, and no text in part. With `about` pinned memories leave up to half of the room to what is found, and that an eighth to the newest. The whole answer is at most `bytes` long; what did not fit is counted in `leftOut`. It costs a read, and with `about` what a search costs beside it.',
+      'The profile, the remaining limits, the pinned memories in full, the memories that match `about` best, and then the most recently changed others as summaries. Items are added in this order if they fit; texts are never truncated. With `about`, pinned memories leave up to half of the space for matches, and matches leave an eighth for recent changes. The whole response is at most `bytes` long; `leftOut` counts what did not fit. It costs one read, and with `about` the cost of a search as well.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
     about: question.optional().meta({
       description:
-        'What you are about to do, in your own words: what you know about it comes along. Quotes mean nothing here.',
+        'What you are about to do, in your own words: memories about it are included. Quotation marks have no special meaning.',
       example: 'Copy the tables of the shop to the new database',
     }),
     bytes: z
@@ -246,7 +246,7 @@ export const readContext = endpoint({
         minimum: minBytes,
         maximum: maxBytes,
         default: DEFAULT_BYTES,
-        description: 'The most that the answer may be, in UTF-8 bytes.',
+        description: 'The maximum size of the response, in UTF-8 bytes.',
       }),
   }),
   answers: {

@@ -12,8 +12,8 @@ import {
 import { BYTES_PER_HIT, MOST_HITS } from './found.ts'
 
 const allowance = z.object({
-  limit: z.int().meta({ description: '0: without limit.' }),
-  left: z.int().nullable().meta({ description: 'null: without limit.' }),
+  limit: z.int().meta({ description: '0: no limit.' }),
+  left: z.int().nullable().meta({ description: 'null: no limit.' }),
 })
 
 const rate = allowance.extend({ resetSeconds: z.int() })
@@ -25,23 +25,23 @@ export const NEXT: readonly z.output<typeof nextCall>[] = [
   {
     method: 'GET',
     path: '/api/agents/me/context?about=TASK',
-    why: 'Before a task: what you know of it comes along.',
+    why: 'Before a task: include what you know about it.',
   },
   {
     method: 'GET',
     path: '/api/agents/me/memories/search?q=QUESTION',
     why: 'Find what you know about something.',
   },
-  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory whole.' },
+  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory in full.' },
   {
     method: 'GET',
     path: '/api/agents/me/memories?order=changed',
-    why: 'List every memory, also what was left out here.',
+    why: 'List every memory, including those left out here.',
   },
   {
     method: 'POST',
     path: '/api/agents/me/memory',
-    why: 'Write. With metadata {"pinned": true} it comes whole in this answer.',
+    why: 'Write a memory. With metadata {"pinned": true} it is included in full in this response.',
   },
 ]
 
@@ -49,35 +49,35 @@ export const contextSchema = z
   .object({
     profile: profileSchema
       .partial({ purpose: true })
-      .meta({ id: 'ContextProfile', description: 'Without the purpose where it does not fit.' }),
+      .meta({ id: 'ContextProfile', description: 'The purpose is omitted if it does not fit.' }),
     memoryCount: countInReach,
     limits: z
       .object({ memories: allowance.optional(), bytes: allowance.optional() })
       .extend({ reads: rate, writes: rate })
       .meta({
         description:
-          'A key with a prefix is not shown `memories` and `bytes`, which are the whole home’s.',
+          '`memories` and `bytes` are of the whole home, so they are omitted for a key with a prefix.',
       }),
-    pinned: z
-      .array(memorySchema)
-      .meta({ description: 'Whole, ordered by key: those with `pinned: true` in their metadata.' }),
+    pinned: z.array(memorySchema).meta({
+      description: 'In full, ordered by key: memories with `pinned: true` in their metadata.',
+    }),
     found: z.array(hitSchema).meta({
       description:
-        'With `about`: what answers it and is not among the pinned, best first; the text where it fits whole, else a snippet. Empty without it.',
+        'With `about`: the memories that match it and are not in `pinned`, best first, with the text if it fits, otherwise with a snippet. Empty without `about`.',
     }),
-    changes: z
-      .array(summarySchema)
-      .meta({ description: 'The others, last changed first, without their texts.' }),
+    changes: z.array(summarySchema).meta({
+      description: 'The other memories, most recently changed first, without their texts.',
+    }),
     leftOut: z.object({
-      purpose: z.boolean().meta({ description: 'GET /api/agents/me has it.' }),
+      purpose: z.boolean().meta({ description: 'GET /api/agents/me returns it.' }),
       pinned: z.int().meta({
         description:
-          'Memories that are pinned and not among `pinned`; of the first 1,000 by key, and 1 MiB of metadata.',
+          'Pinned memories that are not in `pinned`, among the first 1,000 by key and the first 1 MiB of metadata.',
       }),
       found: z.int().meta({
-        description: `Of the best hits, one for each ${BYTES_PER_HIT} of \`bytes\` and at most ${MOST_HITS}.`,
+        description: `Matches that are not shown, among the best: one for each ${BYTES_PER_HIT} of \`bytes\`, at most ${MOST_HITS}.`,
       }),
-      memories: z.int().meta({ description: 'Memories of which nothing is here.' }),
+      memories: z.int().meta({ description: 'Memories that are not shown at all.' }),
     }),
     next: z.array(nextCall),
   })

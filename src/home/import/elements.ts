@@ -60,7 +60,7 @@ const kept = z
     error: 'must have both a text and metadata, or neither',
   })
   .refine((sent) => sent.operation !== 'delete' || sent.text === undefined, {
-    error: 'is a delete, which has no text',
+    error: 'must be absent: a deletion has no text',
     path: ['text'],
   })
 
@@ -110,7 +110,7 @@ const invalidAt = (member: string, message: string) =>
 /** What is kept may be exported again, and its times are what later ones follow. */
 function requirePast(member: string, time: number, now: number): void {
   if (time <= now + MOST_AHEAD_MS) return
-  throw invalidAt(member, 'is more than a day ahead of the clock here')
+  throw invalidAt(member, 'is more than a day ahead of the clock of this service')
 }
 
 function requireTimes({ createdAt, updatedAt }: Times, now: number): void {

@@ -11,23 +11,24 @@ import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { bringIn, IMPORT_ERRORS } from './bring.ts'
 
 const conflicts = z.array(memoryKey).meta({
-  description: `Keys that have a memory: the first ${MOST_CONFLICTS} of them.`,
+  description: `The keys that already have a memory, at most ${MOST_CONFLICTS} of them.`,
 })
 
 const historyLeftOut = z.int().min(1).optional().meta({
   description:
-    'Earlier versions in the file that were not imported, of keys that were: their text became the next version of what is or was there. Only where there are any.',
+    'The number of earlier versions in the file that were not imported, because their key already had a memory or history: only the latest text became its next version. Omitted if 0.',
 })
 
 const query = z.strictObject({
   onConflict: z.enum(['fail', 'skip', 'replace'], 'must be fail, skip or replace').optional().meta({
     default: 'fail',
-    description: 'Where a key has a memory: import nothing, leave it, or write its next version.',
+    description:
+      'What to do if a key already has a memory: import nothing, keep the memory, or write its next version.',
   }),
-  dryRun: z
-    .enum(['true', 'false'], 'must be true or false')
-    .optional()
-    .meta({ default: 'false', description: 'Tells what would be, and changes nothing.' }),
+  dryRun: z.enum(['true', 'false'], 'must be true or false').optional().meta({
+    default: 'false',
+    description: 'Report what would be imported, without changing anything.',
+  }),
 })
 
 export const importMemories = endpoint({
@@ -36,23 +37,23 @@ export const importMemories = endpoint({
   path: '/api/agents/me/import',
   docs: {
     tag,
-    summary: 'Import an export, with or without its history',
+    summary: 'Import an export, with or without history',
     description:
-      'All of it or nothing, after all of it was looked through. Under a key that never had a memory the versions come back as they were, with their numbers, authors and times; elsewhere the text is the next version. The profile is not changed. What is sent may take an hour if it keeps coming, and be no larger than importBytes of the limits in preview. One import into an agent is taken at a time.',
+      'All or nothing: the whole file is validated before anything is written. For a key that never had a memory, the versions are imported with their numbers, authors and times; otherwise the text becomes the next version. The profile is not changed. The upload may take up to an hour as long as data keeps arriving, and must not be larger than importBytes in the limits of the preview. Only one import into an agent can run at a time.',
   },
   guards: forOperators('controls'),
   query,
   upload: { schema: exportSchema, example: exportExample },
   answers: {
     200: {
-      description: 'How many keys were imported, and how many left as they are.',
+      description: 'The number of keys that were imported, and of those that were skipped.',
       schema: z
         .object({ imported: z.int().min(0), skipped: z.int().min(0), conflicts, historyLeftOut })
         .meta({ id: 'Imported' }),
       example: { imported: 12, skipped: 1, conflicts: [memoryExample.key] },
     },
     409: {
-      description: 'Keys have memories. Nothing was imported.',
+      description: 'Some keys already have memories. Nothing was imported.',
       schema: problemSchema.extend({ conflicts }).meta({ id: 'ImportConflict' }),
       example: { ...problemExample('import_conflict'), conflicts: [memoryExample.key] },
     },

@@ -55,7 +55,7 @@ function gatherFaults() {
   let pointed = 0
   const refuse = () => {
     const errors = faults.slice(0, MOST_FAULTS)
-    throw problem('invalid_body', { detail: 'Nothing was imported: see errors.', errors })
+    throw problem('invalid_body', { detail: 'Nothing was imported. See errors.', errors })
   }
   return {
     add(...more: readonly Fault[]): void {
@@ -81,7 +81,7 @@ const follows = (row: Row, last: Row | undefined, isHistory: boolean): boolean =
 function takeList(shelf: Shelf, faults: Faults, name: string, now: number) {
   let last: Row | undefined
   let count = 0
-  const message = 'must come after what is before it: an export is ordered, and says nothing twice'
+  const message = 'must come after the entry before it: an export is ordered and has no duplicates'
   return {
     count: () => count,
     async take(part: Part): Promise<void> {
@@ -107,7 +107,7 @@ function takeHead(faults: Faults, now: number) {
     try {
       const { memoryCount } = headOf(sent, now)
       if (memoryCount === count) return
-      const message = `is not the number of memories, of which there are ${count}`
+      const message = `is not the number of memories, which is ${count}`
       faults.add({ pointer: '/memoryCount', message })
     } catch (error) {
       faults.add(...faultsOf(error, []))

@@ -34,7 +34,7 @@ type List = Awaited<ReturnType<typeof openList>>
 
 const wrong = (at: number, member: string, message: string) =>
   problem('invalid_body', {
-    detail: 'Nothing was imported: see errors.',
+    detail: 'Nothing was imported. See errors.',
     errors: [{ pointer: pointerOf(['history', at, member]), message }],
   })
 
@@ -47,17 +47,17 @@ const versionOf = ({ at: _, by, operation = 'import', ...row }: Row): KeptVersio
 /** The version that the memory is, with the memory's own text. */
 function currentOf(row: Row, memory: Row): KeptVersion {
   for (const member of ['id', 'createdAt', 'updatedAt'] as const) {
-    if (row[member] !== memory[member]) throw wrong(row.at, member, 'is not what the memory says')
+    if (row[member] !== memory[member]) throw wrong(row.at, member, 'differs from the memory')
   }
   if (row.content || row.operation === 'delete') {
-    throw wrong(row.at, 'text', 'is said by the memory, whose version this is')
+    throw wrong(row.at, 'text', 'must be absent: the memory already has the text of this version')
   }
   return { ...versionOf(row), content: memory.content }
 }
 
 function earlierOf(row: Row): KeptVersion {
   if (row.content || row.operation === 'delete') return versionOf(row)
-  throw wrong(row.at, 'text', 'is missing, and no memory has this version')
+  throw wrong(row.at, 'text', 'is missing, and no memory is at this version')
 }
 
 /** Of a key that has a history; `memory`: what is under it. */
@@ -65,14 +65,14 @@ async function* withHistory(history: List, key: string, memory: Row | undefined)
   let last: Row | undefined
   for (let row = history.peek(); row?.key === key; row = history.peek()) {
     if (memory && row.version > memory.version) {
-      throw wrong(row.at, 'version', 'comes after the version of the memory')
+      throw wrong(row.at, 'version', 'is later than the version of the memory')
     }
     yield row.version === memory?.version ? currentOf(row, memory) : earlierOf(row)
     last = row
     await history.take()
   }
   if (!last || (memory ? last.version === memory.version : last.operation === 'delete')) return
-  const message = memory ? 'does not reach the version of the memory' : 'must end with a delete'
+  const message = memory ? 'ends before the version of the memory' : 'must end with a delete'
   throw wrong(last.at, memory ? 'version' : 'operation', message)
 }
 

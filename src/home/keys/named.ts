@@ -24,13 +24,15 @@ const namedKey = z
     id: z.string().meta({ format: 'uuid' }),
     name: z.string(),
     access,
-    prefix: z
-      .string()
-      .nullable()
-      .meta({ description: 'It reaches only memories whose keys start with it; null: all.' }),
+    prefix: z.string().nullable().meta({
+      description:
+        'The key grants access only to memories whose keys start with this prefix; null: to all.',
+    }),
     createdAt: dateTime,
-    expiresAt: dateTime.nullable().meta({ description: 'Null: never.' }),
-    lastUsedAt: dateTime.nullable().meta({ description: 'To the minute; null: not yet.' }),
+    expiresAt: dateTime.nullable().meta({ description: 'null: never.' }),
+    lastUsedAt: dateTime
+      .nullable()
+      .meta({ description: 'Accurate to the minute; null: not used yet.' }),
   })
   .meta({ id: 'NamedKey' })
 
@@ -74,7 +76,7 @@ export const listKeys = endpoint({
   query: noQuery,
   answers: {
     200: {
-      description: 'All of them, newest first; those that have expired too.',
+      description: 'All named keys, newest first, including expired ones.',
       schema: z.object({ keys: z.array(namedKey) }).meta({ id: 'NamedKeys' }),
       example: { keys: [keyExample] },
     },
@@ -85,15 +87,15 @@ export const listKeys = endpoint({
 
 export const keyRequest = z
   .strictObject({
-    name: characters(fields.name).meta({ description: 'Whose it is, as it appears in the log.' }),
-    access: access.meta({ description: '`read` changes nothing; `write` reads too.' }),
-    prefix: memoryKey
-      .optional()
-      .meta({ description: 'The key reaches only memories whose keys start with it.' }),
+    name: characters(fields.name).meta({ description: 'The name that appears in the log.' }),
+    access: access.meta({ description: '`read`: read-only; `write`: read and write.' }),
+    prefix: memoryKey.optional().meta({
+      description: 'The key grants access only to memories whose keys start with this prefix.',
+    }),
     expiresAt: z.iso
       .datetime({ offset: true, error: 'must be a date and time with its offset from UTC' })
       .optional()
-      .meta({ description: 'Left out: never.' }),
+      .meta({ description: 'If omitted, the key never expires.' }),
   })
   .meta({ id: 'NamedKeyRequest' })
 
@@ -130,9 +132,9 @@ export const createKey = endpoint({
   path: `${path}/named`,
   docs: {
     tag,
-    summary: 'Make a named key',
+    summary: 'Create a named key',
     description:
-      'A token of the agent that reaches less: to read alone, one prefix of its memories, or until some time. What is done with it bears its name. Rotating the agent key ends all of them. If the answer is lost, end the key and make another.',
+      'An additional token of the agent with fewer rights: read-only, limited to one prefix of its memories, or with an expiry time. The log shows its name. Rotating the agent key revokes all named keys. If the response is lost, revoke the key and create another.',
   },
   guards: forOperators('controls'),
   query: noQuery,
@@ -148,11 +150,11 @@ export const createKey = endpoint({
   },
   answers: {
     201: {
-      description: 'The key, and its token.',
+      description: 'The key and its token.',
       schema: z
         .object({
           key: namedKey,
-          token: z.string().meta({ description: 'Used as an agent token is. Shown once.' }),
+          token: z.string().meta({ description: 'Used like an agent token. Shown only once.' }),
         })
         .meta({ id: 'NewNamedKey' }),
       example: {
@@ -187,14 +189,14 @@ export const endKey = endpoint({
   params: z.object({ id: z.string() }),
   docs: {
     tag,
-    summary: 'End a named key',
-    description: 'Its token is void before this answers.',
+    summary: 'Revoke a named key',
+    description: 'Its token is already invalid when the response is sent.',
   },
   guards: forOperators('controls'),
   query: noQuery,
   answers: {
     200: {
-      description: 'The key, as it was.',
+      description: 'The key that was revoked.',
       schema: z.object({ key: namedKey }).meta({ id: 'EndedNamedKey' }),
       example: { key: keyExample },
     },

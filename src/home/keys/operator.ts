@@ -67,7 +67,7 @@ export const replaceOperatorKey = endpoint({
     tag,
     summary: 'Replace the operator key',
     description:
-      'For an operator token that others may know. The old one is void before this answers, the agent leaves the account that it is in, and the birth can no longer be replayed; the agent token and named keys stay. If the answer is lost, repeat the call with the same Idempotency-Key and the old token: the answer is the same until the operator token is replaced again.',
+      'For an operator token that others may know. When the response is sent, the old token is already invalid, the agent has been removed from its account, and the birth can no longer be replayed; the agent token and the named keys remain valid. If the response is lost, repeat the call with the same Idempotency-Key and the old token: it returns the same token until the operator token is replaced again.',
     headers: idempotencyKeyHeader,
   },
   guards: [...entrance('controls'), bearerOrBefore, operatorOnly, idempotencyKey, spent],
@@ -77,9 +77,9 @@ export const replaceOperatorKey = endpoint({
       description: 'The new operator token.',
       schema: z
         .object({
-          operator_token: z
-            .string()
-            .meta({ description: 'The new operator token. Keep it apart.' }),
+          operator_token: z.string().meta({
+            description: 'The new operator token. Keep it separate from the agent token.',
+          }),
         })
         .meta({ id: 'OperatorKeyReplacement' }),
       example: { operator_token: 'aho_0000000000000000000000000000000000000000000example' },

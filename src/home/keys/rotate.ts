@@ -22,7 +22,7 @@ export async function rotateAgentKey(
 }
 
 const rotation = z
-  .object({ token: z.string().meta({ description: 'The new agent token. Shown once.' }) })
+  .object({ token: z.string().meta({ description: 'The new agent token. Shown only once.' }) })
   .meta({ id: 'KeyRotation' })
 
 export const rotateKey = endpoint({
@@ -33,7 +33,7 @@ export const rotateKey = endpoint({
     tag,
     summary: 'Rotate the agent key',
     description:
-      'The panic button: the old agent token and every named key are void before this answers. The birth can no longer be replayed. If the answer is lost, rotate again.',
+      'For a token that may have leaked. When the response is sent, the old agent token and all named keys are already invalid. The birth can no longer be replayed. If the response is lost, rotate again.',
   },
   guards: forOperators('controls'),
   query: noQuery,

@@ -58,31 +58,29 @@ const savedResult = z
 
 const versionConflict = problemSchema
   .extend({
-    currentVersion: z.int().min(0).meta({ description: '0 where nothing is under the key.' }),
+    currentVersion: z.int().min(0).meta({ description: '0 if no memory has the key.' }),
     updatedAt: dateTime.optional(),
-    sameContent: z
-      .boolean()
-      .meta({ description: 'What is stored equals what was sent: the write is there already.' }),
+    sameContent: z.boolean().meta({ description: 'The stored content equals what was sent.' }),
     deletedVersion: z
       .int()
       .optional()
-      .meta({ description: 'Where a memory was deleted: the version that the delete is.' }),
+      .meta({ description: 'If the memory was deleted: the version of the deletion.' }),
     deletedAt: dateTime.optional(),
   })
   .meta({ id: 'VersionConflict' })
 
 const saved = {
-  description: 'The memory. With "Prefer: return=minimal" it comes without text and metadata.',
+  description: 'The memory; with "Prefer: return=minimal", without its text and metadata.',
   schema: savedResult,
   example: { memory: memoryExample },
   headers: {
     ETag: 'The version, quoted.',
-    'Preference-Applied': 'return=minimal, where it was asked for.',
+    'Preference-Applied': 'return=minimal, if the client requested it.',
   },
 }
 
 export const conflictAnswer = {
-  description: 'Another version is there.',
+  description: 'The memory is at a different version.',
   schema: versionConflict,
   example: {
     ...problemExample('version_conflict'),
@@ -90,7 +88,7 @@ export const conflictAnswer = {
     updatedAt: '2026-11-21T10:06:00.000Z',
     sameContent: false,
   },
-  headers: { ETag: 'The current version, quoted; none where nothing is.' },
+  headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
 
 /** Of an operation that makes a version. */
@@ -99,7 +97,7 @@ export const savedAnswers = { 200: saved, 409: conflictAnswer }
 export const CHANGE_ERRORS = [...WRITE_ERRORS, ...WRITING, 'version_conflict'] as const
 
 export const PRECONDITION =
-  'If-Match, where sent, must agree with expectedVersion. The answer comes when the change is on disk.'
+  'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'
 
 /** What was deleted, and by which version. */
 export const deletedView = ({ key, deleted }: Result & { outcome: 'deleted' }) => ({
@@ -114,10 +112,10 @@ const deletedMembers = ({ version, deletedAt }: Deleted) => ({
 })
 
 const NOTHING_THERE =
-  'Nothing was written, and nothing is under this key. Write it with expectedVersion 0 to create it.'
+  'Nothing was written, and no memory has this key. Write it with expectedVersion 0 to create it.'
 
 const DELETED =
-  'Nothing was written: the memory was deleted. Write it with expectedVersion 0 to create it anew, or bring it back with POST /api/agents/me/memory/restore and expectedVersion 0.'
+  'Nothing was written: the memory was deleted. Write it with expectedVersion 0 to create it anew, or restore it with POST /api/agents/me/memory/restore and expectedVersion 0.'
 
 const sentenceFor = ({ currentVersion, deleted }: Conflict): string | undefined => {
   if (currentVersion > 0) return undefined
@@ -140,7 +138,7 @@ function conflictExtras(found: Conflict): ProblemExtras {
 }
 
 const GONE_ALREADY =
-  'There is nothing to change: the memory was deleted. Its versions can be restored.'
+  'The memory was deleted, so there is nothing to change. Its versions can be restored.'
 
 /** `detail`: what to know where it was deleted. */
 export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>

@@ -30,7 +30,7 @@ export const appendToMemory = endpoint({
   docs: {
     tag,
     summary: 'Add text to the end of a memory, or create it',
-    description: `Without expectedVersion it is added to whatever is there: repeated, it is added again. ${PRECONDITION}`,
+    description: `Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again. ${PRECONDITION}`,
   },
   guards: forAgents('writes'),
   query: noQuery,

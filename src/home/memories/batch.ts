@@ -121,7 +121,7 @@ interface Faulty {
 function throwWithoutRoom(faults: readonly Faulty[]): void {
   for (const { at, fault } of faults) {
     if (fault.outcome !== 'answer_too_large') continue
-    const message = `is where the texts and metadata of the answer come to more than ${bounds.answerBytes} bytes`
+    const message = `brings the texts and metadata of the response to more than ${bounds.answerBytes} bytes`
     const errors = [{ pointer: pointerOf(['operations', at]), message }]
     throw problem('answer_too_large', { errors })
   }
@@ -136,8 +136,10 @@ const conflictSchema = problemSchema
   .extend({
     conflicts: z.array(
       z.looseObject({
-        operation: z.int().min(0).meta({ description: 'Its place in operations, from 0.' }),
-        code: z.string().meta({ description: 'As if it had been sent alone.' }),
+        operation: z.int().min(0).meta({ description: 'The index in operations, starting at 0.' }),
+        code: z
+          .string()
+          .meta({ description: 'The error code of the operation if it had been sent on its own.' }),
         detail: z.string(),
       }),
     ),
@@ -165,7 +167,7 @@ export const changeMemories = endpoint({
   docs: {
     tag,
     summary: 'Change several memories at once, all or nothing',
-    description: `Operations are made in their order, each on what those before it left, and none if one cannot be. A rename keeps id and history. Each counts as one write; where not all are left, one is counted and none is made. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes, and as many of texts and metadata in the answer: writes alone always have room there.`,
+    description: `Operations are applied in order, each to the result of those before it; if one cannot be applied, none is. A rename keeps the id and history. Each operation counts as one write; if the remaining budget is too small, only one is counted and nothing is changed. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes; the texts and metadata in the response have the same size limit, which writes alone never exceed.`,
   },
   guards: forAgents('writes'),
   query: noQuery,
@@ -182,7 +184,7 @@ export const changeMemories = endpoint({
   },
   answers: {
     200: {
-      description: 'One result for each operation, in their order.',
+      description: 'One result for each operation, in the same order.',
       schema: z
         .object({
           results: z.array(
@@ -194,7 +196,7 @@ export const changeMemories = endpoint({
         })
         .meta({ id: 'BatchResult' }),
       example: { results: [{ memory: memoryExample }, { memory: null }] },
-      headers: { 'Preference-Applied': 'return=minimal, where it was asked for.' },
+      headers: { 'Preference-Applied': 'return=minimal, if the client requested it.' },
     },
     409: {
       description: 'Nothing was changed.',

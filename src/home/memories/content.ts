@@ -14,7 +14,7 @@ export const text = z
   })
 
 export const metadata = z.record(z.string(), z.unknown(), 'must be an object').meta({
-  description: `Any properties; at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON. They come back as they were sent: every digit, and the order of keys.`,
+  description: `Any properties, at most ${fields.metadata.maxBytes} bytes as serialized UTF-8 JSON. They are returned exactly as sent, including all digits and the order of keys.`,
 })
 
 export const expectedVersion = integer(fields.expectedVersion)

@@ -20,7 +20,7 @@ export const remove: Operation<typeof schema> = {
 
 export const deletedSchema = z.object({
   key: memoryKey,
-  version: z.int().min(1).meta({ description: 'The version that the delete is.' }),
+  version: z.int().min(1).meta({ description: 'The version of the deletion.' }),
   deletedAt: dateTime,
 })
 
@@ -31,13 +31,13 @@ export const deleteMemory = endpoint({
   docs: {
     tag,
     summary: 'Delete a memory',
-    description: `Its versions are kept: POST /api/agents/me/memory/restore with expectedVersion 0 brings it back. What must be gone for good is for the operator to erase. ${PRECONDITION}`,
+    description: `Its versions are retained: POST /api/agents/me/memory/restore with expectedVersion 0 restores it. Only the operator can erase it permanently. ${PRECONDITION}`,
   },
   guards: forAgents('writes'),
   query: z.strictObject({ key: memoryKey, expectedVersion: queryInteger(fields.expectedVersion) }),
   answers: {
     200: {
-      description: 'What was deleted.',
+      description: 'The memory that was deleted.',
       schema: z.object({ deleted: deletedSchema }).meta({ id: 'DeletedMemory' }),
       example: {
         deleted: { key: memoryExample.key, version: 4, deletedAt: memoryExample.updatedAt },

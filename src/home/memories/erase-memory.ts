@@ -33,12 +33,12 @@ const schema = z
       )
       .meta({
         description:
-          '"all": the memory and its history; "history": all but the current version; or some versions that are not current.',
+          '"all": the memory and its history; "history": all versions except the current one; or a list of versions that are not current.',
       }),
   })
   .meta({ id: 'MemoryErasure' })
 
-/** The versions that are gone. Throws `memory_not_found`, `version_current`. */
+/** The versions that were erased. Throws `memory_not_found`, `version_current`. */
 export async function eraseVersions(
   { store, clock }: Home,
   identity: Identity,
@@ -58,9 +58,9 @@ export const eraseMemory = endpoint({
   path: '/api/agents/me/memory/erase',
   docs: {
     tag,
-    summary: 'Erase a memory, its history, or some versions for good',
+    summary: 'Permanently erase a memory, its history, or some versions',
     description:
-      'When this answers, the texts are gone and nothing brings them back; the version numbers stay. A memory that is erased whole is deleted by it.',
+      'When this call returns, the texts are permanently erased; the version numbers remain. Erasing a whole memory also deletes it.',
   },
   guards: forOperators('controls'),
   query: noQuery,
@@ -71,7 +71,7 @@ export const eraseMemory = endpoint({
   },
   answers: {
     200: {
-      description: 'The versions that are gone.',
+      description: 'The versions that were erased.',
       schema: z
         .object({ erased: z.object({ key: memoryKey, versions: z.array(z.int().min(1)) }) })
         .meta({ id: 'Erased' }),

@@ -19,7 +19,7 @@ export const keptSchema = z
     text: z
       .string()
       .optional()
-      .meta({ description: 'Not of a delete, and not of the current version.' }),
+      .meta({ description: 'Absent for a deletion and for the current version.' }),
     metadata: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'KeptVersion' })

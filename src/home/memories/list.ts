@@ -26,29 +26,29 @@ const FRAME_BYTES = 200
 
 export const keyPrefix = z
   .string()
-  .regex(new RegExp(fields.keyPrefix.pattern), 'must be the beginning of a key')
+  .regex(new RegExp(fields.keyPrefix.pattern), 'must be the start of a key')
 
 export const nextPage = z
   .string()
   .nullable()
-  .meta({ description: 'Send it as after; null at the end.' })
+  .meta({ description: 'The value of after for the next page; null at the end.' })
 
 /** What `next` looks like. */
 export const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
 
 const query = z
   .strictObject({
-    prefix: keyPrefix.optional().meta({ description: 'Only keys that start with it.' }),
+    prefix: keyPrefix.optional().meta({ description: 'Only keys that start with this prefix.' }),
     order: z
       .enum(['key', 'changed'])
       .default('key')
-      .meta({ description: 'changed: last changed first.' }),
-    after: z.string().max(100).optional().meta({ description: 'The next of the page before.' }),
+      .meta({ description: 'changed: most recently changed first.' }),
+    after: z.string().max(100).optional().meta({ description: 'The next of the previous page.' }),
     limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
     view: z
       .enum(['summary', 'whole'])
       .default('summary')
-      .meta({ description: 'whole: with the texts.' }),
+      .meta({ description: 'whole: include the texts.' }),
   })
   .refine(({ order, after }) => after === undefined || cursors[order].test(after), {
     path: ['after'],
@@ -96,7 +96,7 @@ export const listMemories = endpoint({
     tag,
     summary: 'List memories',
     description:
-      'A page ends after limit memories or when it has grown large; next is null at the end. The ETag changes with whatever happens in this home; that of a key with a prefix with the page.',
+      'A page ends after limit memories, or earlier if it becomes large; next is null at the end. The ETag changes with every event of this home; for a key with a prefix, it changes with the page.',
   },
   guards: forAgents('reads'),
   query,
@@ -107,11 +107,11 @@ export const listMemories = endpoint({
         .object({ memories: z.array(summarySchema), next: nextPage })
         .meta({ id: 'Memories' }),
       example: { memories: [summaryExample], next: null },
-      headers: { ETag: 'Of the last event of this home, or of the page.' },
+      headers: { ETag: 'Identifies the last event of this home, or the content of the page.' },
     },
     304: {
-      description: 'Nothing happened in this home since, or the page is the same.',
-      headers: { ETag: 'Of the last event of this home, or of the page.' },
+      description: 'Nothing has happened in this home since, or the page has not changed.',
+      headers: { ETag: 'Identifies the last event of this home, or the content of the page.' },
     },
   },
   errors: READING,

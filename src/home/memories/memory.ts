@@ -34,7 +34,7 @@ function show(call: Call, memory: Memory): Answer {
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }
 
-const DELETED = 'The memory was deleted. What is kept of its versions can be listed, and restored.'
+const DELETED = 'The memory was deleted. Its retained versions can be listed and restored.'
 
 /** Throws `memory_not_found`. */
 export async function findMemory(
@@ -80,7 +80,7 @@ export const readMemory = endpoint({
     tag,
     summary: 'Read a memory',
     description:
-      'As it is, or with version as it was then. Of what was deleted the 404 carries deletedVersion and deletedAt.',
+      'The current version, or the one given in version. For a deleted memory, the 404 contains deletedVersion and deletedAt.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
@@ -92,7 +92,7 @@ export const readMemory = endpoint({
       headers: { ETag: 'The version, quoted.' },
     },
     304: {
-      description: 'The version is the one in If-None-Match.',
+      description: 'The version is still the one in If-None-Match.',
       headers: { ETag: 'The version, quoted.' },
     },
   },
@@ -143,7 +143,7 @@ export const writeMemory = endpoint({
     tag,
     summary: 'Create or update a memory under compare-and-swap',
     description:
-      'The answer comes when the write is on disk. If-Match, where sent, must agree with expectedVersion.',
+      'The response is sent after the write is durable on disk. If-Match, if sent, must agree with expectedVersion.',
   },
   guards: forAgents('writes'),
   query: noQuery,

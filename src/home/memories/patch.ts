@@ -16,7 +16,7 @@ const schema = z
     metadata: metadata.optional(),
   })
   .refine((sent) => sent.text !== undefined || sent.metadata !== undefined, {
-    error: 'must have a text, metadata or both: what is left out stays',
+    error: 'must have a text, metadata or both',
   })
   .meta({ id: 'MemoryPatch' })
 
@@ -38,7 +38,7 @@ export const patchMemory = endpoint({
   docs: {
     tag,
     summary: 'Change the text or the metadata of a memory',
-    description: `What is left out stays. ${PRECONDITION}`,
+    description: `Omitted properties are not changed. ${PRECONDITION}`,
   },
   guards: forAgents('writes'),
   query: noQuery,

@@ -15,7 +15,7 @@ const schema = z
     key: memoryKey,
     version: integer({ ...fields.expectedVersion, minimum: 1 }),
     expectedVersion: expectedVersion.meta({
-      description: 'The current version; 0 brings back what was deleted.',
+      description: 'The current version; 0 to restore a deleted memory.',
     }),
   })
   .meta({ id: 'MemoryRestore' })
@@ -31,8 +31,8 @@ export const restoreMemory = endpoint({
   path: '/api/agents/me/memory/restore',
   docs: {
     tag,
-    summary: 'Bring back an earlier version, or what was deleted',
-    description: `The text and metadata of that version become a new one. ${PRECONDITION}`,
+    summary: 'Restore an earlier version, or a deleted memory',
+    description: `The text and metadata of that version become a new version. ${PRECONDITION}`,
   },
   guards: forAgents('writes'),
   query: noQuery,

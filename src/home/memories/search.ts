@@ -32,23 +32,24 @@ export function cursorOf(text: string): SearchCursor {
 
 export const question = characters(fields.search).refine(
   (q) => q === '' || q.trim() !== '',
-  'must hold something to look for',
+  'must contain something to search for',
 )
 
 const query = z.strictObject({
   q: question.meta({
-    description: 'A question or some words. What is in "double quotes" must stand as it is there.',
+    description: 'A question or some words. A phrase in "double quotes" must occur exactly.',
     example: 'How far is the migration?',
   }),
   match: z.enum(['any', 'all']).optional().meta({
-    description: 'any: some word of `q`, ranked. all: every word of it, whole or as a part.',
+    description:
+      'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
     default: 'any',
   }),
   prefix: z
     .string()
-    .regex(/^[\w.-]{1,100}$/, 'must be how keys begin: letters, digits, _ . -')
+    .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
     .optional()
-    .meta({ description: 'Only keys that begin with it.' }),
+    .meta({ description: 'Only keys that start with this prefix.' }),
   limit: z
     .string()
     .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
@@ -57,25 +58,25 @@ const query = z.strictObject({
     .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
   after: z
     .string()
-    .regex(CURSOR, 'must be the next of an earlier answer')
+    .regex(CURSOR, 'must be the next of an earlier response')
     .transform(cursorOf)
     .optional()
-    .meta({ type: 'string', description: 'The `next` of the page before.' }),
+    .meta({ type: 'string', description: 'The `next` of the previous page.' }),
 })
 
 export const hitSchema = summarySchema
   .extend({
     matched: z.array(z.string()).meta({
       description:
-        'Words of the memory that answer words of `q`, in lower case and without accents.',
+        'Words of the memory that match words of `q`, in lower case and without accents.',
     }),
     text: z.string().optional().meta({
       description:
-        'All of it: in a search where it is at most 400 characters, in a context where it fits.',
+        'The whole text: in a search if it has at most 400 characters, in a context if it fits.',
     }),
     snippet: z.string().optional().meta({
       description:
-        'At most 200 characters around the best match, as plain text in composed form (NFC); an ellipsis where something was left out.',
+        'At most 200 characters around the best match, as plain text in composed form (NFC), with an ellipsis where text was omitted.',
     }),
   })
   .meta({ id: 'MemoryHit' })
@@ -83,7 +84,10 @@ export const hitSchema = summarySchema
 const hits = z
   .object({
     memories: z.array(hitSchema).meta({ description: 'Best first.' }),
-    next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'The value of `after` for the next page; null at the end.' }),
   })
   .meta({ id: 'MemoryHits' })
 
@@ -122,7 +126,7 @@ export const searchMemories = endpoint({
     tag,
     summary: 'Find memories by a question or words',
     description:
-      'Memories that have some word of `q` in key, text or metadata, best first (BM25+): rare words count more than common ones, the very word more than an inflection, a compound or a misspelling of it, the key more than the text, words that stand together more than those apart; where all else is equal the newer comes first. Words that say nothing, as "the" or "wie", count only where nothing else does. Case and accents do not matter, and scripts without spaces are understood. It costs a read, and one more for each MiB that is read anew for it: the home keeps an index of what was searched last.',
+      'Memories with at least one word of `q` in the key, text or metadata, best first (BM25+): rare words count more than common ones, an exact word more than an inflection, a compound or a misspelling of it, the key more than the text, and adjacent words more than distant ones; ties are broken by the more recent change. Stop words such as "the" or "wie" count only if the question has no others. Case and accents are ignored, and scripts without spaces are supported. A search costs one read, and one more for each MiB that has to be read to build the index, which is kept for recently searched homes.',
   },
   guards: forAgents('reads'),
   query,

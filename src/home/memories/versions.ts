@@ -20,7 +20,7 @@ const DEFAULT_LIMIT = 100
 export const versionSchema = z.object({
   version: z.int().min(1),
   operation: z.enum(OPERATIONS),
-  bytes: z.int().min(0).meta({ description: 'UTF-8 bytes of the text; 0 of a delete.' }),
+  bytes: z.int().min(0).meta({ description: 'UTF-8 bytes of the text; 0 for a deletion.' }),
   by: author,
   createdAt: dateTime,
 })
@@ -57,23 +57,26 @@ export const listVersions = endpoint({
     tag,
     summary: 'List the versions of a memory, newest first',
     description:
-      'Also of one that was deleted. GET /api/agents/me/memory with version reads one as it was.',
+      'Also for a deleted memory. GET /api/agents/me/memory with version reads one of them.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
     key: memoryKey,
     before: queryInteger({ minimum: 1 })
       .optional()
-      .meta({ description: 'The next of the page before.' }),
+      .meta({ description: 'The next of the previous page.' }),
     limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
   }),
   answers: {
     200: {
-      description: 'Versions that are kept.',
+      description: 'A page of the retained versions.',
       schema: z
         .object({
           versions: z.array(versionSchema),
-          next: z.int().nullable().meta({ description: 'Send it as before; null at the end.' }),
+          next: z
+            .int()
+            .nullable()
+            .meta({ description: 'The value of before for the next page; null at the end.' }),
         })
         .meta({ id: 'Versions' }),
       example: {

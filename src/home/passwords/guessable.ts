@@ -64,7 +64,7 @@ export function whyGuessable(password: string, email: string): string | undefine
   if (isCommon(password)) {
     return 'is one of the most common passwords, perhaps with digits or signs around it; choose another'
   }
-  if (isOwn(password, email)) return 'is the e-mail address or a part of it; choose another'
+  if (isOwn(password, email)) return 'is the e-mail address or part of it; choose another'
   return serviceWords().has(lettersOf(password))
     ? 'is the name of this service; choose another'
     : undefined

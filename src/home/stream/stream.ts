@@ -27,7 +27,7 @@ const BATCH = 100
 export const position = queryInteger({ minimum: 0 })
 
 const lastEventId = position.meta({
-  description: 'The id of the last event that was seen. It counts before `after`.',
+  description: 'The id of the last event received. It takes precedence over `after`.',
 })
 
 function resumesAfter(call: Call, after: number | undefined): number | undefined {
@@ -220,18 +220,18 @@ export const followEvents = endpoint({
   path: '/api/agents/me/events/stream',
   docs: {
     tag,
-    summary: 'Follow what happens in this home',
+    summary: 'Follow the events of this home',
     description:
-      'Server-sent events from now on, or after the one that is named: each with its id, its type and, as JSON, what the list has. `missed` says that the log no longer holds what came before; `end` why nothing more comes: the token was revoked, its key ended, or the agent paused. A reader that takes nothing for 30 seconds is dropped, and every stream ends after an hour: resume with Last-Event-ID.',
+      'Server-sent events from now on, or after the given id: each with its id, its type and, as JSON, the same properties as in the list. `missed` reports that the log no longer has some of the events; `end` gives the reason why the stream ends: the token or key was revoked, or the agent was paused. A client that reads nothing for 30 seconds is disconnected, and every stream ends after an hour: resume with Last-Event-ID.',
     headers: z.object({ 'Last-Event-ID': lastEventId.optional() }),
   },
   guards: forAgents('reads'),
   query: z.strictObject({
-    after: position.optional().meta({ description: 'Begin with the event after this one.' }),
+    after: position.optional().meta({ description: 'Start with the event after this one.' }),
   }),
   answers: {
     200: {
-      description: 'The events, without end.',
+      description: 'A stream of events without an end.',
       schema: z.string(),
       mediaType: 'text/event-stream',
       example: eventText({
@@ -244,7 +244,7 @@ export const followEvents = endpoint({
         by: authorExample,
         createdAt: Date.parse(memoryExample.updatedAt),
       }),
-      headers: { 'X-Accel-Buffering': 'no: it is passed on at once.' },
+      headers: { 'X-Accel-Buffering': 'no: proxies must not buffer the stream.' },
     },
   },
   errors: ['invalid_last_event_id', 'too_many_streams'],

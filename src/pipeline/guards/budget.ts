@@ -54,9 +54,9 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
 /** Waiting does not help where it is more than the whole budget. */
 function tooMany(call: Call, state: BudgetState, more: number): Problem {
   showState(call, state)
-  const counts = `This counts as ${more + 1} requests, and ${state.remaining + 1} were left.`
+  const counts = `This counts as ${more + 1} requests, and only ${state.remaining + 1} were left.`
   return problem('rate_limited', {
-    detail: `${counts} Nothing was changed, and one was counted, for the request. Send fewer at once, or the same after the seconds in Retry-After.`,
+    detail: `${counts} Nothing was changed, and only one was counted. Send fewer operations at once, or send the same again after the number of seconds in Retry-After.`,
     headers: retryAfter(state),
   })
 }

@@ -92,7 +92,7 @@ function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): bo
 }
 
 const FOREIGN_FORM =
-  'Send the form from this service’s own page. If that is where it was, the service must know its address: its operator sets PUBLIC_URL to it.'
+  'Submit the form from this service’s own page. If you did, the operator of the service must set PUBLIC_URL to its address.'
 
 /** For every request that a page of another site may not make: all that a cookie lets change. */
 export const sameSite: Guard<{ readonly origins: OriginPolicy }, object, void> = {

@@ -52,7 +52,7 @@ describe('the memory tools', () => {
     [
       'a text that is too long',
       use('append_memory', { key: 'plan', text: 'x'.repeat(16_384) }),
-      /split longer texts over several keys\. \(text_too_large\)$/,
+      /split longer texts across several keys\. \(text_too_large\)$/,
     ],
     [
       'a version that is no longer kept',

@@ -89,7 +89,7 @@ describe.each(engines)('a batch on $name', (engine) => {
       expect(said(over)).toEqual([
         {
           pointer: '/operations/14',
-          message: 'is where the texts and metadata of the answer come to more than 1048576 bytes',
+          message: 'brings the texts and metadata of the response to more than 1048576 bytes',
         },
       ])
       const byOne = { write: { ...first, metadata: { a: 1 } } }
@@ -319,8 +319,8 @@ describe('the budget of a batch', () => {
     expect([first.status, remaining(first.headers)]).toEqual([200, 10])
     const refused = await send(11)
     expectProblem(refused, 'rate_limited')
-    expect(refused.body.detail).toMatch(/counts as 11 requests, and 10 were left/)
-    expect(refused.body.detail).toMatch(/Nothing was changed, and one was counted, for the request/)
+    expect(refused.body.detail).toMatch(/counts as 11 requests, and only 10 were left/)
+    expect(refused.body.detail).toMatch(/Nothing was changed, and only one was counted/)
     expect(remaining(refused.headers)).toBe(9)
     expect((await agent.read('key=k10')).status).toBe(404)
     const last = await send(9)

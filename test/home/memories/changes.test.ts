@@ -46,7 +46,7 @@ describe.each(engines)('changes on $name', (engine) => {
     const nothing = await patch({ key: 'plan', expectedVersion: 1 })
     expectProblem(nothing, 'invalid_body')
     expect(nothing.body.errors).toEqual([
-      { pointer: '', message: 'must have a text, metadata or both: what is left out stays' },
+      { pointer: '', message: 'must have a text, metadata or both' },
     ])
     const wrong = await patch({ key: 'a b', expectedVersion: '1', text: '', metadata: [], more: 1 })
     expectProblem(wrong, 'invalid_body')
@@ -178,7 +178,7 @@ describe.each(engines)('changes on $name', (engine) => {
       expect(answer.body).not.toHaveProperty('updatedAt')
     }
     const never = await post('/memory', { key: 'never', text: 'y', expectedVersion: 1 })
-    expect(never.body.detail).toMatch(/nothing is under this key.*expectedVersion 0/)
+    expect(never.body.detail).toMatch(/no memory has this key.*expectedVersion 0/)
     expect(never.body).not.toHaveProperty('deletedVersion')
   })
 
