@@ -122,13 +122,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/feeds': ['store/port', 'store/words'],
   'store/credentials': ['store/port'],
   'store/rows': ['store/port'],
-  'store/passkey-rows': ['store/port'],
   'store/session-rows': ['store/port'],
   'store/letters': [],
   'store/surplus': [],
   'store/words': ['lazily', 'store/letters'],
   'store/search': ['lazily', 'store/change', 'store/port', 'store/thread', 'store/words'],
   'store/thread': ['store/port'],
+  'store/verbs': ['store/port'],
   'store/sqlite': [
     'fields',
     'uuid',
@@ -142,12 +142,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/import-attempts',
     'store/plan',
     'store/feeds',
-    'store/passkey-rows',
     'store/rows',
     'store/search',
     'store/session-rows',
     'store/surplus',
     'store/thread',
+    'store/verbs',
     'store/words',
   ],
   'store/postgres': [
@@ -162,12 +162,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/import-attempts',
     'store/plan',
     'store/feeds',
-    'store/passkey-rows',
     'store/rows',
     'store/search',
     'store/session-rows',
     'store/surplus',
     'store/thread',
+    'store/verbs',
     'store/words',
   ],
 }
@@ -342,8 +342,9 @@ export function absent(files: readonly SourceFile[]): string[] {
   return [...new Set(missing)]
 }
 
-/** The same thing in the port and in each engine may be called the same. */
-const alike = (path: string): string => path.replace(/^store\/(port|sqlite|postgres)\//, 'store/*/')
+/** The same thing in the port, in its verbs and in each engine may be called the same. */
+const alike = (path: string): string =>
+  path.replace(/^store\/(port|verbs|sqlite|postgres)\//, 'store/*/')
 
 /** Files of one layer that share a name: each group as one sentence. */
 export function sameNames(paths: readonly string[]): string[] {

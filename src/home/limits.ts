@@ -12,8 +12,8 @@ import {
   SIGN_INS_IN_ALL,
   SIGN_INS_KNOWN,
 } from '../pipeline/failures.ts'
-import { PASSKEYS_PER_ACCOUNT } from '../store/port/accounts/passkeys.ts'
 import { KEYS_PER_AGENT } from '../store/port/keys.ts'
+import { PASSKEYS_PER_ACCOUNT } from '../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT } from '../store/port/sessions.ts'
 
 /** What a request's body may be, before its fields are looked at. */

@@ -22,7 +22,9 @@ let connections: Connections
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   store = await openStore(database.url, Date.now(), unbounded)
-  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', PATIENCE_MS)
+  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    statementMs: PATIENCE_MS,
+  })
 })
 afterAll(async () => {
   await connections.close()

@@ -139,7 +139,9 @@ test('a server that is killed during a write leaves its outcome unknown', async 
 })
 
 test.concurrent('a server that no longer answers is given up', async ({ onTestFinished }) => {
-  const few = openConnections(hostsOf(server.url('postgres')), 2, 'agent-home test', STATEMENT_MS)
+  const few = openConnections(hostsOf(server.url('postgres')), 2, 'agent-home test', {
+    statementMs: STATEMENT_MS,
+  })
   const stopped: number[] = []
   const stop = async (ask: Ask) => {
     const [backend] = await ask(pid)

@@ -115,7 +115,7 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
     database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
     url = at(pooler.url, database.name)
     connections = openConnections(hostsOf(url), 1, 'agent-home test')
-    impatient = openConnections(hostsOf(url), 1, 'agent-home test', SHORT_MS)
+    impatient = openConnections(hostsOf(url), 1, 'agent-home test', { statementMs: SHORT_MS })
   })
   afterAll(async () => {
     await Promise.all([connections.close(), impatient.close()])

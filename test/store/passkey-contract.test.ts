@@ -1,7 +1,7 @@
 /** What the console may rely on of passkeys, from every engine. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Challenge, NewPasskey } from '../../src/store/port/accounts/passkeys.ts'
+import type { Challenge, NewPasskey } from '../../src/store/port/passkeys.ts'
 import { stores } from '../harness.ts'
 import { HOUR_MS, NOON, openFixture, type StoreFixture, tally } from './fixture.ts'
 

@@ -21,7 +21,9 @@ let connections: Connections
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   await (await openStore(database.url, NOON, unbounded)).close()
-  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', PATIENCE_MS)
+  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    statementMs: PATIENCE_MS,
+  })
 })
 afterAll(async () => {
   await connections.close()

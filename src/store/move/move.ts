@@ -170,7 +170,7 @@ function openSource(databaseUrl: string, now: number) {
 async function openTarget(databaseUrl: string): Promise<Connections> {
   const hosts = hostsOf(databaseUrl)
   await prepareServer(hosts, () => {})
-  return openConnections(hosts, 1, 'agent-home move', BATCH_MS)
+  return openConnections(hosts, 1, 'agent-home move', { statementMs: BATCH_MS })
 }
 
 /**

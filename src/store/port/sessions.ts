@@ -1,8 +1,8 @@
 /** What the browser console asks of a store, beside the home's verbs. */
 
-import type { PasskeyStore } from './accounts/passkeys.ts'
 import type { ActivityStore } from './activity.ts'
 import type { Account, Identity } from './home.ts'
+import type { PasskeyStore } from './passkeys.ts'
 
 /** A browser's sign-in to an operator account. */
 export interface Session {

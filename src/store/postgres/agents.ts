@@ -14,9 +14,10 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
-import { knowsAddress, rememberAddress } from './accounts/addresses.ts'
+import { rememberAddress } from '../verbs/accounts.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
+import { run } from './engine/run.ts'
 
 /** What this engine selects of agents. */
 export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
@@ -177,14 +178,13 @@ async function bear(
   await ask(forgetAddresses, since)
   await ask(forgetErased, since)
   await insert(ask, birth, account, now)
-  if (account && birth.addressHash) await rememberAddress(ask, account, birth.addressHash, now)
+  if (account && birth.addressHash) await run(ask, rememberAddress(account, birth.addressHash, now))
   return { outcome: 'born' }
 }
 
 export const agentVerbs = ({ read, transact }: Connections, committed: () => void) => ({
   findBirth: (keyHash: string) => findBirth(read, keyHash),
   countBirths: (place: Birthplace, since: number) => countBirths(read, place, since),
-  knowsAddress: (addressHash: string) => knowsAddress(read, addressHash),
   async findAccount(email: string): Promise<Account | undefined> {
     const [found] = await read(selectAccount, email)
     return found

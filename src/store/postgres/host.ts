@@ -17,7 +17,7 @@ const forgetReplacement = statement(
 )
 
 const leaveAccount = statement(
-  'leave_account',
+  'leave_account_with_token',
   'UPDATE agents SET rotated = true, account_id = NULL WHERE agent_id = $1',
 )
 

@@ -6,10 +6,9 @@ import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { KeyStore } from '../port/keys.ts'
 import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
-import { leavingVerbs } from './accounts/leaving.ts'
-import { passkeyVerbs } from './accounts/passkeys.ts'
-import { passwordVerbs } from './accounts/passwords.ts'
-import { recoveryVerbs } from './accounts/recoveries.ts'
+import { consoleReads, consoleWrites } from '../verbs/console.ts'
+import { createSession } from '../verbs/sessions.ts'
+import { activityVerbs } from './activity.ts'
 import { agentVerbs } from './agents.ts'
 import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
@@ -17,6 +16,7 @@ import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { lanes } from './engine/lanes.ts'
 import { permitVerbs } from './engine/permits.ts'
+import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { hostVerbs } from './host.ts'
@@ -29,7 +29,7 @@ import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { keyVerbs } from './keys.ts'
 import { prepareServer } from './schema/migrations.ts'
-import { sessionVerbs } from './sessions.ts'
+import { logSignIn, ownerVerbs } from './sessions.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
@@ -56,14 +56,14 @@ export async function openPostgres(
   const warnings = await prepareServer(hosts, progress).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
   })
-  const hot = openConnections(hosts, poolMax(hosts), 'agent-home')
-  const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
-  const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
-  const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   let commits = 0
   const committed = () => {
     commits++
   }
+  const hot = openConnections(hosts, poolMax(hosts), 'agent-home', { committed })
+  const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
+  const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
+  const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
   const importMemories = importVerb(slices, committed, options.home)
@@ -90,11 +90,10 @@ export async function openPostgres(
       ...options.home,
     }),
     ...forgettingHost(known, hostVerbs(hot, committed, options.home.events)),
-    ...sessionVerbs(hot, committed),
-    ...recoveryVerbs(hot, committed),
-    ...passwordVerbs(hot, committed),
-    ...passkeyVerbs(hot, committed),
-    ...leavingVerbs(hot, committed),
+    ...readVerbs(hot, consoleReads),
+    ...writeVerbs(hot, { ...consoleWrites, createSession: createSession(logSignIn) }),
+    ...ownerVerbs(hot, committed),
+    ...activityVerbs(hot),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
@@ -175,7 +174,7 @@ async function forgotten<T extends { readonly outcome: string }>(
   return answer
 }
 
-function homeVerbs(parts: HomeParts): HomeStore {
+function homeVerbs(parts: HomeParts): Omit<HomeStore, 'knowsAddress'> {
   const { known, agents, keeping, controls, keys, hot, exports, versions } = parts
   const { importMemories, eraseAgent, searcher } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
@@ -184,7 +183,6 @@ function homeVerbs(parts: HomeParts): HomeStore {
     findBirth: agents.findBirth,
     countBirths: agents.countBirths,
     findAccount: agents.findAccount,
-    knowsAddress: agents.knowsAddress,
     // Only the server knows: it says so when a write does not fit.
     hasRoom: async () => true,
     bear: agents.bear,

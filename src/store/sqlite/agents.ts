@@ -13,8 +13,9 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
-import { prepareKnowsAddress, prepareRememberAddress } from './accounts/addresses.ts'
+import { rememberAddress } from '../verbs/accounts.ts'
 import { prepare } from './engine/connection.ts'
+import { prepareVerbs } from './engine/run.ts'
 import type { Tally } from './engine/totals.ts'
 import type { Identify } from './identities.ts'
 
@@ -126,7 +127,7 @@ export function prepareBirth(db: DatabaseSync, tally: Tally) {
   const forgetErased = prepare(db, 'DELETE FROM erased_births WHERE created_at <= ?')
   const accountId = prepareAccount(db)
   const insert = prepareInsert(db)
-  const remember = prepareRememberAddress(db)
+  const verbs = prepareVerbs(db, { rememberAddress })
 
   return (birth: Birth, limits: BirthLimits, now: number): BirthAnswer => {
     const row = known.get(birth.keyHash)
@@ -139,7 +140,7 @@ export function prepareBirth(db: DatabaseSync, tally: Tally) {
     forgetAddresses.run(since)
     forgetErased.run(since)
     insert(birth, account, now)
-    if (account && birth.addressHash) remember(account, birth.addressHash, now)
+    if (account && birth.addressHash) verbs.rememberAddress(account, birth.addressHash, now)
     tally.born()
     return { outcome: 'born' }
   }
@@ -167,7 +168,6 @@ export function prepareAgentReads(db: DatabaseSync, identify: Identify) {
   )
   return {
     countBirths: prepareBirthCount(db),
-    knowsAddress: prepareKnowsAddress(db),
     findBirth(keyHash: string): BirthRecord | undefined {
       const row = birth.get(keyHash)
       return row && birthOf(row)

@@ -10,8 +10,7 @@ import type { KeyStore } from '../port/keys.ts'
 import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { startSearcher } from '../search/searcher.ts'
-import { passkeyVerbs, preparePasskeyReads } from './accounts/passkeys.ts'
-import { prepareFindRecovery } from './accounts/recoveries.ts'
+import { consoleReads, consoleWrites } from '../verbs/console.ts'
 import { prepareActivityReads } from './activity.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
@@ -20,6 +19,7 @@ import { databaseFile, exposures } from './engine/files.ts'
 import { type Held, holdDatabase } from './engine/hold.ts'
 import { boundLog, cleanAll } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
+import { readVerbs, submitVerbs } from './engine/run.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
@@ -30,7 +30,7 @@ import { prepareCountErasures } from './keeping/erase.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareKeyReads } from './keys.ts'
-import { prepareSessionReads } from './sessions.ts'
+import { prepareOwner } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
 
@@ -42,6 +42,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
   const writer = startWriter({ path, file, options })
+  const reads = groupReads(db)
   return {
     path,
     versions: options.home.versions,
@@ -57,12 +58,12 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     countErasures: prepareCountErasures(db, refuse),
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
-    sessions: { ...prepareSessionReads(db), findRecovery: prepareFindRecovery(db) },
-    passkeys: preparePasskeyReads(db),
+    identifyOwner: prepareOwner(db),
     activity: prepareActivityReads(db, refuse),
     gateway: prepareGatewayReads(db),
     host: prepareHostReads(db),
-    ...groupReads(db),
+    ...reads,
+    console: readVerbs(db, consoleReads, reads.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),
@@ -139,7 +140,7 @@ function keyVerbs(parts: Parts): KeyStore {
   }
 }
 
-function homeVerbs(parts: Parts): HomeStore {
+function homeVerbs(parts: Parts): Omit<HomeStore, 'knowsAddress'> {
   const { agents, known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
@@ -149,7 +150,6 @@ function homeVerbs(parts: Parts): HomeStore {
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
-    knowsAddress: (addressHash) => read(() => agents.knowsAddress(addressHash)),
     findAccount: (email) => read(() => agents.findAccount(email)),
     hasRoom: space.hasRoom,
     async bear(...birth) {
@@ -179,27 +179,20 @@ const hostVerbs = (parts: Parts): HostStore => ({
   removeEntry: (id) => parts.writer.submit('removeEntry', id),
 })
 
-const sessionVerbs = ({ sessions, passkeys, activity, read, writer }: Parts): SessionStore => ({
-  ...passkeyVerbs(passkeys, read, writer),
-  findRecovery: (secretHash, at) => read(() => sessions.findRecovery(secretHash, at)),
-  setPassword: (...password) => writer.submit('setPassword', ...password),
-  createSession: (...session) => writer.submit('createSession', ...session),
-  findSession: (tokenHash, at) => read(() => sessions.findSession(tokenHash, at)),
-  touchSession: (...session) => writer.submit('touchSession', ...session),
-  listSessions: (accountId, at) => read(() => sessions.listSessions(accountId, at)),
-  revokeSession: (...session) => writer.submit('revokeSession', ...session),
-  endOtherSessions: (...session) => writer.submit('endOtherSessions', ...session),
-  confirmSession: (...session) => writer.submit('confirmSession', ...session),
-  takeTurn: (...turn) => writer.submit('takeTurn', ...turn),
-  changePassword: (...change) => writer.submit('changePassword', ...change),
-  identifyOwner: (accountId, agentId) => read(() => sessions.identifyOwner(accountId, agentId)),
-  leaveAgent: (...agent) => writer.submit('leaveAgent', ...agent),
-  deleteAccount: (accountId) => writer.submit('deleteAccount', accountId),
-  attachAgent: (identity, accountId) => writer.submit('attachAgent', identity, accountId),
-  countCalls: (calls) => writer.submit('countCalls', calls),
-  listAgents: (...agents) => read(() => activity.listAgents(...agents)),
-  readActivity: (...asked) => read(() => activity.readActivity(...asked)),
-})
+const sessionVerbs = (parts: Parts): SessionStore & Pick<HomeStore, 'knowsAddress'> => {
+  const { activity, console, identifyOwner, read, writer } = parts
+  return {
+    ...console,
+    ...submitVerbs(consoleWrites, writer.submit),
+    createSession: (...session) => writer.submit('createSession', ...session),
+    identifyOwner: (...agent) => read(() => identifyOwner(...agent)),
+    leaveAgent: (...agent) => writer.submit('leaveAgent', ...agent),
+    attachAgent: (...agent) => writer.submit('attachAgent', ...agent),
+    countCalls: (calls) => writer.submit('countCalls', calls),
+    listAgents: (...agents) => read(() => activity.listAgents(...agents)),
+    readActivity: (...asked) => read(() => activity.readActivity(...asked)),
+  }
+}
 
 const gatewayVerbs = ({ gateway, read, space, writer }: Parts): GatewayStore => ({
   async leaveEntry(entry) {

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
+import type { Statement } from '../../verbs/verb.ts'
 import { breaksConnection, isReadOnly, mayRetry, translate } from './faults.ts'
 import type { Hosts } from './hosts.ts'
 import { openSession, type Session } from './session.ts'
@@ -17,18 +18,7 @@ const IDLE_MS = 30_000
 const ATTEMPTS = 5
 const BACKOFF_MS = 10
 
-/** SQL with a name: parsed once on each connection that has a session of its own. */
-export interface Statement<Row> {
-  readonly name: string
-  readonly text: string
-  /** Never there: it carries the type of a row. */
-  readonly row?: Row
-}
-
-export const statement = <Row = never>(name: string, text: string): Statement<Row> => ({
-  name,
-  text,
-})
+export { type Statement, statement } from '../../verbs/verb.ts'
 
 export type Ask = <Row>(sql: Statement<Row>, ...values: unknown[]) => Promise<Row[]>
 
@@ -39,6 +29,8 @@ export interface Connections {
   readonly write: Ask
   /** Several statements that commit together. `work` may run again. Throws OutcomeUnknown. */
   transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+  /** The same, counted as a commit where a row was changed. */
+  change<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   /** A command that no transaction may hold. */
   alone(command: string): Promise<void>
   /** A connection of one's own, for a snapshot that outlives a call; to be released. */
@@ -111,11 +103,17 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
 const backoff = (attempt: number): Promise<void> =>
   setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
 
+export interface ConnectionOptions {
+  readonly statementMs?: number
+  /** Told of each commit of `change` that changed a row. */
+  readonly committed?: () => void
+}
+
 export function openConnections(
   hosts: Hosts,
   max: number,
   name: string,
-  statementMs = STATEMENT_TIMEOUT_MS,
+  { statementMs = STATEMENT_TIMEOUT_MS, committed = () => {} }: ConnectionOptions = {},
 ): Connections {
   const pool = openPool(hosts, max, name, statementMs)
 
@@ -156,6 +154,13 @@ export function openConnections(
     read: (sql, ...values) => run(false, (session) => session.askAlone(sql, ...values)),
     write: (sql, ...values) => run(true, (session) => session.askAlone(sql, ...values)),
     transact: (work) => run(true, (session) => inTransaction(session, work)),
+    change: (work) =>
+      run(true, async (session) => {
+        const before = session.changed()
+        const result = await inTransaction(session, work)
+        if (session.changed() > before) committed()
+        return result
+      }),
     alone: (command) => run(false, (session) => session.command(command)),
     acquire,
     close: () => pool.end(),

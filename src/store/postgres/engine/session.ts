@@ -16,6 +16,8 @@ export interface Limits {
 export interface Session {
   /** One statement, within a transaction that was begun. */
   readonly ask: Ask
+  /** Rows that `ask` has inserted, updated or deleted so far. */
+  readonly changed: () => number
   /** One statement by itself. */
   readonly askAlone: Ask
   /** By itself, and no statement: it has neither values nor rows. */
@@ -79,25 +81,40 @@ async function send(client: pg.ClientBase, command: string): Promise<void> {
   await client.query(command)
 }
 
-type Speech = Pick<Session, 'ask' | 'askAlone' | 'begin'>
+type Speech = Pick<Session, 'ask' | 'changed' | 'askAlone' | 'begin'>
+
+function countChanges() {
+  let changed = 0
+  return {
+    changed: () => changed,
+    count({ command, rowCount }: pg.QueryResult): void {
+      if (command !== 'SELECT') changed += rowCount ?? 0
+    },
+  }
+}
 
 function ownSession(client: pg.ClientBase): Speech {
+  const { changed, count } = countChanges()
   const ask: Ask = async <Row>({ name, text }: Statement<Row>, ...values: unknown[]) => {
-    const { rows } = await client.query({ name, text, values })
-    return rows as Row[]
+    const result = await client.query({ name, text, values })
+    count(result)
+    return result.rows as Row[]
   }
-  return { ask, askAlone: ask, begin: (mode = '') => send(client, `BEGIN ${mode}`) }
+  return { ask, changed, askAlone: ask, begin: (mode = '') => send(client, `BEGIN ${mode}`) }
 }
 
 function borrowedSession(client: pg.ClientBase, limits: Limits): Speech {
   const { statementMs, idleInTransactionMs } = limits
   const setLimits = `SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`
+  const { changed, count } = countChanges()
   return {
     async ask<Row>({ text }: Statement<Row>, ...values: unknown[]) {
-      const { rows } = await client.query({ text, values })
-      return rows as Row[]
+      const result = await client.query({ text, values })
+      count(result)
+      return result.rows as Row[]
     },
+    changed,
     askAlone: ({ text }, ...values) => askWithin(client, statementMs, text, values),
     begin: (mode = '') => send(client, `BEGIN ${mode}; ${setLimits}`),
   }

@@ -194,12 +194,12 @@ const createVersion = statement(
 )
 
 const readVersion = statement<{ version: number }>(
-  'read_version',
+  'schema_version',
   'SELECT version FROM schema_version WHERE id = 1',
 )
 
 const writeVersion = statement(
-  'write_version',
+  'set_schema_version',
   `INSERT INTO schema_version (id, version) VALUES (1, $1)
    ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
 )
@@ -229,7 +229,7 @@ const PATIENCE_MS = 600_000
  * should be put right. Throws StoreRefused when a newer program wrote the database.
  */
 export async function prepareServer(hosts: Hosts, progress: Progress): Promise<string[]> {
-  const connections = openConnections(hosts, 1, 'agent-home start', PATIENCE_MS)
+  const connections = openConnections(hosts, 1, 'agent-home start', { statementMs: PATIENCE_MS })
   try {
     const warnings = await checkServer(connections.read)
     await connections.transact((ask) => step(ask, progress))

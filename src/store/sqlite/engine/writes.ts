@@ -1,10 +1,8 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
-import { prepareLeaving } from '../accounts/leaving.ts'
-import { preparePasskeyWrites } from '../accounts/passkeys.ts'
-import { prepareChangePassword } from '../accounts/passwords.ts'
-import { prepareRecoveries } from '../accounts/recoveries.ts'
+import { consoleWrites } from '../../verbs/console.ts'
+import { createSession } from '../../verbs/sessions.ts'
 import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
 import { prepareControls } from '../controls.ts'
@@ -16,12 +14,13 @@ import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
-import { prepareSessionWrites } from '../sessions.ts'
+import { logSignIn, prepareMembership } from '../sessions.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
 import { prepareSteps } from '../transfer/steps.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
+import { prepareVerbs } from './run.ts'
 import { prepareTotals } from './totals.ts'
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
@@ -52,10 +51,8 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     eraseLog: prepareEraseLog(db),
     ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
     ...forgetting(prepareHostWrites(db, happen), forget),
-    ...prepareRecoveries(db),
-    ...prepareLeaving(db),
-    changePassword: prepareChangePassword(db),
-    ...preparePasskeyWrites(db),
+    ...prepareVerbs(db, { ...consoleWrites, createSession: createSession(logSignIn(happen)) }),
+    ...prepareMembership(db, refuse),
     noteUse: prepareNoteUse(db),
     countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),
@@ -64,7 +61,6 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     finishImport: prepareFinish(db, refuse, totals.tally, home, steps),
     pruneHome: preparePruneHome(db, refuse, home),
     recordEvent: prepareRecord(refuse, happen),
-    ...prepareSessionWrites(db, refuse, happen),
     leaveEntry,
     checkWritable: prepareHeartbeat(db),
     /** Changes nothing: between two of them the log is moved, as after every commit. */

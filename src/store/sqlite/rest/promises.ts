@@ -1,5 +1,5 @@
 /** What the rows of one table promise each other: agents, accounts, and the gateway's entries. */
-import { PASSKEYS_PER_ACCOUNT } from '../../port/accounts/passkeys.ts'
+import { PASSKEYS_PER_ACCOUNT } from '../../port/passkeys.ts'
 import { ADDRESSES_PER_ACCOUNT, SESSIONS_PER_ACCOUNT } from '../../port/sessions.ts'
 
 /** Held against all rows. */

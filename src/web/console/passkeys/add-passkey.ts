@@ -6,10 +6,7 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { keptUserAgent } from '../../../pipeline/sessions.ts'
-import {
-  type AddPasskeyAnswer,
-  PASSKEYS_PER_ACCOUNT,
-} from '../../../store/port/accounts/passkeys.ts'
+import { type AddPasskeyAnswer, PASSKEYS_PER_ACCOUNT } from '../../../store/port/passkeys.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { ACCOUNT } from '../../layout/paths.ts'

@@ -1,6 +1,6 @@
 /** What browsers answered, held to the standard by a kept library. */
 import { z } from 'zod'
-import type { Challenge, NewPasskey, Passkey } from '../../../store/port/accounts/passkeys.ts'
+import type { Challenge, NewPasskey, Passkey } from '../../../store/port/passkeys.ts'
 import { ALGORITHMS, handleOf, library, transports } from './asked.ts'
 import type { RelyingParty } from './relying-party.ts'
 

@@ -1,5 +1,5 @@
 /** What is asked of browsers, in the standard's words, by a kept library. */
-import type { Passkey } from '../../../store/port/accounts/passkeys.ts'
+import type { Passkey } from '../../../store/port/passkeys.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import { LASTS_MS } from './challenge.ts'
 import type { RelyingParty } from './relying-party.ts'

@@ -3,7 +3,7 @@
  * processes on the data share. Nothing is stored until it was answered, so asking costs nothing.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import type { Challenge } from '../../../store/port/accounts/passkeys.ts'
+import type { Challenge } from '../../../store/port/passkeys.ts'
 
 /** What it is asked for, and of which session; of none where somebody signs in. */
 export type Purpose = readonly ['sign in'] | readonly ['confirm' | 'add', sessionId: string]

@@ -1,6 +1,6 @@
 /** The passkeys of an account, in words, each to be removed. */
 import { html } from 'hono/html'
-import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/accounts/passkeys.ts'
+import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/passkeys.ts'
 import { deviceOf } from '../../layout/device.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'

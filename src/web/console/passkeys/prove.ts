@@ -9,8 +9,8 @@ import {
   refuseSessions,
   SESSIONS,
 } from '../../../pipeline/failures.ts'
-import type { FoundPasskey } from '../../../store/port/accounts/passkeys.ts'
 import type { Account } from '../../../store/port/home.ts'
+import type { FoundPasskey } from '../../../store/port/passkeys.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Assertion, assertionIn, verifyAssertion } from './answered.ts'

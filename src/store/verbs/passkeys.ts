@@ -1,0 +1,147 @@
+/** Passkeys of accounts, and the challenges that were answered with one. */
+import {
+  type AddPasskeyAnswer,
+  type Challenge,
+  type FoundPasskey,
+  type NewPasskey,
+  PASSKEYS_PER_ACCOUNT,
+  type Passkey,
+  type PasskeyUse,
+  type UsePasskeyAnswer,
+} from '../port/passkeys.ts'
+import { lockAccount } from './accounts.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+interface PasskeyRow {
+  id: string
+  account_id: string
+  public_key: string
+  counter: number
+  site: string
+  transports: string
+  user_agent: string
+  created_at: number
+  used_at: number | null
+}
+
+const COLUMNS = `p.id, p.account_id, p.public_key, p.counter, p.site, p.transports, p.user_agent,
+  p.created_at, p.used_at`
+
+/** No transport has a space in its name. */
+const SEPARATOR = ' '
+
+const passkeyOf = (row: PasskeyRow): Passkey => ({
+  id: row.id,
+  accountId: row.account_id,
+  publicKey: row.public_key,
+  counter: row.counter,
+  site: row.site,
+  transports: row.transports.split(SEPARATOR).filter(Boolean),
+  userAgent: row.user_agent,
+  createdAt: row.created_at,
+  usedAt: row.used_at ?? undefined,
+})
+
+const find = statement<PasskeyRow & { email: string }>(
+  'find_passkey',
+  `SELECT ${COLUMNS}, a.email FROM passkeys p JOIN accounts a ON a.id = p.account_id
+   WHERE p.id = $1`,
+)
+
+const list = statement<PasskeyRow>(
+  'list_passkeys',
+  `SELECT ${COLUMNS} FROM passkeys p WHERE account_id = $1 ORDER BY created_at, id`,
+)
+
+const count = statement<{ passkeys: number }>(
+  'count_passkeys',
+  'SELECT count(*) AS passkeys FROM passkeys WHERE account_id = $1',
+)
+
+const add = statement<{ id: string }>(
+  'add_passkey',
+  `INSERT INTO passkeys (id, account_id, public_key, counter, site, transports, user_agent,
+     created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING RETURNING id`,
+)
+
+/** A counter that does not rise was copied, unless the authenticator has none. */
+const use = statement<{ id: string }>(
+  'use_passkey',
+  `UPDATE passkeys SET counter = $2, used_at = $3
+   WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
+)
+
+const remove = statement<{ id: string }>(
+  'remove_passkey',
+  'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING id',
+)
+
+const forgetSpent = statement(
+  'forget_spent_challenges',
+  'DELETE FROM spent_challenges WHERE expires_at <= $1',
+)
+
+const spendOnce = statement<{ hash: string }>(
+  'spend_challenge',
+  `INSERT INTO spent_challenges (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING
+   RETURNING hash`,
+)
+
+const findSecret = statement<{ secret: string }>(
+  'find_shared_secret',
+  'SELECT secret FROM shared_secrets WHERE name = $1',
+)
+
+const keepSecret = statement<{ name: string }>(
+  'keep_shared_secret',
+  `INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
+   RETURNING name`,
+)
+
+/** False where it was spent before. */
+function* spend({ hash, expiresAt }: Challenge, now: number): Verb<boolean> {
+  yield* ask(forgetSpent, now)
+  return (yield* ask(spendOnce, hash, expiresAt)).length > 0
+}
+
+export const passkeyReads = {
+  *findPasskey(id: string): Verb<FoundPasskey | undefined> {
+    const [row] = yield* ask(find, id)
+    return row && { ...passkeyOf(row), email: row.email }
+  },
+
+  *listPasskeys(accountId: string): Verb<readonly Passkey[]> {
+    return (yield* ask(list, accountId)).map(passkeyOf)
+  },
+}
+
+export const passkeyWrites = {
+  *addPasskey(passkey: NewPasskey, challenge: Challenge, now: number): Verb<AddPasskeyAnswer> {
+    const { id, accountId, publicKey, counter, site, transports, userAgent } = passkey
+    // Passkeys that are added at the same time are counted one after the other.
+    yield* ask(lockAccount, accountId)
+    if (!(yield* spend(challenge, now))) return { outcome: 'spent' }
+    const [had] = yield* ask(count, accountId)
+    if (had && had.passkeys >= PASSKEYS_PER_ACCOUNT) return { outcome: 'full' }
+    const row = [id, accountId, publicKey, counter, site, transports.join(SEPARATOR), userAgent]
+    const [added] = yield* ask(add, ...row, now)
+    return { outcome: added ? 'added' : 'taken' }
+  },
+
+  *usePasskey({ id, counter, challenge }: PasskeyUse, now: number): Verb<UsePasskeyAnswer> {
+    if (!(yield* spend(challenge, now))) return { outcome: 'spent' }
+    const [used] = yield* ask(use, id, counter, now)
+    return { outcome: used ? 'used' : 'stale' }
+  },
+
+  *removePasskey(accountId: string, id: string): Verb<boolean> {
+    return (yield* ask(remove, accountId, id)).length > 0
+  },
+
+  *sharedSecret(name: string, offered: string): Verb<string> {
+    yield* ask(keepSecret, name, offered)
+    const [kept] = yield* ask(findSecret, name)
+    return kept?.secret ?? offered
+  },
+}

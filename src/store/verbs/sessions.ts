@@ -1,0 +1,128 @@
+/** Sessions of the console. */
+import { type NewSession, SESSIONS_PER_ACCOUNT, type Session } from '../port/sessions.ts'
+import { endOtherSessions, lockAccount, rememberAddress } from './accounts.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+interface SessionRow {
+  id: string
+  account_id: string
+  email: string
+  user_agent: string
+  place: string
+  created_at: number
+  seen_at: number
+  expires_at: number
+  confirmed_at: number
+  turn: number
+}
+
+const SELECT = `
+  SELECT s.id, s.account_id, a.email, s.user_agent, s.place, s.created_at, s.seen_at, s.expires_at,
+    s.confirmed_at, s.turn
+  FROM sessions s JOIN accounts a ON a.id = s.account_id`
+
+const sessionOf = (row: SessionRow): Session => ({
+  id: row.id,
+  accountId: row.account_id,
+  email: row.email,
+  userAgent: row.user_agent,
+  place: row.place,
+  createdAt: row.created_at,
+  seenAt: row.seen_at,
+  expiresAt: row.expires_at,
+  confirmedAt: row.confirmed_at,
+  turn: row.turn,
+})
+
+const find = statement<SessionRow>(
+  'find_session',
+  `${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`,
+)
+
+const list = statement<SessionRow>(
+  'list_sessions',
+  `${SELECT} WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`,
+)
+
+const endExpired = statement('end_expired_sessions', 'DELETE FROM sessions WHERE expires_at <= $1')
+
+const endReplaced = statement('end_replaced_session', 'DELETE FROM sessions WHERE token_hash = $1')
+
+const add = statement(
+  'add_session',
+  `INSERT INTO sessions (token_hash, id, account_id, user_agent, place, created_at, seen_at,
+     expires_at, confirmed_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $6)`,
+)
+
+const endOldest = statement(
+  'end_oldest_sessions',
+  `DELETE FROM sessions WHERE account_id = $1 AND token_hash NOT IN (
+     SELECT token_hash FROM sessions WHERE account_id = $1
+     ORDER BY created_at DESC, id DESC LIMIT ${SESSIONS_PER_ACCOUNT})`,
+)
+
+const touch = statement(
+  'touch_session',
+  'UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3',
+)
+
+const revoke = statement<{ id: string }>(
+  'revoke_session',
+  'DELETE FROM sessions WHERE account_id = $1 AND id = $2 RETURNING id',
+)
+
+const confirm = statement('confirm_session', 'UPDATE sessions SET confirmed_at = $1 WHERE id = $2')
+
+const takeTurn = statement<{ id: string }>(
+  'take_turn',
+  'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
+)
+
+/** Logs that an account signed in, in the homes of its agents. */
+export type LogSignIn = (account: { id: string; email: string }, now: number) => Verb<void>
+
+export const sessionReads = {
+  *findSession(tokenHash: string, now: number): Verb<Session | undefined> {
+    const [row] = yield* ask(find, tokenHash, now)
+    return row && sessionOf(row)
+  },
+
+  *listSessions(accountId: string, now: number): Verb<readonly Session[]> {
+    return (yield* ask(list, accountId, now)).map(sessionOf)
+  },
+}
+
+export const createSession = (logSignIn: LogSignIn) =>
+  function* (session: NewSession, replacedTokenHash: string | undefined, now: number): Verb<void> {
+    const { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt } = session
+    const [account] = yield* ask(lockAccount, accountId)
+    yield* ask(endExpired, now)
+    if (replacedTokenHash !== undefined) yield* ask(endReplaced, replacedTokenHash)
+    yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
+    yield* ask(endOldest, accountId)
+    yield* rememberAddress(accountId, addressHash, now)
+    if (account) yield* logSignIn({ id: accountId, email: account.email }, now)
+  }
+
+export const sessionWrites = {
+  *touchSession(sessionId: string, expiresAt: number, now: number): Verb<void> {
+    yield* ask(touch, now, expiresAt, sessionId)
+  },
+
+  *revokeSession(accountId: string, sessionId: string): Verb<boolean> {
+    return (yield* ask(revoke, accountId, sessionId)).length > 0
+  },
+
+  *endOtherSessions(accountId: string, sessionId: string): Verb<void> {
+    yield* ask(endOtherSessions, accountId, sessionId)
+  },
+
+  *confirmSession(sessionId: string, now: number): Verb<void> {
+    yield* ask(confirm, now, sessionId)
+  },
+
+  *takeTurn(sessionId: string, turn: number): Verb<boolean> {
+    return (yield* ask(takeTurn, sessionId, turn)).length > 0
+  },
+}
