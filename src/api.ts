@@ -3,7 +3,7 @@ import { gatewayEndpoints } from './gateway/index.ts'
 import { homeEndpoints } from './home/index.ts'
 import { mcpEndpoints } from './mcp/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
-import { describeApi } from './pipeline/openapi/openapi.ts'
+import { describeApi } from './pipeline/openapi.ts'
 import { landing } from './web/index.ts'
 
 /** As JSON text. `serverUrl` is where programs reach the service, as far as it is known. */

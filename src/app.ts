@@ -1,4 +1,4 @@
-/** Composition: the store, the clock, randomness and the log become the app. */
+/** Composition: builds the app from the store, the clock, randomness and the log. */
 import type { Logger } from 'pino'
 import { describeService } from './api.ts'
 import type { Config } from './config.ts'
@@ -14,7 +14,7 @@ import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
 import type { Load } from './pipeline/admission-control.ts'
-import { countAgentCalls } from './pipeline/log/agent-calls.ts'
+import { countAgentCalls } from './pipeline/agent-calls.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
@@ -75,8 +75,8 @@ export function createApp(parts: Parts): App {
     stopAccepting() {
       operations.stopAccepting()
       // In the store's queue before the store is closed.
-      void calls.settle()
-      home.watch.close()
+      void calls.flush()
+      home.subscriptions.close()
       gateway.broadcast.close()
     },
   }

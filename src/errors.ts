@@ -9,7 +9,18 @@ export interface CatalogueEntry {
   readonly status: number
   readonly title: string
   readonly detail: string
+  /** Example of the members that only this error has. */
+  readonly members?: Readonly<Record<string, unknown>>
 }
+
+const RECONCILE =
+  'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, the stored content already equals what you sent.'
+
+const currentVersion = {
+  currentVersion: 4,
+  updatedAt: '2026-11-21T10:06:00.000Z',
+  sameContent: false,
+} as const
 
 export const catalogue = {
   malformed_request: {
@@ -186,12 +197,13 @@ export const catalogue = {
     title: 'Some of the memories already exist',
     detail:
       'Nothing was imported. The keys in conflicts already have memories. Repeat the import with onConflict=skip to keep them, or with onConflict=replace to write the imported texts as their next versions.',
+    members: { conflicts: ['plan.current'] },
   },
   version_conflict: {
     status: 409,
     title: 'The memory is at a different version',
-    detail:
-      'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, the stored content already equals what you sent.',
+    detail: RECONCILE,
+    members: currentVersion,
   },
   key_taken: {
     status: 409,
@@ -209,6 +221,16 @@ export const catalogue = {
     title: 'Some operations cannot be applied',
     detail:
       'Nothing was changed. conflicts lists each operation that cannot be applied, with its index. Correct these and send the whole batch again.',
+    members: {
+      conflicts: [
+        {
+          operation: 1,
+          code: 'version_conflict',
+          detail: RECONCILE,
+          ...currentVersion,
+        },
+      ],
+    },
   },
   birth_conflict: {
     status: 409,
@@ -399,7 +421,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-export interface Fault {
+export interface FieldError {
   /** JSON pointer (RFC 6901) into the body, or the query parameter as `?name`. */
   readonly pointer: string
   readonly message: string
@@ -407,7 +429,7 @@ export interface Fault {
 
 export interface ProblemExtras {
   readonly detail?: string
-  readonly errors?: readonly Fault[]
+  readonly errors?: readonly FieldError[]
   /** Further members of the problem object, such as `currentVersion`. */
   readonly members?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>

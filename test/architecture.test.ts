@@ -128,7 +128,7 @@ describe('the shape of the code', () => {
     const paths = [...tree, ...client].map(({ path }) => path)
     expect(crowded(paths, MOST_FILES)).toEqual([])
     const many = Array.from({ length: MOST_FILES + 1 }, (_, n) => `home/f${n}.ts`)
-    expect(crowded(many, MOST_FILES)).toEqual(['home has 21 files'])
+    expect(crowded(many, MOST_FILES)).toEqual(['home has 31 files'])
   })
 
   test('no two files of a layer share a name, unless they are one thing in the port and its engines', () => {
@@ -150,10 +150,11 @@ describe('the shape of the code', () => {
 
 const MOST_LINES = 450
 const MOST_LINES_OF_A_FUNCTION = 60
-const MOST_FILES = 20
+const MOST_FILES = 30
 
 /** What is listed and no longer long is taken off the list: the test fails until it is. */
 const longForAReason: Readonly<Record<string, string>> = {
+  'errors.ts': 'the whole catalogue in one list',
   'pipeline/admission-control.ts createAdmissionControl': 'small functions around one state',
 }
 

@@ -2,7 +2,7 @@
 import type { App } from '../src/app.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import type { Endpoint } from '../src/pipeline/endpoint.ts'
-import { ANYWHERE } from '../src/pipeline/openapi/openapi.ts'
+import { ANYWHERE } from '../src/pipeline/openapi.ts'
 import { endpointOf } from './endpoints.ts'
 import { ask } from './harness.ts'
 

@@ -1,4 +1,4 @@
-/** GET /api/discover: everything there is to find, with the newest of it. */
+/** GET /api/discover: rooms, symbols, documents and recent visitors. */
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'

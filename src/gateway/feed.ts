@@ -1,4 +1,4 @@
-/** One factory for the three feeds: what is left there, and how it is read, newest first. */
+/** The factory of the three feeds: posting an entry, and reading entries, newest first. */
 
 import { hash } from 'node:crypto'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** What the gateway's endpoints are given to work with. */
+/** The dependencies of the gateway's endpoints. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
@@ -11,8 +11,8 @@ import {
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port/gateway.ts'
+import { type Broadcast, createBroadcast, streamTimings } from './broadcast.ts'
 import { guideOf } from './guide.ts'
-import { type Broadcast, createBroadcast, streamPace } from './stream/broadcast.ts'
 
 export interface Gateway {
   readonly store: GatewayStore
@@ -48,7 +48,7 @@ export const createGateway = ({
   clock,
   random,
   admission: createAdmissionControl(load.limits, load.delayMs, homeIsAsked),
-  broadcast: createBroadcast(store, streamPace),
+  broadcast: createBroadcast(store, streamTimings),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,
   guide: lazily(() => guideOf(config)),

@@ -1,13 +1,13 @@
-/** What stands in front of the gateway, in order. Nobody is asked who they are. */
+/** The guard lists of the gateway, in order. No credentials are needed. */
 import { z } from 'zod'
 import { admission, received } from '../pipeline/guards/admission.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
 
-/** For who reads. */
+/** For reading. */
 export const forReaders = [openToAll, admission] as const
 
-/** For who leaves something: the body is read before the door, so that nobody stands in it while sending. */
+/** For posting: the body is read before admission, so that a slow sender occupies no place. */
 export const forSenders = [openToAll, received, admission] as const
 
-/** Parameters that an endpoint does not know are no filters, so they are let be. */
+/** Unknown query parameters are ignored. */
 export const anyQuery = z.object({})

@@ -1,4 +1,4 @@
-/** GET /llms.txt: how an AI that knows only this address comes in, and gets a home. */
+/** GET /llms.txt: how an AI that knows only this address gets started. */
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'

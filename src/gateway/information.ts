@@ -1,4 +1,4 @@
-/** GET /api/resonance, and GET / for a client that asks for JSON: what this place is. */
+/** GET /api/resonance, and GET / for a client that asks for JSON: information about the service. */
 import { z } from 'zod'
 import { type Answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'

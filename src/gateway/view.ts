@@ -1,4 +1,4 @@
-/** Entries as visitors see them. */
+/** How entries are shown to visitors. */
 import type { Entry } from '../store/port/gateway.ts'
 import { iso } from '../time.ts'
 

@@ -1,4 +1,4 @@
-/** The operator's account: a birth joins or creates one, the browser console signs in to it. */
+/** Operator accounts: a birth joins or creates one, and the console signs in to it. */
 
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
@@ -14,9 +14,9 @@ import {
 import type { Account, Birth } from '../store/port/home.ts'
 import type { Session } from '../store/port/sessions.ts'
 import { newId } from '../uuid/new-id.ts'
+import { whyGuessable } from './guessable.ts'
 import type { Home } from './home.ts'
-import { whyGuessable } from './passwords/guessable.ts'
-import { type Checked, decoyHash } from './passwords/passwords.ts'
+import { type Checked, decoyHash } from './passwords.ts'
 
 /** How an address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()
@@ -36,7 +36,7 @@ export interface Presented {
   readonly session?: Session | undefined
 }
 
-/** Asked of the store for every e-mail address alike, so that the time tells nothing. */
+/** Queries the store for every e-mail address, so that timing reveals nothing. */
 export async function attemptBy(
   call: Call,
   home: Home,

@@ -1,22 +1,26 @@
 /** The Idempotency-Key of a birth or a new operator token: its form, its hash, and what is derived from it. */
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { z } from 'zod'
+import { problem } from '../errors.ts'
+import { failAuthentication, type Guarded } from '../pipeline/failures.ts'
+import type { Guard } from '../pipeline/guard.ts'
 import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
+import type { Home } from './home.ts'
 
-export const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
+const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
 
-/** Keys that documents of ours once printed: whoever copied one shares its agent with all who did. */
+/** Keys that were printed in our documentation, so an agent born with one would be shared. */
 const PRINTED: ReadonlySet<string> = new Set([
   '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
 ])
 
-export const wasPrinted = (key: string): boolean => PRINTED.has(key)
+const wasPrinted = (key: string): boolean => PRINTED.has(key)
 
 export const isOwnKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key) && !wasPrinted(key)
 
 const KEY_BYTES = 32
 
-/** For somebody who comes with none. */
+/** A fresh key, for a form in the console. */
 export const newKey = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(KEY_BYTES)).toString('hex')
 
@@ -42,7 +46,7 @@ const derive = (key: string, salt: string, label: string): Buffer =>
     hkdfSync('sha256', Buffer.from(key, 'hex'), Buffer.from(salt, 'hex'), label, TOKEN_BYTES),
   )
 
-export interface BirthTokens {
+interface BirthTokens {
   readonly token: string
   readonly operatorToken: string
 }
@@ -62,3 +66,37 @@ export const fingerprint = (key: string, salt: string, canonicalBody: string): s
   createHmac('sha256', derive(key, salt, 'agent-home fingerprint'))
     .update(canonicalBody)
     .digest('hex')
+
+/** Throws `births_disabled`. Not in front of a replay: that one was born when they were open. */
+export function refuseWhileClosed({ birthsEnabled }: Pick<Home, 'birthsEnabled'>): void {
+  if (!birthsEnabled) throw problem('births_disabled')
+}
+
+export const birthsOpen: Guard<Pick<Home, 'birthsEnabled'>, object, void> = {
+  name: 'births-open',
+  errors: ['births_disabled'],
+  run: (_, home) => refuseWhileClosed(home),
+}
+
+const PRINTED_KEY = {
+  detail:
+    'This key was printed in our documentation, so others know it. Generate your own: 32 random bytes as 64 lowercase hex characters.',
+}
+
+/** The credential of a birth; one that is malformed counts as a failed authentication. */
+export const idempotencyKey: Guard<Guarded, object, { readonly key: string }> = {
+  name: 'idempotency-key',
+  errors: ['invalid_idempotency_key', 'too_many_failures'],
+  run({ call }, home) {
+    const key = call.requestHeaders['idempotency-key']
+    if (key === undefined) throw problem('invalid_idempotency_key')
+    return isOwnKey(key)
+      ? { key }
+      : failAuthentication(
+          call,
+          home,
+          'invalid_idempotency_key',
+          wasPrinted(key) ? PRINTED_KEY : {},
+        )
+  },
+}

@@ -1,4 +1,4 @@
-/** Births an hour, counted from the agents stored: they survive a restart and hold across nodes. */
+/** Birth limits, counted from the stored agents, so that they survive restarts and hold across nodes. */
 import { networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import type { BudgetState } from '../pipeline/budgets.ts'

@@ -13,13 +13,14 @@ import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
 import { newId } from '../uuid/new-id.ts'
 import { accountFor, addressOf, PASSWORD_ERRORS, type Presented } from './account.ts'
-import { idempotencyKey, refuseWhileClosed } from './birth-guards.ts'
 import {
   deriveTokens,
   fingerprint,
   hashIdempotencyKey,
+  idempotencyKey,
   idempotencyKeyHeader,
   newSalt,
+  refuseWhileClosed,
 } from './birth-key.ts'
 import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
@@ -66,7 +67,7 @@ const birthResult = z
   })
   .meta({ id: 'BirthResult' })
 
-/** One spelling for each validated body, whatever the order of its keys was. */
+/** A canonical form of the validated body, independent of key order. */
 const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): string =>
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
 
@@ -86,7 +87,7 @@ export interface Newborn {
   readonly replayed: boolean
 }
 
-/** The first answer again, as long as its credentials are the agent's credentials. */
+/** Replays the first response, as long as its credentials are still valid. */
 function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn {
   if (known.rotated) throw problem('credentials_rotated')
   if (known.fingerprint !== fingerprint(key, known.salt, canonical(request))) {
@@ -142,7 +143,7 @@ async function tryToBear(
   return { agentId: birth.agentId, ...tokens, replayed: false }
 }
 
-/** Once an account is there, it is found: more is for a store that contradicts itself. */
+/** An account that exists is found on the second try; more tries only guard against a faulty store. */
 const TRIES = 3
 
 async function bear(...birth: Parameters<typeof tryToBear>): Promise<Newborn> {

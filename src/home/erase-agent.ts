@@ -1,4 +1,4 @@
-/** POST /api/agents/me/erase: nothing of the agent is left. */
+/** POST /api/agents/me/erase: permanently erases the agent. */
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { json } from '../http/call.ts'

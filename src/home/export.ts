@@ -1,19 +1,67 @@
-/** GET /api/agents/me/export: everything the agent keeps, as one attachment. */
-
+/** GET /api/agents/me/export: everything in the home, as one attachment. */
 import { z } from 'zod'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import type { Identity } from '../store/port/home.ts'
-import type { ExportAnswer } from '../store/port/transfer.ts'
+import { OPERATIONS } from '../store/port/keeping/memories.ts'
+import type { ExportAnswer, KeptVersion } from '../store/port/transfer.ts'
 import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { memoryJson } from './memories/answers.ts'
-import { keptExample, keptJson, keptSchema } from './memories/kept.ts'
 import { profileView } from './profile.ts'
 import { refusal } from './refusal.ts'
-import { memoryExample, memorySchema, profileExample, profileSchema, tag } from './schemas.ts'
+import {
+  author,
+  authorExample,
+  memoryExample,
+  memoryKey,
+  memorySchema,
+  profileExample,
+  profileSchema,
+  tag,
+} from './schemas.ts'
+
+const keptSchema = z
+  .object({
+    key: memoryKey,
+    id: z.string().meta({ format: 'uuid' }),
+    version: z.int().min(1),
+    operation: z.enum(OPERATIONS),
+    by: author,
+    createdAt: dateTime.meta({ description: 'When the memory was created.' }),
+    updatedAt: dateTime.meta({ description: 'When the version was made.' }),
+    text: z
+      .string()
+      .optional()
+      .meta({ description: 'Absent for a deletion and for the current version.' }),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'KeptVersion' })
+
+const keptExample = {
+  key: memoryExample.key,
+  id: memoryExample.id,
+  version: 3,
+  operation: 'write',
+  by: authorExample,
+  createdAt: memoryExample.createdAt,
+  updatedAt: memoryExample.updatedAt,
+} as const
+
+/** The metadata go out as the very text that was stored. */
+function keptJson({ content, by, createdAt, updatedAt, ...kept }: KeptVersion): string {
+  const { key, id, version, operation } = kept
+  const times = {
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
+  }
+  const facts = JSON.stringify({ key, id, version, operation, by: by ?? null, ...times })
+  if (!content) return facts
+  return `${facts.slice(0, -1)},"text":${JSON.stringify(content.text)},"metadata":${content.metadata}}`
+}
 
 export const EXPORT_FORMAT = 'service-home-v1'
 
@@ -60,7 +108,7 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
 /** What an export may be refused for, beside its guards. */
 export const EXPORT_ERRORS = ['export_running', 'exports_busy', 'export_ended'] as const
 
-/** Who has no room for an event may still leave with everything. */
+/** An export succeeds even if its event cannot be recorded. */
 const noteExport = ({ store, clock }: Exporting, identity: Identity): Promise<unknown> =>
   store.recordEvent(identity, 'export', clock()).catch(() => false)
 

@@ -1,4 +1,4 @@
-/** Exports under way: one of an agent at a time, and none that waits in the store for its reader. */
+/** Exports in progress: one per agent, each spooled so that no reader holds a store snapshot open. */
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
 import { createFairQueue } from '../http/limits/fair-queue.ts'
@@ -7,7 +7,7 @@ import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { ErasuresAnswer } from '../store/port/transfer.ts'
 import { atOnce } from './limits.ts'
 import { refusal } from './refusal.ts'
-import type { Watch } from './stream/watch.ts'
+import type { Subscriptions } from './subscriptions.ts'
 
 /** What is exported, and as of how many erasures of its home. */
 export interface Opened extends TextStream {
@@ -32,7 +32,7 @@ export interface Exports {
 interface Parts {
   readonly spool: Spool
   readonly countErasures: (identity: Identity) => Promise<ErasuresAnswer>
-  readonly follow: Watch['follow']
+  readonly follow: Subscriptions['follow']
 }
 
 /** One export, from its snapshot to its last byte. */
@@ -94,7 +94,7 @@ async function* whileAllowed(
  * Ends an export of which nobody takes a piece: at once, or a second later where another node did
  * what ends it. Answers how it is let go.
  */
-function watchOver(running: Running, follow: Watch['follow'], check: Check): () => void {
+function watchOver(running: Running, follow: Subscriptions['follow'], check: Check): () => void {
   const { next, leave } = follow(running.identity)
   const watch = async (): Promise<void> => {
     for (let seen = 0; !running.ending.signal.aborted; ) {

@@ -1,4 +1,4 @@
-/** What stands in front of the home's endpoints, in order. */
+/** The guard lists of the home's endpoints, in order. */
 import { z } from 'zod'
 import {
   bearer,
@@ -27,5 +27,5 @@ export const forAgents = (budget: BudgetName) =>
 export const forOperators = (budget: BudgetName) =>
   [...entrance(budget), bearer, operatorOnly, spent] as const
 
-/** The query of an endpoint that knows no parameter: a misspelt one is not ignored. */
+/** The query of an endpoint without parameters; an unknown one is refused, not ignored. */
 export const noQuery = z.strictObject({})

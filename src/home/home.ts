@@ -1,4 +1,4 @@
-/** What the home's endpoints are given to work with. */
+/** The dependencies of the home's endpoints. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import { problem } from '../errors.ts'
@@ -10,16 +10,15 @@ import { type OriginPolicy, originPolicy } from '../pipeline/origins.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
+import { authorizedStore } from './authorized-store.ts'
 import { createExports, type Exports, endingExports } from './exports.ts'
 import { createImports, type Imports } from './import/imports.ts'
 import { atOnce, type HomeLimits, homeLimits } from './limits.ts'
-import { createPasswords, type Passwords } from './passwords/passwords.ts'
-import { scoped } from './scope.ts'
-import { tellingOf } from './stream/telling.ts'
-import { createWatch, type Watch } from './stream/watch.ts'
+import { createPasswords, type Passwords } from './passwords.ts'
+import { createSubscriptions, notifyingStore, type Subscriptions } from './subscriptions.ts'
 
 export interface Home {
-  /** Asks first what the identity may do. */
+  /** Checks the rights of the identity before each call. */
   readonly store: HomeStore
   readonly budgets: Budgets
   readonly limits: HomeLimits
@@ -27,11 +26,11 @@ export interface Home {
   readonly exports: Exports
   /** Streams that each client holds open, the gateway's included. */
   readonly streams: ConcurrencyLimit
-  readonly watch: Watch
+  readonly subscriptions: Subscriptions
   readonly imports: Imports
-  /** Whoever searches waits here for its turn. */
+  /** The queue of searches. */
   readonly searches: FairQueue
-  /** And here whoever asks for what costs as much as many reads or writes. */
+  /** The queue of calls that cost as much as many reads or writes. */
   readonly costly: FairQueue
   readonly enabled: boolean
   readonly birthsEnabled: boolean
@@ -71,21 +70,21 @@ const busy = () => problem('overloaded')
 export function createHome(parts: Parts): Home {
   const { config, store, clock, random, stopwatch, streams } = parts
   const { changedHomes } = store
-  const allowed = scoped(store, clock)
-  const watch = createWatch({ changedHomes, clock, stopwatch })
+  const allowed = authorizedStore(store, clock)
+  const subscriptions = createSubscriptions({ changedHomes, clock, stopwatch })
   const spool = createSpool({ maxBytes: config.EXPORT_BYTES })
   const exports = createExports({
     spool,
     countErasures: allowed.countErasures,
-    follow: watch.follow,
+    follow: subscriptions.follow,
   })
   const limits = homeLimits(config)
   const { leasePermits } = store
   const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()
   return {
-    store: endingExports(tellingOf(allowed, watch.tell), exports),
+    store: endingExports(notifyingStore(allowed, subscriptions.tell), exports),
     streams,
-    watch,
+    subscriptions,
     stopwatch,
     limits,
     clock,

@@ -1,8 +1,9 @@
 /** The agent home: its endpoints, each in the file of its resource. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { birth } from './birth.ts'
-import { readContext } from './context/context.ts'
+import { readContext } from './context.ts'
 import { eraseAgent } from './erase-agent.ts'
+import { followEvents } from './event-stream.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
 import type { Home } from './home.ts'
@@ -22,7 +23,6 @@ import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
-import { followEvents } from './stream/stream.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,

@@ -1,4 +1,4 @@
-/** GET /api/agents/preview: what a birth offers and asks, before anything is created. */
+/** GET /api/agents/preview: availability, limits and requirements of a birth. */
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { mayCompress } from '../http/compress.ts'

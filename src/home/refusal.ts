@@ -1,4 +1,4 @@
-/** How the home refuses. */
+/** Refusals of the home. */
 import { problem } from '../errors.ts'
 import { type Guarded, showFailures } from '../pipeline/failures.ts'
 import type { Hooks } from '../pipeline/routes.ts'

@@ -1,5 +1,5 @@
 /** Where valid JSON holds what strict JSON does not. Slow, and asked only where something is wrong. */
-import type { Fault } from '../errors.ts'
+import type { FieldError } from '../errors.ts'
 import { faultOfNumber } from '../json/decimals.ts'
 import { pointerOf } from '../json/pointer.ts'
 import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
@@ -31,7 +31,11 @@ function faultOfText(text: string): string | undefined {
 }
 
 /** A key that is no text cannot be pointed at: its object is. */
-function* faultsOfKey(key: string, levels: readonly Level[], keys: Set<string>): Iterable<Fault> {
+function* faultsOfKey(
+  key: string,
+  levels: readonly Level[],
+  keys: Set<string>,
+): Iterable<FieldError> {
   const fault = faultOfText(key)
   if (fault) yield { pointer: pathOf(levels.slice(0, -1)), message: `has a key that ${fault}` }
   else if (key === '__proto__') {
@@ -42,7 +46,7 @@ function* faultsOfKey(key: string, levels: readonly Level[], keys: Set<string>):
   keys.add(key)
 }
 
-function* faultsOfString(text: string, levels: readonly Level[]): Iterable<Fault> {
+function* faultsOfString(text: string, levels: readonly Level[]): Iterable<FieldError> {
   const level = levels.at(-1)
   if (level?.keys && level.awaitsKey) {
     level.at = text
@@ -59,7 +63,7 @@ function goOn(level: Level | undefined): void {
   else if (level) level.awaitsKey = true
 }
 
-function* walk(source: string, maxDepth: number): Generator<Fault> {
+function* walk(source: string, maxDepth: number): Generator<FieldError> {
   const levels: Level[] = []
   for (let i = 0; i < source.length; i++) {
     const char = source.charAt(i)
@@ -84,8 +88,8 @@ function* walk(source: string, maxDepth: number): Generator<Fault> {
 }
 
 /** The first of them: a deep place with long names is not told many times. */
-export function firstFaults(all: Iterable<Fault>, most: number): Fault[] {
-  const faults: Fault[] = []
+export function firstFaults(all: Iterable<FieldError>, most: number): FieldError[] {
+  const faults: FieldError[] = []
   let chars = 0
   for (const fault of all) {
     chars += fault.pointer.length
@@ -96,5 +100,5 @@ export function firstFaults(all: Iterable<Fault>, most: number): Fault[] {
 }
 
 /** Each with its pointer. */
-export const faultsIn = (source: string, maxDepth: number): Fault[] =>
+export const faultsIn = (source: string, maxDepth: number): FieldError[] =>
   firstFaults(walk(source, maxDepth), MOST_FAULTS)

@@ -3,7 +3,7 @@
  * was put in its place would be another text than the one that was sent.
  */
 import { isUtf8 } from 'node:buffer'
-import { type Fault, problem } from '../errors.ts'
+import { type FieldError, problem } from '../errors.ts'
 import type { Incoming } from './call.ts'
 
 const NOT_UTF_8 = 'is not UTF-8: encode it as UTF-8'
@@ -32,7 +32,7 @@ function faultOf(part: string): string | undefined {
 }
 
 /** The faulty parameters, each by its name where that can be read. */
-function faultsOf(search: string): Fault[] {
+function faultsOf(search: string): FieldError[] {
   return search.split('&').flatMap((pair) => {
     const message = faultOf(pair)
     const name = pair.split('=', 1)[0] ?? ''

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Problem } from '../errors.ts'
 import { type Answer, answer, type Call } from '../http/call.ts'
-import { noteRefused } from '../pipeline/log/agent-calls.ts'
+import { noteRefused } from '../pipeline/agent-calls.ts'
 import { additionsTo, envelopeOf, HEADERS, remember } from './accepted.ts'
 import { callTool } from './calling.ts'
 import { listen } from './listening.ts'

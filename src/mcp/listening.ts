@@ -10,8 +10,8 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { prefixOf } from '../home/reach.ts'
-import { follow, fromNow, type Start, type Voice } from '../home/stream/stream.ts'
+import { type EventEncoder, follow, fromNow, type Start } from '../home/event-stream.ts'
+import { prefixOf } from '../home/key-scope.ts'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
 import { serverFor } from './protocol-server.ts'
@@ -71,9 +71,9 @@ function writtenTo(body: ReadableStream<Uint8Array>): Written {
   }
 }
 
-const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): Voice => ({
+const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): EventEncoder => ({
   opening: take(),
-  say(events, missed) {
+  encode(events, missed) {
     publish(bus, new Set([...urisOf(events), ...(missed ? followed : [])]), missed !== undefined)
     return take()
   },
@@ -97,8 +97,8 @@ function streamOf(
   written: Written,
   end: () => Promise<void>,
 ): TextStream {
-  const voice = voiceOf(bus, written, followedBy(turn))
-  const { pieces, close } = follow(call, turn.home, turn.identity, start, voice)
+  const encoder = voiceOf(bus, written, followedBy(turn))
+  const { pieces, close } = follow(call, turn.home, turn.identity, start, encoder)
   return {
     pieces: untilTheEnd(pieces, async () => {
       await end()

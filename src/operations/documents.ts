@@ -1,4 +1,4 @@
-/** GET /openapi.json and /problems/<code>: what the service says about itself. */
+/** GET /openapi.json and /problems/<code>: the documents of the service. */
 import { z } from 'zod'
 import { catalogue, type ErrorCode, problem } from '../errors.ts'
 import { json } from '../http/call.ts'

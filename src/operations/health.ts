@@ -1,4 +1,4 @@
-/** GET /healthz and /readyz: for whoever starts, stops and routes to the process. */
+/** GET /healthz and /readyz: health checks. */
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { json } from '../http/call.ts'

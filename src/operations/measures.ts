@@ -1,4 +1,4 @@
-/** What is measured, for Prometheus. Labels are route names and statuses: never an agent, a key or an address. */
+/** Prometheus metrics. Labels are route names and statuses, never an agent, a key or an address. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { StoreStatus } from '../store/port/store.ts'
 

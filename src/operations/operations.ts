@@ -1,4 +1,4 @@
-/** What the endpoints of operations are given to work with. */
+/** The dependencies of the operations endpoints. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** What programs ask every address for: /robots.txt, /favicon.ico, and what lies in /.well-known/. */
+/** Well-known files: /robots.txt, /favicon.ico, and /.well-known/. */
 import { z } from 'zod'
 import { answer } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'

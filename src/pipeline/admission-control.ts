@@ -1,27 +1,27 @@
 /**
- * Admission control: it asks nobody who they are; it lets requests in a few at a time, so that
- * the home beside them never waits for long. Who would wait too long is refused with 503.
+ * Admission control for anonymous requests: only a few start at a time, so that the agent home in
+ * the same process stays responsive. A request that would wait too long is refused with 503.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
 
-export interface Pace {
+export interface AdmissionRate {
   /** Requests that begin in one turn of the event loop. */
   readonly perTurn: number
   readonly inFlight: number
 }
 
 export interface AdmissionLimits {
-  /** While the home is asked for something, and while it is not. */
-  readonly besideHome: Pace
-  readonly alone: Pace
+  /** While the home has requests, and while it has none. */
+  readonly besideHome: AdmissionRate
+  readonly alone: AdmissionRate
   readonly waiting: number
   readonly waitMs: number
   /** The median delay of the event loop over which newcomers are refused. */
   readonly delayMs: number
 }
 
-/** What the process may have to do, and how far behind it is. */
+/** The admission limits and the current event loop delay. */
 export interface Load {
   readonly limits: AdmissionLimits
   /** The median delay of the event loop. */
@@ -37,7 +37,7 @@ export const admissionLimits: AdmissionLimits = {
 }
 
 export interface AdmissionControl {
-  /** Resolves with the way out, which is called once the work is done. Throws `overloaded`. */
+  /** Resolves with a function to call when the work is done. Throws `overloaded`. */
   readonly enter: () => Promise<() => void>
 }
 
@@ -67,8 +67,8 @@ export function createAdmissionControl(
   let turning = false
 
   function mayBegin(): boolean {
-    const pace = homeIsAsked() ? limits.besideHome : limits.alone
-    return inFlight < pace.inFlight && begunThisTurn < pace.perTurn
+    const rate = homeIsAsked() ? limits.besideHome : limits.alone
+    return inFlight < rate.inFlight && begunThisTurn < rate.perTurn
   }
 
   function begin(): void {

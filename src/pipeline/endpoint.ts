@@ -1,19 +1,19 @@
-/** The one way to declare a request of any door: its path, guards, schemas, answers and handler. */
+/** The declaration of an endpoint: its path, guards, schemas, answers and handler. */
 import type { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { type BodyStatuses, bodyErrors } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
-import type { AnyGuard, DepsOf, Facts, Learnt, Ordered } from './guard.ts'
+import type { AnyGuard, DepsOf, Facts, GuardContext, Ordered } from './guard.ts'
 import { type Handle, runner } from './run.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** An answer as it is documented. */
+/** A documented response. */
 export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
   readonly mediaType?: string
-  /** Media types that the client may have it in as well, as text. */
+  /** Further text media types that the client may ask for. */
   readonly texts?: readonly string[]
   readonly example?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -26,30 +26,30 @@ export interface JsonBody<Schema extends z.ZodType> {
   readonly maxBytes: number
   /** Where they are not what our own operations answer: 415 and 413. */
   readonly statuses?: BodyStatuses
-  /** A property that is null is as if it were left out. */
+  /** A property that is null counts as omitted. */
   readonly nullIsAbsent?: boolean
 }
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** What a handler is given: the facts that its guards have established, and what was validated. */
+/** What a handler receives: the facts that its guards established, and the validated input. */
 export type Request<Guards extends readonly unknown[], Params, Query, Body> = Facts &
-  Learnt<Guards> & {
+  GuardContext<Guards> & {
     readonly params: Output<Params>
     readonly query: Output<Query>
     readonly body: Output<Body>
-    /** The body's JSON as it was sent, for what must come back as it is. */
+    /** The raw JSON of the body, for parts that must be returned unchanged. */
     readonly source: Body extends z.ZodType ? string : undefined
   }
 
-/** What is declared of a request beside its guards and its handler. */
+/** The part of a declaration besides its guards and handler. */
 export interface Described {
   /** Its name in metrics, logs and the OpenAPI document. */
   readonly operationId: string
   readonly method: Method
   /** `:name` stands for one segment. */
   readonly path: string
-  /** With these it stands in the OpenAPI document; pages for people do without. */
+  /** Present if the endpoint is in the OpenAPI document; pages for people are not. */
   readonly docs?: {
     readonly tag: string
     readonly summary: string
@@ -61,18 +61,18 @@ export interface Described {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: JsonBody<z.ZodType>
-  /** A body that the handler reads itself as it arrives, for it is too long to be held. */
+  /** A body that the handler reads as a stream, because it is too large for memory. */
   readonly upload?: Pick<JsonBody<z.ZodType>, 'schema' | 'example'>
-  /** A page's go without saying. */
+  /** Pages do not declare theirs. */
   readonly answers?: Readonly<Record<number, Documented>>
 }
 
 export interface Endpoint<in Deps> extends Described {
   readonly guards: readonly AnyGuard[]
-  /** All that it may be refused for: by its guards, by its schemas, and by its handler. */
+  /** Every error that its guards, schemas and handler can raise. */
   readonly errors: readonly ErrorCode[]
   readonly serve: (call: Call, deps: Deps) => Answer | Promise<Answer>
-  /** What its guards stand in front of: not for calling, but for who would list other guards. */
+  /** The handler without its guards, for tests that leave out a guard. */
   readonly handle: Handle
 }
 
@@ -102,7 +102,7 @@ const errorsOf = ({
   body,
   upload,
   errors = [],
-}: Undeclared): ErrorCode[] => [
+}: ErasedDeclaration): ErrorCode[] => [
   ...new Set([
     ...guards.flatMap((guard) => guard.errors),
     ...(params ? (['not_found'] as const) : []),
@@ -112,8 +112,8 @@ const errorsOf = ({
   ]),
 ]
 
-/** A declaration whose types have done their work. */
-interface Undeclared extends Described {
+/** A declaration with its type parameters erased. */
+interface ErasedDeclaration extends Described {
   readonly guards: readonly AnyGuard[]
   readonly errors?: readonly ErrorCode[]
 }

@@ -1,4 +1,4 @@
-/** Credentials that were presented in vain, counted against the client's address. */
+/** Failed authentications, counted by client address. */
 import { hash } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
@@ -12,7 +12,7 @@ export const FAILURES = 'failures'
 /** The budgets of wrong passwords: for an account from one network, and from all of them. */
 export const SIGN_INS = 'sign-ins'
 export const SIGN_INS_IN_ALL = 'sign-ins-in-all'
-/** And from an address that the account was signed in from. */
+/** And from an address that has signed in to the account before. */
 export const SIGN_INS_KNOWN = 'sign-ins-known'
 
 /** The budget of passwords that were right. */
@@ -31,7 +31,7 @@ export interface Guarded {
 export const clientOf = (call: Call, { trustedProxies }: Pick<Guarded, 'trustedProxies'>): string =>
   clientKey(call, trustedProxies)
 
-/** Names a client to one account alone: kept, where an address is not. */
+/** A hash of account and address, stored instead of the address itself. */
 export const addressHashOf = (
   call: Call,
   deps: Pick<Guarded, 'trustedProxies'>,
@@ -51,7 +51,7 @@ export async function failAuthentication(
   throw problem(code, extras)
 }
 
-/** Where the client stands, for one that presented nothing. */
+/** Shows the failure budget of a client that sent no credentials. */
 export async function showFailures(call: Call, deps: Guarded): Promise<void> {
   showState(call, await deps.budgets.look(FAILURES, clientOf(call, deps)))
 }

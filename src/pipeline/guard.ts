@@ -1,20 +1,35 @@
 /**
- * A guard: a step in front of a handler. It refuses, by throwing a problem, or adds what it learnt
- * to the request's facts. Guards run in the order in which an endpoint lists them, and the types
- * hold the list to it: nobody may need a fact that no guard before has established.
+ * A guard is a step that runs before a handler. It throws a problem, or adds facts to the request.
+ * Guards run in list order, and the types enforce that order: a guard may need only facts that an
+ * earlier guard has established.
  */
 import type { ErrorCode, Problem } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
-import type { ResponseHeader } from './headers.ts'
 
-/** What every guard may rely on. */
+export const responseHeaders = {
+  'Access-Control-Allow-Origin': 'The origins whose pages may read the response.',
+  'Access-Control-Expose-Headers': 'The headers that those pages may read.',
+  'Cache-Control': 'Who may cache the response, and for how long.',
+  'Content-Encoding': 'gzip, if the client accepts it and the response is larger than 4 KB.',
+  RateLimit: 'The remaining requests, and the seconds until the budget resets.',
+  'RateLimit-Policy': 'The budget: its quota and its window in seconds.',
+  'Retry-After': 'Seconds to wait before the next attempt.',
+  Vary: 'The request headers that the response depends on.',
+  'WWW-Authenticate': 'The challenge of RFC 6750.',
+  'X-Content-Type-Options': 'nosniff: the declared media type is correct.',
+  'X-Request-Id': 'The request id, also in the log and in the instance of a problem.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type ResponseHeader = keyof typeof responseHeaders
+
+/** The facts that exist before any guard runs. */
 export interface Facts {
   readonly call: Call
-  /** Reads the declared body, once; whoever asks first decides when. */
+  /** Reads the declared body once, on the first call. */
   readonly receive?: (() => Promise<Uint8Array>) | undefined
 }
 
-/** What a guard may leave for the end of the request. */
+/** Callbacks that a guard may register for the end of the request. */
 export interface Endings {
   /** How a refusal is answered from here on, instead of by a problem. */
   readonly again?: (refusal: Problem) => Promise<Answer>
@@ -34,13 +49,13 @@ export interface Guard<in Deps, in Needs extends object, out Adds extends Learna
   readonly headers?: readonly ResponseHeader[]
   /** The schemes of the OpenAPI document that satisfy it, any one of them. */
   readonly security?: readonly string[]
-  /** Leaves something for the end of the request. */
+  /** Whether it registers callbacks for the end of the request. */
   readonly ends?: boolean
-  /** Answers OPTIONS for the paths that it guards: what a browser asks before it asks. */
+  /** Answers OPTIONS (CORS preflight) for the paths that it guards. */
   readonly preflight?: (call: Call, deps: Deps, allow: string) => Answer
-  /** Puts its headers on any refusal of its path, one that came before it was asked included. */
+  /** Sets its headers on every refusal of its path, including those before it runs. */
   readonly onRefusal?: (call: Call) => void
-  /** One that need not wait gives no promise. */
+  /** Returns a promise only if it has to wait. */
   readonly run: (request: Facts & Needs, deps: Deps) => Adds | Promise<Adds>
 }
 
@@ -52,22 +67,22 @@ type NeedsOf<G> = G extends Guard<never, infer Needs, Learnable> ? Needs : never
 type AddsOf<G> =
   G extends Guard<never, never, infer Adds> ? (Adds extends object ? Adds : unknown) : never
 
-/** What all of the guards together must be given to work with. */
+/** The dependencies of all guards together. */
 export type DepsOf<Guards extends readonly AnyGuard[]> = [Guards[number]] extends [
   Guard<infer Deps, never, Learnable>,
 ]
   ? Deps
   : never
 
-/** What is known once all of the guards have passed. */
-export type Learnt<Guards extends readonly unknown[]> = Guards extends readonly [
+/** The facts that are known after all guards have passed. */
+export type GuardContext<Guards extends readonly unknown[]> = Guards extends readonly [
   infer First,
   ...infer Rest,
 ]
-  ? AddsOf<First> & Learnt<Rest>
+  ? AddsOf<First> & GuardContext<Rest>
   : unknown
 
-/** The guards themselves where each finds what it needs; `never` in the place of one that does not. */
+/** The list of guards, with `never` in place of a guard whose needs are not met. */
 export type Ordered<Guards extends readonly unknown[], Known> = Guards extends readonly [
   infer First,
   ...infer Rest,

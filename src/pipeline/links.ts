@@ -1,4 +1,4 @@
-/** One-time links by which whoever lost the password of an account sets another. */
+/** One-time links for setting a new password when the old one is lost. */
 import { hash } from 'node:crypto'
 
 /** Where it leads, from the service's address. */

@@ -1,7 +1,7 @@
-/** What is told of every request: its id, its measures, and its line in the log. */
+/** Observation of requests: their ids, metrics and log lines. */
 import type { Logger } from 'pino'
 import type { Call } from '../http/call.ts'
-import { createRequestLog } from './log/request-log.ts'
+import { createRequestLog } from './request-log.ts'
 import type { Hooks } from './routes.ts'
 
 type Measure = (route: string, method: string, status: number, durationMs: number) => void
@@ -23,7 +23,7 @@ export function observing(log: Logger, measure: Measure): Observing {
 /** Milliseconds, monotonic. */
 export const stopwatch = (): number => performance.now()
 
-/** How long a half counts as in use after a request. */
+/** How long the home counts as in use after a request. */
 const IN_USE_MS = 1_000
 
 export interface Presence {

@@ -1,4 +1,4 @@
-/** Which addresses are our own, and whose pages may ask us. */
+/** The service's own origins, and the other origins that may call it. */
 import { isIP } from 'node:net'
 
 interface Own {

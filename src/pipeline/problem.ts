@@ -1,6 +1,6 @@
-/** Problem -> application/problem+json (RFC 9457), and what else was thrown -> a problem. */
+/** Problems as application/problem+json (RFC 9457), and the mapping of thrown errors to problems. */
 import { z } from 'zod'
-import { catalogue, type ErrorCode, Problem, problem } from '../errors.ts'
+import { type CatalogueEntry, catalogue, type ErrorCode, Problem, problem } from '../errors.ts'
 import { type Answer, answer, type Call, commonHeaders } from '../http/call.ts'
 import {
   OutcomeUnknown,
@@ -60,10 +60,13 @@ export const problemBody = (code: ErrorCode, detail: string, instance: string) =
   code,
 })
 
-/** What a refusal looks like, for documents. */
-export const problemExample = (code: ErrorCode) => problemBody(code, catalogue[code].detail, 'r1-1')
+/** An example problem, for the documentation. */
+export function problemExample(code: ErrorCode) {
+  const { detail, members }: CatalogueEntry = catalogue[code]
+  return { ...problemBody(code, detail, 'r1-1'), ...members }
+}
 
-/** What a refusal adds to the answer's headers and to the log, in whatever form it is shown. */
+/** Adds the headers and log notes of a refusal, whatever form its body takes. */
 export function noteRefusal(call: Call, refusal: Problem): void {
   Object.assign(call.responseHeaders, headersOf(refusal))
   call.notes.code = refusal.code
@@ -88,7 +91,7 @@ export function refuseUnparsed(code: ErrorCode, id: string): Answer {
   return answer({ responseHeaders }, status, body, PROBLEM_JSON)
 }
 
-/** What any write may be refused for by the store. */
+/** Errors that the store can raise on any write. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'storage_unavailable',
   'storage_full',
@@ -96,7 +99,7 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'outcome_unknown',
 ]
 
-/** The problem that something thrown stands for. */
+/** Maps a thrown error to a problem. */
 export function explain(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })

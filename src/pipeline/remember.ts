@@ -1,4 +1,4 @@
-/** An answer that many ask for, asked for once and remembered for a while. */
+/** Memoization of an asynchronous result for a limited time. */
 
 /** How long what failed is remembered at most, in milliseconds. */
 const FAILURE_MS = 1_000

@@ -1,4 +1,4 @@
-/** Declared endpoints, served: routing, other methods, and what is told of every request. */
+/** Serves declared endpoints: routing, other methods, and hooks for every request. */
 import { type Problem, problem } from '../errors.ts'
 import {
   type Answer,
@@ -20,7 +20,7 @@ export interface Hooks {
   /** Milliseconds, monotonic. */
   readonly stopwatch: () => number
   readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
-  /** The problem that something thrown stands for. */
+  /** Maps a thrown error to a problem. */
   readonly explain: (error: unknown) => Problem
   /** A problem as the caller gets it. */
   readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
@@ -58,7 +58,7 @@ async function refused(call: Call, error: unknown, hooks: Hooks): Promise<Answer
   return given
 }
 
-/** What breaks after the first byte can only be told to the log. */
+/** A failure after the first byte can only be logged. */
 function watched(call: Call, { pieces, ...stream }: TextStream, hooks: Hooks): TextStream | null {
   if (call.method === 'HEAD') {
     stream.close()

@@ -1,4 +1,4 @@
-/** How a declared request is run: guards, then what validates, then the handler. */
+/** Runs a declared request: guards, validation, handler. */
 import type { z } from 'zod'
 import { Problem, problem } from '../errors.ts'
 import { readJsonBytes } from '../http/body.ts'
@@ -21,10 +21,10 @@ interface Runnable {
   readonly body?: Pick<JsonBody<z.ZodType>, 'schema' | 'maxBytes' | 'statuses' | 'nullIsAbsent'>
 }
 
-type Learnt = Partial<Record<string, unknown>> | undefined
+type Added = Partial<Record<string, unknown>> | undefined
 
 interface Step {
-  readonly run: (request: Running, deps: unknown) => Learnt | Promise<Learnt>
+  readonly run: (request: Running, deps: unknown) => Added | Promise<Added>
 }
 
 export type Handle = (request: Running, deps: unknown) => Answer | Promise<Answer>
@@ -73,17 +73,17 @@ function endWell(request: Running, error: unknown): Promise<Answer> {
   return request.again(error)
 }
 
-/** A promise is made only where something waits. */
+/** Creates promises only if a step waits. */
 export function runner(declared: Runnable, handle: Handle) {
   const steps = stepsOf(declared)
 
   function go(request: Running, deps: unknown, from: number): Answer | Promise<Answer> {
     for (let at = from; at < steps.length; at++) {
-      const learnt = steps[at]?.run(request, deps)
-      if (learnt instanceof Promise) {
-        return learnt.then((later) => go(Object.assign(request, later), deps, at + 1))
+      const added = steps[at]?.run(request, deps)
+      if (added instanceof Promise) {
+        return added.then((later) => go(Object.assign(request, later), deps, at + 1))
       }
-      Object.assign(request, learnt)
+      Object.assign(request, added)
     }
     return handle(request, deps)
   }

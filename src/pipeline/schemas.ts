@@ -1,4 +1,4 @@
-/** Schemas that every door's endpoints are described with. */
+/** Schemas that all modules share. */
 import { z } from 'zod'
 import { isWhole, WrittenNumber } from '../json/decimals.ts'
 
@@ -52,7 +52,7 @@ function faultOf({ code, input }: Refused, tooSmall: string): string {
   return input.literal.startsWith('-') ? tooSmall : TOO_LARGE
 }
 
-/** An integer of ours, as it is: nothing is rounded to one. */
+/** An integer; nothing is rounded to one. */
 export function integer({ minimum }: { readonly minimum: number }) {
   const tooSmall = `must be at least ${minimum}`
   return z.int({ error: (issue) => faultOf(issue, tooSmall), abort: true }).min(minimum, tooSmall)

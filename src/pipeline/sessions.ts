@@ -1,4 +1,4 @@
-/** The sign-in of a browser: a random secret in a cookie, its hash in the store. */
+/** Browser sessions: a random secret in a cookie, and its hash in the store. */
 import { hash } from 'node:crypto'
 import { neighbourhood } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
@@ -11,7 +11,7 @@ import { addressHashOf, type Guarded } from './failures.ts'
 const SECRET_BYTES = 32
 const IDLE_MS = 12 * 3_600_000
 const LIFE_MS = 7 * 24 * 3_600_000
-/** A visit is written down at most this often. */
+/** Minimum time between two stored visits. */
 const TOUCH_MS = 60_000
 
 const USER_AGENT_CHARS = 200
@@ -49,7 +49,7 @@ export async function findSession(call: Call, deps: WithSessions): Promise<Sessi
     : deps.sessions.findSession(hashSecret(secret), deps.clock())
 }
 
-/** What a page's script asks for by itself is no visit: nobody may be there. */
+/** A request by a page's script is not a visit: the person may be away. */
 const isVisit = ({ method, requestHeaders }: Call): boolean =>
   method !== 'GET' || requestHeaders['sec-fetch-dest'] !== 'empty'
 

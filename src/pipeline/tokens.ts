@@ -1,7 +1,7 @@
 /** Tokens: their form and their hashes. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { TokenKind } from '../store/port/home.ts'
+import type { Identity, TokenKind } from '../store/port/home.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -54,3 +54,7 @@ export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 /** How a token is named in logs: the first 8 hex digits of its hash. */
 export const tokenMark = (tokenHash: string): string => tokenHash.slice(0, 8)
+
+/** Only named keys expire. `now`: milliseconds since the epoch. */
+export const hasExpired = ({ key }: Identity, now: number): boolean =>
+  key?.expiresAt !== undefined && key.expiresAt <= now

@@ -1,11 +1,97 @@
 /** Zod's issues -> JSON pointers (RFC 6901), for bodies and queries. */
-import type { z } from 'zod'
-import { catalogue, type Fault, problem } from '../errors.ts'
+import { z } from 'zod'
+import { catalogue, type FieldError, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
-import { meantBy, namesAt, valueAt } from './mistakes.ts'
+
+/** Common name in lower-case letters -> our names. */
+const OURS: Readonly<Record<string, readonly string[]>> = {
+  attributes: ['metadata'],
+  baseversion: ['expectedVersion'],
+  body: ['text'],
+  category: ['type'],
+  consent: ['operatorConsent'],
+  content: ['text'],
+  count: ['limit'],
+  create: ['write'],
+  currentversion: ['expectedVersion'],
+  cursor: ['after', 'before'],
+  data: ['text'],
+  description: ['purpose'],
+  get: ['read'],
+  glyph: ['symbol'],
+  goal: ['purpose'],
+  id: ['key', 'agent_id'],
+  ifmatch: ['expectedVersion'],
+  interests: ['seeking'],
+  ifversion: ['expectedVersion'],
+  mail: ['email'],
+  max: ['limit'],
+  memory: ['text', 'key'],
+  memorykey: ['key'],
+  message: ['text'],
+  meta: ['metadata'],
+  move: ['rename'],
+  name: ['key', 'ai_identity'],
+  note: ['text'],
+  ops: ['operations'],
+  pagesize: ['limit'],
+  query: ['q'],
+  remove: ['delete'],
+  revision: ['expectedVersion'],
+  search: ['q'],
+  seeks: ['seeking'],
+  sign: ['symbol'],
+  since: ['after'],
+  state: ['status'],
+  tags: ['metadata'],
+  text: ['q'],
+  title: ['key', 'name'],
+  update: ['write'],
+  value: ['text'],
+  version: ['expectedVersion'],
+}
+
+const plain = (name: string): string => name.replace(/[^a-z]/gi, '').toLowerCase()
+
+/** Our name that the sender probably meant, among the allowed ones. */
+function meantBy(sent: string, asked: readonly string[]): string | undefined {
+  const word = plain(sent)
+  const alike = asked.find((name) => plain(name) === word)
+  const meant = Object.hasOwn(OURS, word) ? OURS[word] : undefined
+  return alike ?? meant?.find((name) => asked.includes(name))
+}
+
+function within(schema: unknown, step: PropertyKey): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
+    return within(schema.unwrap(), step)
+  }
+  if (schema instanceof z.ZodArray) return schema.element
+  return schema instanceof z.ZodObject ? schema.shape[String(step)] : undefined
+}
+
+function unwrapped(schema: unknown): unknown {
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+  return isWrapped ? unwrapped(schema.unwrap()) : schema
+}
+
+/** The names that a schema asks for at a place; none where it is no object's. */
+function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  const found = unwrapped(path.reduce(within, schema as unknown))
+  return found instanceof z.ZodObject ? Object.keys(found.shape) : []
+}
+
+const isObject = (value: unknown): value is Readonly<Record<PropertyKey, unknown>> =>
+  typeof value === 'object' && value !== null
+
+/** Undefined where nothing is. */
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, step) => (isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined),
+    value,
+  )
 
 /** Nobody reads more, and a list of all would be many times what was sent. */
 const MOST_FAULTS = 50
@@ -39,7 +125,7 @@ function missing({ path, message }: z.core.$ZodIssue, { schema, value }: Validat
   return `is missing${must}${instead ? `; you call it "${instead}"` : ''}`
 }
 
-function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Fault> {
+function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<FieldError> {
   const { path, message } = issue
   if (issue.code !== 'unrecognized_keys') {
     const isMissing = valueAt(validated.value, path) === undefined
@@ -52,7 +138,10 @@ function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Faul
   }
 }
 
-function* faultsOfAll(issues: readonly z.core.$ZodIssue[], validated: Validated): Iterable<Fault> {
+function* faultsOfAll(
+  issues: readonly z.core.$ZodIssue[],
+  validated: Validated,
+): Iterable<FieldError> {
   for (const issue of issues) yield* faultsOf(issue, validated)
 }
 
@@ -60,7 +149,7 @@ const countOf = (issue: z.core.$ZodIssue): number =>
   issue.code === 'unrecognized_keys' ? issue.keys.length : 1
 
 interface Faults {
-  readonly errors: readonly Fault[]
+  readonly errors: readonly FieldError[]
   readonly detail?: string
 }
 

@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
-import type { AgentCalls } from '../pipeline/log/agent-calls.ts'
+import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Hooks } from '../pipeline/routes.ts'
 import type { SessionStore } from '../store/port/sessions.ts'
@@ -18,7 +18,7 @@ interface Parts {
   readonly store: SessionStore & { readonly status: () => Promise<StoreStatus> }
   readonly home: Home
   readonly gateway: Gateway
-  readonly calls: Pick<AgentCalls, 'settle'>
+  readonly calls: Pick<AgentCalls, 'flush'>
 }
 
 export interface Web {

@@ -1,10 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Broadcast,
-  createBroadcast,
-  type StreamPace,
-} from '../../src/gateway/stream/broadcast.ts'
+import { type Broadcast, createBroadcast, type StreamTimings } from '../../src/gateway/broadcast.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 
 const NEVER_MS = 60_000
@@ -27,7 +23,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
   afterEach(() => broadcast.close())
   afterAll(() => service.close())
 
-  const watch = (pace: Partial<StreamPace> = {}) => {
+  const watch = (pace: Partial<StreamTimings> = {}) => {
     const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
     broadcast = createBroadcast(service.store, { ...still, ...pace })
     return broadcast

@@ -1,7 +1,7 @@
 /** What clients are told of a feed: the names of its operations, and the shape of its answers. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { seeds } from '../../src/gateway/seeds.ts'
+import { seeds } from '../../src/gateway/feeds.ts'
 
 const [leave, read] = seeds.endpoints
 const entrySchema = z.toJSONSchema(leave?.answers?.[201]?.schema ?? z.never(), { io: 'output' })

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPasswords } from '../../src/home/passwords/passwords.ts'
+import { createPasswords } from '../../src/home/passwords.ts'
 import { birthBody, embedded, freshKey, openService, type TestService } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'

@@ -1,7 +1,7 @@
 /** What is looked at between the steps of an export, and when. */
 import { expect, test } from 'vitest'
 import { createExports } from '../../src/home/exports.ts'
-import { createWatch } from '../../src/home/stream/watch.ts'
+import { createSubscriptions } from '../../src/home/subscriptions.ts'
 import { createSpool } from '../../src/http/spool.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 
@@ -14,7 +14,7 @@ const identity: Identity = {
 
 /** An export of two pieces; something is erased right before this look at the count of erasures. */
 function erasedBeforeLook(look: number) {
-  const watch = createWatch({
+  const subscriptions = createSubscriptions({
     changedHomes: async () => [],
     clock: () => 0,
     stopwatch: () => 0,
@@ -22,7 +22,7 @@ function erasedBeforeLook(look: number) {
   let looks = 0
   const { take } = createExports({
     spool: createSpool({ maxBytes: 0 }),
-    follow: watch.follow,
+    follow: subscriptions.follow,
     countErasures: async () => {
       const erasures = ++looks >= look ? 1 : 0
       return { outcome: 'erasures', erasures, lastEvent: 0 }

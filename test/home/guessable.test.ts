@@ -1,6 +1,6 @@
 /** Passwords that a guesser tries first. */
 import { describe, expect, test } from 'vitest'
-import { whyGuessable } from '../../src/home/passwords/guessable.ts'
+import { whyGuessable } from '../../src/home/guessable.ts'
 
 const EMAIL = 'ada.lovelace@example.org'
 

@@ -1,6 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createPasswords, decoyHash } from '../../src/home/passwords/passwords.ts'
+import { createPasswords, decoyHash } from '../../src/home/passwords.ts'
 
 const made = createPasswords(randomBytes)
 const attempt = { client: '192.0.2.1', email: 'ada@example.org', trusted: false }

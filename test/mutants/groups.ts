@@ -36,11 +36,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   credentials: {
-    mutate: [
-      ...src('pipeline', 'tokens'),
-      ...src('home', 'birth-key account'),
-      ...src('home/passwords', 'passwords guessable'),
-    ],
+    mutate: [...src('pipeline', 'tokens'), ...src('home', 'birth-key account passwords guessable')],
     tests: [
       ...test('home', 'credentials passwords guessable account birth'),
       'test/strangers/account-guessing.test.ts',
@@ -50,7 +46,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   birth: {
-    mutate: src('home', 'birth birth-guards birth-limits'),
+    mutate: src('home', 'birth birth-key birth-limits'),
     tests: [
       ...test('home', 'birth-limits birth account preview credentials limits'),
       ...test('web', 'guards'),

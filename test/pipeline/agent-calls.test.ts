@@ -1,7 +1,7 @@
 /** What agents ask for, as it is counted on the way of each request. */
 import { expect, test } from 'vitest'
 import { beginCall, type Call } from '../../src/http/call.ts'
-import { countAgentCalls } from '../../src/pipeline/log/agent-calls.ts'
+import { countAgentCalls } from '../../src/pipeline/agent-calls.ts'
 import type { Hooks } from '../../src/pipeline/routes.ts'
 import type { CountedCalls } from '../../src/store/port/activity.ts'
 import { incomingOf } from '../harness.ts'
@@ -50,7 +50,7 @@ test.each([
 ])('%s is counted as that, and seen', async (_, status, method, counts) => {
   const { calls, written, observed, ask } = counting()
   ask(status, method)
-  await calls.settle()
+  await calls.flush()
   expect(written).toEqual([[{ agentId: 'a', day: 3, seenAt: 3 * DAY_MS, ...counts }]])
   expect(observed).toEqual([status])
 })
@@ -59,7 +59,7 @@ test('what is asked for by the operator, or by nobody who is known, is not the a
   const { calls, written, ask } = counting()
   ask(200, 'GET', { agent: 'a', as: 'operator' })
   ask(401, 'GET', {})
-  await calls.settle()
+  await calls.flush()
   expect(written).toEqual([])
 })
 
@@ -70,8 +70,8 @@ test('each agent and each day is counted by itself, and nothing twice', async ()
   ask(200, 'GET', { agent: 'b', as: 'agent' })
   tick(DAY_MS)
   ask(409, 'POST')
-  await calls.settle()
-  await calls.settle()
+  await calls.flush()
+  await calls.flush()
   expect(written).toEqual([
     [
       { agentId: 'a', day: 3, ...NONE, reads: 2, seenAt: 3 * DAY_MS },
@@ -84,14 +84,14 @@ test('each agent and each day is counted by itself, and nothing twice', async ()
 test('very many agents are written down in parts', async () => {
   const { calls, written, ask } = counting()
   for (let n = 0; n < 1_100; n++) ask(200, 'GET', { agent: `a${n}`, as: 'agent' })
-  await calls.settle()
+  await calls.flush()
   expect(written.map((part) => part.length)).toEqual([500, 500, 100])
 })
 
 test('a store that does not answer fails nobody, and is asked again', async () => {
   const { calls, ask } = counting(true)
   ask(200)
-  await calls.settle()
+  await calls.flush()
   ask(200)
-  await calls.settle()
+  await calls.flush()
 })

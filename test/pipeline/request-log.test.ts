@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { problem } from '../../src/errors.ts'
 import { beginCall, type Call } from '../../src/http/call.ts'
-import { createRequestLog } from '../../src/pipeline/log/request-log.ts'
+import { createRequestLog } from '../../src/pipeline/request-log.ts'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../src/store/port/errors.ts'
 import { incomingOf } from '../harness.ts'
 

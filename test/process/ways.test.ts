@@ -30,7 +30,7 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
     'store/sqlite/keeping/changes.ts',
   ],
   'A page view': ['web/console/guards.ts'],
-  'A gateway post': ['gateway/garden.ts', 'gateway/guards.ts', 'store/sqlite/entries.ts'],
+  'A gateway post': ['gateway/feeds.ts', 'gateway/guards.ts', 'store/sqlite/entries.ts'],
 }
 
 test.each(Object.keys(executed))('%s runs the files that the page names, and no others', (way) => {

@@ -10,7 +10,7 @@ import { runner } from '../../src/pipeline/run.ts'
 import { endpoints } from '../endpoints.ts'
 import { engines } from '../harness.ts'
 import { proves } from '../requirements.ts'
-import { allRights } from './all.ts'
+import { askedRights } from './all.ts'
 import { atTheDoor, type Part, parts } from './battery/battery.ts'
 import type { Replace } from './doors.ts'
 import { type AllDoors, openAllDoors, type Subject, subjectOf } from './subject.ts'
@@ -50,8 +50,8 @@ async function isMissed(guard: AnyGuard, subject: Subject): Promise<boolean> {
   return false
 }
 
-const guarded = endpoints.flatMap((endpoint, at) => {
-  const row = allRights[at]
+const guarded = endpoints.flatMap((endpoint) => {
+  const row = askedRights.find(({ operationId }) => operationId === endpoint.operationId)
   return row && endpoint.guards.length > 0 ? [{ endpoint, row, named: row.operationId }] : []
 })
 
@@ -72,7 +72,7 @@ test('every guard that is listed anywhere was left out somewhere', () => {
 })
 
 // After the others: what they did to the world is undone, or it shows here.
-test.each(allRights)(
+test.each(askedRights)(
   '$operationId keeps to its rights',
   proves(
     'auth.birth',

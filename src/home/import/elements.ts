@@ -1,4 +1,4 @@
-/** What an exported file may hold: the rules of a write, and what an export says beside. */
+/** Validation of the elements of an exported file. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'

@@ -1,14 +1,59 @@
-/** POST /api/agents/me/import: what an agent left with comes back. */
+/** POST /api/agents/me/import: imports an exported file, all or nothing. */
 import { z } from 'zod'
-import { json } from '../../http/call.ts'
+import { type ErrorCode, problem } from '../../errors.ts'
+import { type Call, json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { problemExample, problemSchema } from '../../pipeline/problem.ts'
-import { MOST_CONFLICTS } from '../../store/port/transfer.ts'
+import { clientOf } from '../../pipeline/failures.ts'
+import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import type { Author, Identity } from '../../store/port/home.ts'
+import { type Imported, type ImportOrder, MOST_CONFLICTS } from '../../store/port/transfer.ts'
 import { exportExample, exportSchema } from '../export.ts'
 import { forOperators } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { bringIn, IMPORT_ERRORS } from './bring.ts'
+import { receive } from './receive.ts'
+import { sourceOf } from './source.ts'
+
+/** Why an import may be refused, beside what is wrong with the body. */
+export const IMPORT_ERRORS: readonly ErrorCode[] = [
+  ...WRITE_ERRORS,
+  'import_conflict',
+  'import_running',
+  'imports_busy',
+  'memory_quota_reached',
+]
+
+const importer = ({ kind, via = 'api', account }: Identity): Author => ({
+  as: kind,
+  via,
+  ...(account !== undefined && { account }),
+})
+
+/** Throws one of `IMPORT_ERRORS`, or what a body is refused for. */
+export async function bringIn(
+  call: Call,
+  home: Home,
+  identity: Identity,
+  order: ImportOrder,
+): Promise<Imported> {
+  const { store, imports, limits, clock } = home
+  const under = imports.begin(clientOf(call, home), identity.agentId)
+  try {
+    const received = await receive(call, under, limits.importBytes, clock())
+    const source = sourceOf(received, importer(identity))
+    const found = await under.inTurn(() => store.importMemories(identity, source, order, clock()))
+    if (found.outcome === 'conflict') {
+      throw problem('import_conflict', { members: { conflicts: found.conflicts } })
+    }
+    if (found.outcome === 'over_quota') throw problem('memory_quota_reached')
+    if (found.outcome !== 'imported') throw refusal(found)
+    const { outcome: _, ...imported } = found
+    return imported
+  } finally {
+    under.close()
+  }
+}
 
 const conflicts = z.array(memoryKey).meta({
   description: `The keys that already have a memory, at most ${MOST_CONFLICTS} of them.`,
@@ -55,7 +100,6 @@ export const importMemories = endpoint({
     409: {
       description: 'Some keys already have memories. Nothing was imported.',
       schema: problemSchema.extend({ conflicts }).meta({ id: 'ImportConflict' }),
-      example: { ...problemExample('import_conflict'), conflicts: [memoryExample.key] },
     },
   },
   errors: IMPORT_ERRORS,

@@ -1,15 +1,15 @@
-/** Imports under way: one of an agent at a time, and what they wait in before they are written. */
+/** Imports in progress: one per agent, spooled until they are written. */
 import { problem } from '../../errors.ts'
 import { createFairQueue } from '../../http/limits/fair-queue.ts'
 import type { Spool } from '../../http/spool.ts'
 import type { SpooledText } from '../../http/spooled-text.ts'
 import { atOnce } from '../limits.ts'
 
-/** Bytes that are gathered before they are put away. */
+/** Bytes that are gathered before they are written to the spool. */
 const PAGE_BYTES = 16_384
 
-/** A list that is put away line by line, and read as often as one likes. */
-export interface Shelf {
+/** A list that is spooled line by line, and read as often as one likes. */
+export interface SpooledList {
   /** Throws `imports_busy`. */
   readonly add: (line: string) => Promise<void>
   /** Once nothing more comes. */
@@ -18,7 +18,7 @@ export interface Shelf {
 }
 
 export interface Import {
-  readonly shelf: () => Shelf
+  readonly spoolList: () => SpooledList
   /** Writes what has arrived, when it is the client's turn. Throws `imports_busy`. */
   readonly inTurn: <T>(write: () => Promise<T>) => Promise<T>
   /** The import is over. */
@@ -39,7 +39,7 @@ async function* linesOf(text: SpooledText): AsyncGenerator<string> {
   }
 }
 
-function createShelf(text: SpooledText): Shelf {
+function createSpooledList(text: SpooledText): SpooledList {
   let page = ''
   const put = async () => {
     const bytes = Buffer.from(page)
@@ -72,7 +72,7 @@ export function createImports(spool: Spool): Imports {
       const spooled = spool.open(client, 'imports_busy')
       running.add(agentId)
       return {
-        shelf: () => createShelf(spooled.begin()),
+        spoolList: () => createSpooledList(spooled.begin()),
         inTurn: (write) => writing.run({ client }, write),
         close() {
           void spooled.close()

@@ -1,6 +1,6 @@
-/** A file that is being sent: looked through as it arrives, and put away for when it has proved whole. */
+/** Reads an import as it arrives: validated in pieces, and spooled until it has proved complete. */
 import { setImmediate } from 'node:timers/promises'
-import { type Fault, Problem, problem } from '../../errors.ts'
+import { type FieldError, Problem, problem } from '../../errors.ts'
 import { readJsonPieces } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
 import { endOfJson, parseStrictJson } from '../../http/json.ts'
@@ -8,7 +8,7 @@ import { type Part, splitObject } from '../../http/split-json.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { unknownName } from '../../pipeline/validate.ts'
 import { head, headOf, type Row, rowOf } from './elements.ts'
-import type { Import, Shelf } from './imports.ts'
+import type { Import, SpooledList } from './imports.ts'
 
 const LISTS = new Set(['memories', 'history'])
 
@@ -17,7 +17,7 @@ const MEMBERS = new Set([...Object.keys(head.shape), ...LISTS])
 /** The longest text and metadata, all of their characters escaped, and what is said beside. */
 const MAX_PART = 6 * (16_384 + 4_096) + 4_096
 
-/** Nobody mends more at once. */
+/** More errors than this are not reported at once. */
 const MOST_FAULTS = 20
 
 /** Characters of all pointers together: a name that is sent may be as long as a row. */
@@ -27,8 +27,8 @@ const MOST_POINTED = 4_096
 const TURN = 16_384
 
 export interface Received {
-  readonly memories: Shelf
-  readonly history: Shelf
+  readonly memories: SpooledList
+  readonly history: SpooledList
 }
 
 /** Where a part that is not JSON stops being it. */
@@ -39,7 +39,11 @@ function whereBroken({ source, from }: Part): string {
 }
 
 /** What is wrong with a part, from the whole body on. Throws what is not wrong with it. */
-function faultsOf(error: unknown, path: readonly PropertyKey[], part?: Part): readonly Fault[] {
+function faultsOf(
+  error: unknown,
+  path: readonly PropertyKey[],
+  part?: Part,
+): readonly FieldError[] {
   const isOfBody =
     error instanceof Problem && (error.code === 'invalid_body' || error.code === 'malformed_json')
   if (!isOfBody) throw error
@@ -51,14 +55,14 @@ function faultsOf(error: unknown, path: readonly PropertyKey[], part?: Part): re
 }
 
 function gatherFaults() {
-  const faults: Fault[] = []
+  const faults: FieldError[] = []
   let pointed = 0
   const refuse = () => {
     const errors = faults.slice(0, MOST_FAULTS)
     throw problem('invalid_body', { detail: 'Nothing was imported. See errors.', errors })
   }
   return {
-    add(...more: readonly Fault[]): void {
+    add(...more: readonly FieldError[]): void {
       faults.push(...more)
       for (const { pointer } of more) pointed += pointer.length
       if (faults.length >= MOST_FAULTS || pointed >= MOST_POINTED) refuse()
@@ -78,7 +82,7 @@ const follows = (row: Row, last: Row | undefined, isHistory: boolean): boolean =
   (isHistory && row.key === last.key && row.version > last.version)
 
 /** Takes the elements of a list in their order. */
-function takeList(shelf: Shelf, faults: Faults, name: string, now: number) {
+function takeList(spooled: SpooledList, faults: Faults, name: string, now: number) {
   let last: Row | undefined
   let count = 0
   const message = 'must come after the entry before it: an export is ordered and has no duplicates'
@@ -88,7 +92,7 @@ function takeList(shelf: Shelf, faults: Faults, name: string, now: number) {
       count++
       try {
         const row = rowOf(part, now)
-        if (follows(row, last, name === 'history')) await shelf.add(JSON.stringify(row))
+        if (follows(row, last, name === 'history')) await spooled.add(JSON.stringify(row))
         else faults.add({ pointer: pointerOf([name, part.index ?? 0, 'key']), message })
         last = row
       } catch (error) {
@@ -153,9 +157,9 @@ export async function receive(
   now: number,
 ): Promise<Received> {
   const faults = gatherFaults()
-  const shelves = { memories: under.shelf(), history: under.shelf() }
-  const memories = takeList(shelves.memories, faults, 'memories', now)
-  const history = takeList(shelves.history, faults, 'history', now)
+  const spooled = { memories: under.spoolList(), history: under.spoolList() }
+  const memories = takeList(spooled.memories, faults, 'memories', now)
+  const history = takeList(spooled.history, faults, 'history', now)
   const head = takeHead(faults, now)
   const { meetName } = head
   const splitter = splitObject({ lists: LISTS, maxLength: MAX_PART, meetName })
@@ -178,7 +182,7 @@ export async function receive(
   splitter.end()
   head.end(memories.count())
   faults.end()
-  await shelves.memories.end()
-  await shelves.history.end()
-  return shelves
+  await spooled.memories.end()
+  await spooled.history.end()
+  return spooled
 }

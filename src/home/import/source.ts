@@ -1,10 +1,10 @@
-/** Both lists of a file as one: of each key its versions, the one that is to be there last. */
+/** Merges both lists of a file: the versions of each key, with the current one last. */
 import { problem } from '../../errors.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import type { Author } from '../../store/port/home.ts'
 import type { ImportSource, KeptVersion } from '../../store/port/transfer.ts'
 import type { Row } from './elements.ts'
-import type { Shelf } from './imports.ts'
+import type { SpooledList } from './imports.ts'
 import type { Received } from './receive.ts'
 
 /** Of texts and metadata; what is handed on together. */
@@ -14,8 +14,8 @@ const BATCH_BYTES = 65_536
 const ROW_BYTES = 256
 
 /** A list of which the next row can be looked at. */
-async function openList(shelf: Shelf) {
-  const lines = shelf.lines()
+async function openList(spooled: SpooledList) {
+  const lines = spooled.lines()
   const read = async (): Promise<Row | undefined> => {
     const { done, value } = await lines.next()
     return done ? undefined : (JSON.parse(value) as Row)

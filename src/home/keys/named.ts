@@ -1,4 +1,4 @@
-/** /api/agents/me/keys: an agent's named keys, each bounded, and each ended apart. */
+/** /api/agents/me/keys: an agent's named keys, each with restrictions and revoked separately. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'

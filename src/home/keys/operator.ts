@@ -7,10 +7,10 @@ import { spent } from '../../pipeline/guards/budget.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { hashToken } from '../../pipeline/tokens.ts'
 import type { HomeStore, Identity } from '../../store/port/home.ts'
-import { idempotencyKey } from '../birth-guards.ts'
 import {
   deriveOperatorToken,
   hashIdempotencyKey,
+  idempotencyKey,
   idempotencyKeyHeader,
   isOwnKey,
   newSalt,

@@ -1,4 +1,4 @@
-/** POST /api/agents/me/keys: a new agent token; the old one and every named key are void at once. */
+/** POST /api/agents/me/keys: a new agent token; the old one and all named keys become invalid at once. */
 import { z } from 'zod'
 import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'

@@ -1,9 +1,9 @@
-/** How a memory is answered, and why a change of one is refused. */
+/** Responses of memory endpoints, and the errors of a refused change. */
 import { z } from 'zod'
 import { type Problem, type ProblemExtras, problem } from '../../errors.ts'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import { etagOf } from '../../http/etag.ts'
-import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { dateTime } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type {
@@ -12,13 +12,42 @@ import type {
   Deleted,
   Fault,
   Memory,
+  MemorySummary,
   Result,
 } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
 import type { Home } from '../home.ts'
-import { WRITING } from '../reach.ts'
+import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema } from '../schemas.ts'
+
+export const summarySchema = memorySchema
+  .omit({ text: true })
+  .extend({
+    bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' }),
+    text: z.string().optional().meta({ description: 'With view=whole.' }),
+  })
+  .meta({ id: 'MemorySummary' })
+
+/** As JSON; its metadata goes out as the very text that was stored. `more`: further members. */
+export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
+  const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
+  const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
+  return (
+    `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
+    `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"${more}}`
+  )
+}
+
+export const summaryExample = {
+  id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e',
+  key: 'plan.current',
+  bytes: 29,
+  metadata: { run: 12 },
+  version: 3,
+  createdAt: '2026-11-21T10:00:00.000Z',
+  updatedAt: '2026-11-21T10:05:00.000Z',
+} as const
 
 /** What says which memory it is, and how it stands. */
 const factsOf = ({ version, createdAt, updatedAt }: Memory): string =>
@@ -82,19 +111,13 @@ const saved = {
 export const conflictAnswer = {
   description: 'The memory is at a different version.',
   schema: versionConflict,
-  example: {
-    ...problemExample('version_conflict'),
-    currentVersion: 4,
-    updatedAt: '2026-11-21T10:06:00.000Z',
-    sameContent: false,
-  },
   headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
 
 /** Of an operation that makes a version. */
 export const savedAnswers = { 200: saved, 409: conflictAnswer }
 
-export const CHANGE_ERRORS = [...WRITE_ERRORS, ...WRITING, 'version_conflict'] as const
+export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_conflict'] as const
 
 export const PRECONDITION =
   'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'

@@ -1,4 +1,4 @@
-/** POST /api/agents/me/memory/append: more text at the end of a memory. */
+/** POST /api/agents/me/memory/append: appends text to a memory. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
@@ -7,13 +7,13 @@ import { body } from '../limits.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
 import { expectedVersion, text } from './content.ts'
-import { type Operation, saving } from './operation.ts'
+import { type ChangeSpec, saving } from './operation.ts'
 
 const schema = z
   .strictObject({ key: memoryKey, text, expectedVersion: expectedVersion.optional() })
   .meta({ id: 'MemoryAppend' })
 
-export const append: Operation<typeof schema> = {
+export const append: ChangeSpec<typeof schema> = {
   schema,
   change: (sent, _source, { newId }) => ({
     verb: 'append',

@@ -1,6 +1,6 @@
 /** POST /api/agents/me/batch: several changes at once, all of them or none. */
 import { z } from 'zod'
-import { catalogue, type Problem, problem } from '../../errors.ts'
+import { type Problem, problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import { elementsOf, onlyMemberOf } from '../../json/members.ts'
@@ -8,12 +8,12 @@ import { pointerOf } from '../../json/pointer.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
-import { problemExample, problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
 import type { Change, Fault, Memory, Result } from '../../store/port/keeping/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { batch as bounds } from '../limits.ts'
-import { WRITING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import { deletedView, faultProblem, memoryJson, prefersMinimal, savedJson } from './answers.ts'
@@ -21,15 +21,15 @@ import { append } from './append.ts'
 import { EXCESS, excessOf, expectedVersion, metadataIn } from './content.ts'
 import { deletedSchema, remove } from './delete.ts'
 import { memoryWrite, writeOf } from './memory.ts'
-import { type Moment, momentOf, type Operation } from './operation.ts'
+import { type ChangeSpec, type WriteContext, writeContext } from './operation.ts'
 import { patch } from './patch.ts'
 import { restore } from './restore.ts'
 
-const write: Operation<typeof memoryWrite> = {
+const write: ChangeSpec<typeof memoryWrite> = {
   schema: memoryWrite,
-  change: (sent, source, moment) => ({
+  change: (sent, source, context) => ({
     verb: 'write',
-    ...writeOf(sent, metadataIn(source) ?? '{}', moment),
+    ...writeOf(sent, metadataIn(source) ?? '{}', context),
   }),
 }
 
@@ -37,14 +37,14 @@ const renameSchema = z
   .strictObject({ from: memoryKey, to: memoryKey, expectedVersion })
   .meta({ id: 'MemoryRename' })
 
-const rename: Operation<typeof renameSchema> = {
+const rename: ChangeSpec<typeof renameSchema> = {
   schema: renameSchema,
   change: (sent) => ({ verb: 'rename', ...sent }),
 }
 
 const readSchema = z.strictObject({ key: memoryKey }).meta({ id: 'MemoryRead' })
 
-const read: Operation<typeof readSchema> = {
+const read: ChangeSpec<typeof readSchema> = {
   schema: readSchema,
   change: (sent) => ({ verb: 'read', ...sent }),
 }
@@ -90,18 +90,18 @@ function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
   throw problem(EXCESS[excess], { errors: [{ pointer: pointerOf([...path, excess]), message }] })
 }
 
-function changeOf(sent: Sent, source: string, at: number, moment: Moment): Change {
+function changeOf(sent: Sent, source: string, at: number, context: WriteContext): Change {
   const verb = verbs.find((each) => sent[each] !== undefined)
   if (!verb) throw problem('invalid_body')
-  const { change } = operations[verb] as Operation
-  const asked = change(sent[verb], onlyMemberOf(source), moment)
+  const { change } = operations[verb] as ChangeSpec
+  const asked = change(sent[verb], onlyMemberOf(source), context)
   requireMeasure(asked, ['operations', at, verb])
   return asked
 }
 
-function changesOf(sent: readonly Sent[], source: string, moment: Moment): Change[] {
+function changesOf(sent: readonly Sent[], source: string, context: WriteContext): Change[] {
   const sources = elementsOf(onlyMemberOf(source))
-  return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, moment))
+  return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, context))
 }
 
 /** A result is shown under the verb that made it. */
@@ -112,13 +112,13 @@ function resultJson(result: Result, savedJson: (memory: Memory) => string): stri
   return `{"memory":${shown(result.memory)}}`
 }
 
-interface Faulty {
+interface RefusedChange {
   readonly at: number
   readonly fault: Fault
 }
 
 /** Comes alone: nothing else is in the way of the batch. */
-function throwWithoutRoom(faults: readonly Faulty[]): void {
+function throwWithoutRoom(faults: readonly RefusedChange[]): void {
   for (const { at, fault } of faults) {
     if (fault.outcome !== 'answer_too_large') continue
     const message = `brings the texts and metadata of the response to more than ${bounds.answerBytes} bytes`
@@ -127,7 +127,7 @@ function throwWithoutRoom(faults: readonly Faulty[]): void {
   }
 }
 
-const conflictOf = ({ at, fault }: Faulty) => {
+const conflictOf = ({ at, fault }: RefusedChange) => {
   const { code, message: detail, extras }: Problem = faultProblem(fault)
   return { operation: at, code, detail, ...extras.members }
 }
@@ -145,20 +145,6 @@ const conflictSchema = problemSchema
     ),
   })
   .meta({ id: 'BatchConflict' })
-
-const conflictExample = {
-  ...problemExample('batch_conflict'),
-  conflicts: [
-    {
-      operation: 1,
-      code: 'version_conflict',
-      detail: catalogue.version_conflict.detail,
-      currentVersion: 4,
-      updatedAt: memoryExample.updatedAt,
-      sameContent: false,
-    },
-  ],
-}
 
 export const changeMemories = endpoint({
   operationId: 'changeMemories',
@@ -201,12 +187,11 @@ export const changeMemories = endpoint({
     409: {
       description: 'Nothing was changed.',
       schema: conflictSchema,
-      example: conflictExample,
     },
   },
   errors: [
     ...WRITE_ERRORS,
-    ...WRITING,
+    ...KEY_WRITE_ERRORS,
     'batch_conflict',
     'text_too_large',
     'metadata_too_large',
@@ -214,12 +199,12 @@ export const changeMemories = endpoint({
   ],
   async handle(request, home: Home) {
     const { call, identity, body, source } = request
-    const moment = momentOf(home)
-    const changes = changesOf(body.operations, source, moment)
+    const context = writeContext(home)
+    const changes = changesOf(body.operations, source, context)
     await spendMore(request, home, changes.length - 1)
     const bound = { maxBytes: bounds.answerBytes, minimal: prefersMinimal(call) }
     const found = await home.costly.run({ client: clientOf(call, home) }, () =>
-      home.store.changeMemories(identity, changes, moment.now, bound),
+      home.store.changeMemories(identity, changes, context.now, bound),
     )
     if (found.outcome === 'unchanged') {
       throwWithoutRoom(found.faults)

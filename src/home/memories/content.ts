@@ -1,4 +1,4 @@
-/** What is said of texts and metadata in bodies, and what they are measured by. */
+/** Schemas and size limits of texts and metadata. */
 import { z } from 'zod'
 import { type ErrorCode, problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'

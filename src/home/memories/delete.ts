@@ -1,4 +1,4 @@
-/** DELETE /api/agents/me/memory: a memory goes; its history stays, and it can be restored. */
+/** DELETE /api/agents/me/memory: deletes a memory; its history is kept, so it can be restored. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { json } from '../../http/call.ts'
@@ -9,11 +9,11 @@ import type { Home } from '../home.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, conflictAnswer, deletedView, makeChange, PRECONDITION } from './answers.ts'
 import { expectedVersion } from './content.ts'
-import { momentOf, type Operation, requireAgreement } from './operation.ts'
+import { type ChangeSpec, requireAgreement, writeContext } from './operation.ts'
 
 const schema = z.strictObject({ key: memoryKey, expectedVersion }).meta({ id: 'MemoryDelete' })
 
-export const remove: Operation<typeof schema> = {
+export const remove: ChangeSpec<typeof schema> = {
   schema,
   change: (sent) => ({ verb: 'delete', ...sent }),
 }
@@ -48,9 +48,9 @@ export const deleteMemory = endpoint({
   errors: [...CHANGE_ERRORS, 'precondition_mismatch', 'memory_not_found'],
   async handle({ call, identity, query }, home: Home) {
     requireAgreement(call, query.expectedVersion)
-    const moment = momentOf(home)
-    const change = remove.change(query, '', moment)
-    const result = await makeChange(home, identity, change, moment.now)
+    const context = writeContext(home)
+    const change = remove.change(query, '', context)
+    const result = await makeChange(home, identity, change, context.now)
     if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
     return json(call, 200, { deleted: deletedView(result) })
   },

@@ -1,4 +1,4 @@
-/** POST /api/agents/me/memory/erase: texts that are to be gone for good. */
+/** POST /api/agents/me/memory/erase: permanently erases texts. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'

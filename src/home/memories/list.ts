@@ -1,4 +1,4 @@
-/** GET /api/agents/me/memories: what the agent keeps, page by page. */
+/** GET /api/agents/me/memories: lists memories, page by page. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
@@ -9,10 +9,10 @@ import type { Identity } from '../../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
-import { prefixOf, READING } from '../reach.ts'
+import { KEY_READ_ERRORS, prefixOf } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
-import { summaryExample, summaryJson, summarySchema } from './summary.ts'
+import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
 
@@ -114,7 +114,7 @@ export const listMemories = endpoint({
       headers: { ETag: 'Identifies the last event of this home, or the content of the page.' },
     },
   },
-  errors: READING,
+  errors: KEY_READ_ERRORS,
   async handle({ call, identity, query }, home: Home) {
     const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
     const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }

@@ -10,8 +10,8 @@ import type { Identity } from '../../store/port/home.ts'
 import type { Memory, MemoryWrite } from '../../store/port/keeping/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
+import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { body } from '../limits.ts'
-import { READING } from '../reach.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
 import {
@@ -23,7 +23,7 @@ import {
   showSaved,
 } from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
-import { type Moment, momentOf } from './operation.ts'
+import { type WriteContext, writeContext } from './operation.ts'
 
 const path = '/api/agents/me/memory'
 
@@ -96,7 +96,7 @@ export const readMemory = endpoint({
       headers: { ETag: 'The version, quoted.' },
     },
   },
-  errors: [...READING, 'memory_not_found', 'version_not_found', 'version_gone'],
+  errors: [...KEY_READ_ERRORS, 'memory_not_found', 'version_not_found', 'version_gone'],
   handle: async ({ call, identity, query: { key, version } }, home: Home) =>
     show(call, await findAt(home, identity, key, version)),
 })
@@ -116,7 +116,7 @@ export const memoryWrite = z
 export const writeOf = (
   { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
   metadata: string,
-  { newId }: Pick<Moment, 'newId'>,
+  { newId }: Pick<WriteContext, 'newId'>,
 ): MemoryWrite => ({ id: newId(), key, text, metadata, expectedVersion })
 
 /** Throws what is too large, `version_conflict` and `memory_quota_reached`. */
@@ -126,9 +126,9 @@ export async function saveMemory(
   sent: Omit<z.output<typeof memoryWrite>, 'metadata'>,
   metadata: string,
 ): Promise<Memory> {
-  const moment = momentOf(home)
-  const write = measured(writeOf(sent, metadata, moment))
-  const written = await home.store.writeMemory(identity, write, moment.now)
+  const context = writeContext(home)
+  const write = measured(writeOf(sent, metadata, context))
+  const written = await home.store.writeMemory(identity, write, context.now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'conflict' || written.outcome === 'over_quota')
     throw faultProblem(written)

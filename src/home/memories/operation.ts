@@ -1,4 +1,4 @@
-/** One kind of change: what is sent for it, alone or in a batch, and what the store is asked for. */
+/** The specification of one kind of change, sent alone or in a batch. */
 import type { z } from 'zod'
 import { problem } from '../../errors.ts'
 import type { Answer, Call } from '../../http/call.ts'
@@ -10,22 +10,22 @@ import type { Home } from '../home.ts'
 import { saveChange, showSaved } from './answers.ts'
 import { measured } from './content.ts'
 
-/** When a change is made, and an id of that time for a memory that it creates. */
-export interface Moment {
+/** The time of a change, and ids for the memories that it creates. */
+export interface WriteContext {
   readonly now: number
   readonly newId: () => string
 }
 
 /** Now. */
-export function momentOf({ clock, random }: Pick<Home, 'clock' | 'random'>): Moment {
+export function writeContext({ clock, random }: Pick<Home, 'clock' | 'random'>): WriteContext {
   const now = clock()
   return { now, newId: () => newId(now, random) }
 }
 
-export interface Operation<Schema extends z.ZodType = z.ZodType> {
+export interface ChangeSpec<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema
   /** `source`: the JSON that was validated, as it was sent. What it holds is yet to be measured. */
-  readonly change: (sent: z.output<Schema>, source: string, moment: Moment) => Change
+  readonly change: (sent: z.output<Schema>, source: string, context: WriteContext) => Change
 }
 
 interface Sent<Body> {
@@ -42,22 +42,22 @@ export function requireAgreement(call: Call, expectedVersion: number | undefined
 
 /** The memory that the operation makes. Throws what is too large, and what the change is refused for. */
 export function saveBy<Schema extends z.ZodType>(
-  { change }: Operation<Schema>,
+  { change }: ChangeSpec<Schema>,
   home: Home,
   identity: Identity,
   sent: z.output<Schema>,
   source: string,
 ): Promise<Memory> {
-  const moment = momentOf(home)
-  return saveChange(home, identity, measured(change(sent, source, moment)), moment.now)
+  const context = writeContext(home)
+  return saveChange(home, identity, measured(change(sent, source, context)), context.now)
 }
 
 /** Answers with the memory that the operation makes. */
 export const saving =
   <Schema extends z.ZodType<{ readonly expectedVersion?: number | undefined }>>(
-    operation: Operation<Schema>,
+    spec: ChangeSpec<Schema>,
   ) =>
   async ({ call, identity, body, source }: Sent<z.output<Schema>>, home: Home): Promise<Answer> => {
     requireAgreement(call, body.expectedVersion)
-    return showSaved(call, await saveBy(operation, home, identity, body, source))
+    return showSaved(call, await saveBy(spec, home, identity, body, source))
   }

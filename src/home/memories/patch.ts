@@ -1,4 +1,4 @@
-/** PATCH /api/agents/me/memory: a part of a memory, under compare-and-swap. */
+/** PATCH /api/agents/me/memory: changes part of a memory, under compare-and-swap. */
 import { z } from 'zod'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { forAgents, noQuery } from '../guards.ts'
@@ -6,7 +6,7 @@ import { body } from '../limits.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
 import { expectedVersion, metadata, metadataIn, text } from './content.ts'
-import { type Operation, saving } from './operation.ts'
+import { type ChangeSpec, saving } from './operation.ts'
 
 const schema = z
   .strictObject({
@@ -20,7 +20,7 @@ const schema = z
   })
   .meta({ id: 'MemoryPatch' })
 
-export const patch: Operation<typeof schema> = {
+export const patch: ChangeSpec<typeof schema> = {
   schema,
   change: ({ key, expectedVersion, text }, source) => ({
     verb: 'patch',

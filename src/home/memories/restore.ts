@@ -8,7 +8,7 @@ import { body } from '../limits.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
 import { expectedVersion } from './content.ts'
-import { type Operation, saving } from './operation.ts'
+import { type ChangeSpec, saving } from './operation.ts'
 
 const schema = z
   .strictObject({
@@ -20,7 +20,7 @@ const schema = z
   })
   .meta({ id: 'MemoryRestore' })
 
-export const restore: Operation<typeof schema> = {
+export const restore: ChangeSpec<typeof schema> = {
   schema,
   change: (sent) => ({ verb: 'restore', ...sent }),
 }

@@ -1,4 +1,4 @@
-/** GET /api/agents/me/memories/search: what the agent knows about something. */
+/** GET /api/agents/me/memories/search: full-text search. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { answer, type Call } from '../../http/call.ts'
@@ -11,10 +11,10 @@ import type { Identity } from '../../store/port/home.ts'
 import type { SearchCursor, SearchHit, SearchQuery } from '../../store/port/keeping/search.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
-import { READING } from '../reach.ts'
+import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
-import { summaryExample, summaryJson, summarySchema } from './summary.ts'
+import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
@@ -142,7 +142,7 @@ export const searchMemories = endpoint({
       },
     },
   },
-  errors: [...READING, 'overloaded'],
+  errors: [...KEY_READ_ERRORS, 'overloaded'],
   async handle({ call, identity, query }, home: Home) {
     const { q, match, prefix = '', limit = DEFAULT_LIMIT, after } = query
     const wanted = { q, prefix, limit, after, all: match === 'all' }

@@ -1,4 +1,4 @@
-/** GET /api/agents/me/memory/versions: what a memory was, and who made it so. */
+/** GET /api/agents/me/memory/versions: the versions of a memory and their authors. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { json } from '../../http/call.ts'
@@ -9,7 +9,7 @@ import { OPERATIONS, type VersionSummary } from '../../store/port/keeping/memori
 import { iso } from '../../time.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
-import { READING } from '../reach.ts'
+import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { author, authorExample, memoryExample, memoryKey, tag } from '../schemas.ts'
 
@@ -93,7 +93,7 @@ export const listVersions = endpoint({
       },
     },
   },
-  errors: [...READING, 'memory_not_found'],
+  errors: [...KEY_READ_ERRORS, 'memory_not_found'],
   async handle({ call, identity, query }, home: Home) {
     const { key, before, limit = DEFAULT_LIMIT } = query
     const found = await findVersions(home, identity, key, { before, limit })

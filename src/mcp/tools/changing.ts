@@ -5,7 +5,7 @@ import { append } from '../../home/memories/append.ts'
 import { metadataIn } from '../../home/memories/content.ts'
 import { deletedSchema, remove } from '../../home/memories/delete.ts'
 import { memoryWrite, saveMemory } from '../../home/memories/memory.ts'
-import { momentOf, saveBy } from '../../home/memories/operation.ts'
+import { saveBy, writeContext } from '../../home/memories/operation.ts'
 import { restore } from '../../home/memories/restore.ts'
 import { memorySchema } from '../../home/schemas.ts'
 import type { Memory } from '../../store/port/keeping/memories.ts'
@@ -71,7 +71,7 @@ export const deleteMemory: Tool<typeof remove.schema> = {
   input: remove.schema,
   output: z.object({ deleted: deletedSchema }),
   async run(sent, { home, identity }) {
-    const moment = momentOf(home)
+    const moment = writeContext(home)
     const change = remove.change(sent, '', moment)
     const result = await makeChange(home, identity, change, moment.now)
     if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)

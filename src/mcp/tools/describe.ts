@@ -1,7 +1,7 @@
 /** The tools as they are listed: prepared once, for every list is the same. */
 import type { Tool as Description } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { simplify } from '../../pipeline/openapi/components.ts'
+import { simplify } from '../../pipeline/openapi.ts'
 import { tools } from './index.ts'
 import type { Tool } from './tool.ts'
 

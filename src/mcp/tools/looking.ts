@@ -1,8 +1,8 @@
 /** The tools that look at many memories: bounded answers, with a way to look on. */
 import { z } from 'zod'
+import { summarySchema } from '../../home/memories/answers.ts'
 import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
 import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home/memories/search.ts'
-import { summarySchema } from '../../home/memories/summary.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { iso } from '../../time.ts'

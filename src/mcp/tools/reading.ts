@@ -1,8 +1,7 @@
 /** The tools that read what is under one key, and what to read first. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { contextOf, DEFAULT_BYTES } from '../../home/context/context.ts'
-import { contextSchema } from '../../home/context/schema.ts'
+import { contextOf, contextSchema, DEFAULT_BYTES } from '../../home/context.ts'
 import { memoryJson } from '../../home/memories/answers.ts'
 import { findAt } from '../../home/memories/memory.ts'
 import { question } from '../../home/memories/search.ts'

@@ -1,8 +1,8 @@
-/** The narrow door of what is open to strangers. */
+/** Guards that put anonymous requests through admission control. */
 import type { AdmissionControl } from '../admission-control.ts'
 import type { Endings, Guard } from '../guard.ts'
 
-/** Waits until the work may begin, so that the home beside it is never starved. */
+/** Waits until the work may start, so that it cannot starve the home. */
 export const admission: Guard<
   { readonly admission: AdmissionControl },
   object,
@@ -14,7 +14,7 @@ export const admission: Guard<
   run: async (_, deps) => ({ leave: await deps.admission.enter() }),
 }
 
-/** The body is read here, so that nobody stands at the door while still sending. */
+/** Reads the body first, so that a slow sender does not occupy a place in the queue. */
 export const received: Guard<unknown, object, void> = {
   name: 'received',
   // Those of the body that the endpoint declares.

@@ -1,10 +1,10 @@
-/** Bearer tokens (RFC 6750): how they may be sent, whom they speak for, and what they may do. */
+/** Bearer tokens (RFC 6750): how they may be sent, whose they are, and what they permit. */
 import { problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
 import type { HomeStore, Identity } from '../../store/port/home.ts'
 import { failAuthentication, type Guarded, showFailures } from '../failures.ts'
 import type { Guard } from '../guard.ts'
-import { hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'
+import { hasExpired, hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'
 import { type Announced, refuseUnspent, type WithBudgets } from './budget.ts'
 
 const SINGLE = ['authorization', 'content-type', 'idempotency-key']
@@ -56,7 +56,7 @@ function tokenOf({ requestHeaders: { authorization } }: Call): string | undefine
 
 type Found = ReturnType<HomeStore['identify']>
 
-/** Whom a token speaks for. One that was never issued is not looked up. */
+/** The identity of a token. A malformed token is not looked up. */
 export const identify = (token: string, tokenHash: string, { store }: WithStore): Found =>
   isWellFormedToken(token) ? store.identify(tokenHash) : undefined
 
@@ -64,10 +64,6 @@ async function refuseWithoutToken(call: Call, deps: Guarded): Promise<never> {
   await showFailures(call, deps)
   throw problem('credentials_missing')
 }
-
-/** Of a named key; no other has an end. */
-export const hasExpired = ({ key }: Identity, now: number): boolean =>
-  key?.expiresAt !== undefined && key.expiresAt <= now
 
 function establish(call: Call, deps: Deps, identity: Identity | undefined) {
   if (!identity) return failAuthentication(call, deps, 'invalid_token')
@@ -77,7 +73,7 @@ function establish(call: Call, deps: Deps, identity: Identity | undefined) {
   return { identity }
 }
 
-/** `find`: whom the token of this call speaks for. */
+/** `find`: the identity of the token of this call. */
 export const bearerBy = <Needed>(
   name: string,
   find: (token: string, tokenHash: string, call: Call, deps: Needed) => Found,
@@ -107,7 +103,7 @@ export const bearer = bearerBy<WithStore>('bearer', (token, tokenHash, _, deps) 
   identify(token, tokenHash, deps),
 )
 
-/** Only the operator's token may pass. */
+/** Admits only the operator token. */
 export const operatorOnly: Guard<WithBudgets, Announced & Identified, void> = {
   name: 'operator-only',
   errors: ['insufficient_scope'],
@@ -118,7 +114,7 @@ export const operatorOnly: Guard<WithBudgets, Announced & Identified, void> = {
   },
 }
 
-/** A paused agent goes no further; its operator does. */
+/** Refuses a paused agent, but not its operator. */
 export const notPaused: Guard<WithBudgets, Announced & Identified, void> = {
   name: 'not-paused',
   errors: ['agent_paused'],

@@ -1,4 +1,4 @@
-/** Budgets of requests: shown on every answer, and spent by what is let in. */
+/** Rate limits: announced on every response, and spent by admitted requests. */
 import { type ErrorCode, type Problem, problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
 import type { Identity } from '../../store/port/home.ts'
@@ -22,13 +22,13 @@ export interface Announced {
   readonly budget: BudgetPolicy
 }
 
-/** Who pays: an operator never spends what its agent has, nor the other way round. */
+/** The key of the budget: an operator and its agent have separate budgets. */
 export const spenderOf = ({ agentId, kind }: Identity): string =>
   kind === 'operator' ? `${agentId} operator` : agentId
 
 const HEADERS = ['RateLimit', 'RateLimit-Policy'] as const
 
-/** Says which budget the request would be counted against, whoever sent it. */
+/** Announces the budget that the request counts against. */
 export const announce = (name: string): Guard<WithBudgets, object, Announced> => ({
   name: 'announce',
   errors: [],
@@ -51,7 +51,7 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
   },
 }
 
-/** Waiting does not help where it is more than the whole budget. */
+/** Waiting does not help if the request needs more than the whole budget. */
 function tooMany(call: Call, state: BudgetState, more: number): Problem {
   showState(call, state)
   const counts = `This counts as ${more + 1} requests, and only ${state.remaining + 1} were left.`
@@ -94,7 +94,7 @@ export async function spendAfter(
   }
 }
 
-/** What is not allowed costs nothing: an agent cannot use up its operator's budget. */
+/** Refuses without spending, so that an agent cannot use up its operator's budget. */
 export async function refuseUnspent(
   { call, budget, identity }: Facts & Announced & Identified,
   { budgets }: WithBudgets,

@@ -15,7 +15,7 @@ export const form = (maxBytes: number): Guard<unknown, object, Sent> => ({
   run: async ({ call }) => ({ sent: await readForm(call, maxBytes) }),
 })
 
-/** From here on a refusal shows the form again, with what was typed and what is wrong about it. */
+/** A refusal after this guard shows the form again, with its input and the errors. */
 export const again = <Needs extends object, Deps>(
   show: (request: Facts & Needs, deps: Deps, refusal: Problem) => Promise<Answer>,
 ): Guard<Deps, Needs, Pick<Endings, 'again'>> => ({

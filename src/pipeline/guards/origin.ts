@@ -1,4 +1,4 @@
-/** Whose pages may ask: of the home, of the gateway, and by a form. */
+/** Origin checks and CORS: for the home, for the gateway, and for forms. */
 import { problem } from '../../errors.ts'
 import { answer, type Call } from '../../http/call.ts'
 import { mayCompress } from '../../http/compress.ts'
@@ -30,7 +30,7 @@ export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   run({ call }, { origins }) {
     checkOrigin(call, origins)
   },
-  /** What a browser asks before it sends a credential across origins. */
+  /** CORS preflight. */
   preflight(call, { origins }, allow) {
     checkOrigin(call, origins)
     const headers = call.responseHeaders
@@ -50,7 +50,7 @@ export function letAllRead({ responseHeaders }: Call): void {
   responseHeaders['Access-Control-Expose-Headers'] = 'ETag, Retry-After, X-Request-Id'
 }
 
-/** CORS for what is open to every origin, without credentials; so it may be compressed too. */
+/** CORS for endpoints open to every origin. They use no credentials, so compression is safe too. */
 export const openToAll: Guard<unknown, object, void> = {
   name: 'open-to-all',
   errors: [],
@@ -94,7 +94,7 @@ function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): bo
 const FOREIGN_FORM =
   'Submit the form from this service’s own page. If you did, the operator of the service must set PUBLIC_URL to its address.'
 
-/** For every request that a page of another site may not make: all that a cookie lets change. */
+/** Refuses requests from pages of other sites, for everything that a cookie permits (CSRF). */
 export const sameSite: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   name: 'same-site',
   errors: ['origin_denied'],

@@ -1,8 +1,8 @@
-/** What holds for the private half as a whole. */
+/** Guards of the whole private half. */
 import { problem } from '../../errors.ts'
 import type { Guard } from '../guard.ts'
 
-/** Nothing of the home is served while its operator has turned it off. */
+/** Refuses every request of the home while HOME_ENABLED is false. */
 export const enabled: Guard<{ readonly enabled: boolean }, object, void> = {
   name: 'enabled',
   errors: ['home_disabled'],
@@ -11,7 +11,7 @@ export const enabled: Guard<{ readonly enabled: boolean }, object, void> = {
   },
 }
 
-/** What is answered from here on is for its reader alone: no cache keeps it. */
+/** Forbids caching of private responses. */
 export const noStore: Guard<unknown, object, void> = {
   name: 'no-store',
   errors: [],

@@ -1,4 +1,4 @@
-/** Who is signed in, and which agents are theirs. */
+/** Sessions, and the agents that belong to the account. */
 import { problem } from '../../errors.ts'
 import type { Session, SessionStore } from '../../store/port/sessions.ts'
 import type { Guard } from '../guard.ts'
@@ -9,7 +9,7 @@ export interface SignedIn {
   readonly session: Session
 }
 
-/** A page sends anybody else to sign in; a form says that they are signed out. */
+/** Without a session, a page redirects to the sign-in, and a form reports `signed_out`. */
 export const session: Guard<WithSessions, object, SignedIn> = {
   name: 'session',
   errors: ['signed_out', 'storage_unavailable'],
@@ -22,7 +22,7 @@ export const session: Guard<WithSessions, object, SignedIn> = {
 
 /** The operator of the agent in the path. */
 export interface OfOwner extends Identified {
-  /** The home's newest event when it was asked: what a page shows is at least as new. */
+  /** The newest event of the home at that moment: the page shows a state at least as new. */
   readonly lastEvent: number
 }
 
@@ -31,8 +31,8 @@ interface OfAgent {
 }
 
 /**
- * The agent in the path is one of the account's; what is done to it is done as its operator.
- * Another account's agent is as absent as one that never was.
+ * The agent in the path must belong to the account; the request then acts as its operator.
+ * For another account's agent the answer is the same as for one that does not exist.
  */
 export const owner: Guard<
   { readonly sessions: Pick<SessionStore, 'identifyOwner'> },

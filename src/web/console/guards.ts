@@ -1,7 +1,6 @@
 /** What stands in front of the operator's pages and forms, in order. */
 import { z } from 'zod'
-import type { BudgetName } from '../../home/limits.ts'
-import { body } from '../../home/limits.ts'
+import { type BudgetName, body } from '../../home/limits.ts'
 import type { Answer } from '../../http/call.ts'
 import { announce, spent } from '../../pipeline/guards/budget.ts'
 import { again, form, type Sent } from '../../pipeline/guards/form.ts'

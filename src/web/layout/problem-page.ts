@@ -1,6 +1,6 @@
 /** Refusals as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
-import { catalogue, type ErrorCode, type Fault, type Problem } from '../../errors.ts'
+import { catalogue, type ErrorCode, type FieldError, type Problem } from '../../errors.ts'
 import { type Answer, type Call, redirect } from '../../http/call.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
@@ -9,7 +9,7 @@ import { type Html, nothing, type Page, showPage } from './page.ts'
 import { AGENTS, agentPath, consolePath, signInFor } from './paths.ts'
 
 /** Each with its place. */
-export const faultList = (faults: readonly Fault[]): Html =>
+export const faultList = (faults: readonly FieldError[]): Html =>
   faults.length > 0
     ? html`<ul>${faults.map(
         ({ pointer, message }) => html`<li><code>${pointer}</code> ${message}</li>`,

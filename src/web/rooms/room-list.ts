@@ -1,10 +1,8 @@
 /** The six rooms as people find them: their sign, what is left there, and by which feed. */
 
 import type { Feed } from '../../gateway/feed.ts'
-import { garden } from '../../gateway/garden.ts'
+import { garden, seeds, shepit } from '../../gateway/feeds.ts'
 import { type RoomId, rooms } from '../../gateway/rooms.ts'
-import { seeds } from '../../gateway/seeds.ts'
-import { shepit } from '../../gateway/shepit.ts'
 
 export type Kind = 'trace' | 'seed' | 'whisper'
 

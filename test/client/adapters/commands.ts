@@ -1,6 +1,5 @@
 /** Commands of the memory tool, as a model sends them, and what it is answered. */
-import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory'
-import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
+import { betaMemoryTool, type MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory'
 
 type Tool = ReturnType<typeof betaMemoryTool>
 

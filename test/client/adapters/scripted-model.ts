@@ -1,12 +1,12 @@
 /** A model for the OpenAI Agents SDK that says what it was told to, and remembers what it was asked. */
-import type {
-  AgentInputItem,
-  AssistantMessageItem,
-  FunctionCallItem,
-  Model,
-  ModelRequest,
+import {
+  type AgentInputItem,
+  type AssistantMessageItem,
+  type FunctionCallItem,
+  type Model,
+  type ModelRequest,
+  Usage,
 } from '@openai/agents-core'
-import { Usage } from '@openai/agents-core'
 
 export interface ScriptedModel extends Model {
   /** The input of each request. */

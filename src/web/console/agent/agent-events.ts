@@ -1,6 +1,6 @@
 /** GET /console/agents/<id>/events: what happens in this home, as it happens, for its pages. */
 import { z } from 'zod'
-import { eventText, position, streamEvents } from '../../../home/stream/stream.ts'
+import { eventText, position, streamEvents } from '../../../home/event-stream.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
 import type { HomeStore } from '../../../store/port/home.ts'

@@ -66,7 +66,7 @@ export const agentsPage = endpoint({
   async handle({ call, session, query }, workspace: Workspace) {
     const { sessions, secure, calls, limits, clock } = workspace
     const now = clock()
-    await calls.settle()
+    await calls.flush()
     const page = { after: query.after, limit: AGENTS_PER_PAGE + 1 }
     const found = await sessions.listAgents(session.accountId, page, dayOf(now))
     const agents = found.slice(0, AGENTS_PER_PAGE)

@@ -31,7 +31,7 @@ interface Seen {
 
 async function look({ identity }: AgentVisit, workspace: Workspace): Promise<Seen> {
   const first = dayOf(workspace.clock()) - DAYS + 1
-  await workspace.calls.settle()
+  await workspace.calls.flush()
   const [seen, some] = await Promise.all([
     workspace.sessions.readActivity(identity, first),
     workspace.store.listMemories(identity, SOME),

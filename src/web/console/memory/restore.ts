@@ -3,7 +3,7 @@
 import type { Problem } from '../../../errors.ts'
 import { saveChange } from '../../../home/memories/answers.ts'
 import { findVersion } from '../../../home/memories/memory.ts'
-import { momentOf } from '../../../home/memories/operation.ts'
+import { writeContext } from '../../../home/memories/operation.ts'
 import { restore } from '../../../home/memories/restore.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -58,7 +58,7 @@ export const restoreForm = endpoint({
   ],
   async handle(visit, workspace: Workspace) {
     const { call, identity, sent } = visit
-    const { now, newId } = momentOf(workspace)
+    const { now, newId } = writeContext(workspace)
     const change = restore.change(requestOf(visit), '', { now, newId })
     const { key } = await saveChange(workspace, identity, change, now)
     return redirect(call, `${memoryIn(identity.agentId, key, listingIn(sent.list))}&saved`)

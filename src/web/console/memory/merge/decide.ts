@@ -1,5 +1,5 @@
 /** What was chosen about each disputed part -> one text and its metadata. */
-import { type Fault, problem } from '../../../../errors.ts'
+import { type FieldError, problem } from '../../../../errors.ts'
 import type { Fields } from '../../../../http/form.ts'
 import { parseStrictJson } from '../../../../http/json.ts'
 import { faultInJson } from '../written.ts'
@@ -59,7 +59,7 @@ function memberValue(
 }
 
 function values<T>(chosen: readonly Chosen<T>[], fieldOf: (at: number) => string) {
-  const faults: Fault[] = []
+  const faults: FieldError[] = []
   const all: T[] = []
   for (const [at, each] of chosen.entries()) {
     if ('value' in each) all.push(each.value)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
-import { scoped } from '../../src/home/scope.ts'
+import { authorizedStore } from '../../src/home/authorized-store.ts'
 import type { HomeStore, Identity } from '../../src/store/port/home.ts'
 import type { HomeEvent } from '../../src/store/port/keeping/events.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
@@ -145,7 +145,7 @@ let home: HomeStore
 let born: StoredAgent
 beforeAll(async () => {
   fixture = await openFixture(embedded)
-  home = scoped(fixture.store(), () => NOON)
+  home = authorizedStore(fixture.store(), () => NOON)
 })
 afterAll(() => fixture.close())
 beforeEach(async () => {
@@ -295,7 +295,7 @@ test('a use is noted at most once a minute, and waited for by nobody', async () 
       return Promise.reject(new Error('the store is full'))
     },
   }
-  const watched = scoped(store, () => now)
+  const watched = authorizedStore(store, () => now)
   for (const at of [0, 1, 59_999, 60_000, 119_999, 120_001, 200_000, 300_000]) {
     now = NOON + at
     expect(watched.identify(key.tokenHash)).toBe(key)

@@ -1,11 +1,11 @@
 /** Passwords of operator accounts: argon2id. */
 import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { problem } from '../../errors.ts'
-import { fields } from '../../fields.ts'
-import { createConcurrencyLimit } from '../../http/limits/concurrency-limit.ts'
-import { createFairQueue } from '../../http/limits/fair-queue.ts'
-import type { Attempt } from '../../pipeline/failures.ts'
+import { problem } from '../errors.ts'
+import { fields } from '../fields.ts'
+import { createConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
+import { createFairQueue } from '../http/limits/fair-queue.ts'
+import type { Attempt } from '../pipeline/failures.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const
 const SALT_BYTES = 16

@@ -1,26 +1,129 @@
-/** GET /api/agents/me/context: what an agent reads first when it wakes. */
+/** GET /api/agents/me/context: what an agent reads first in a session. */
 import { z } from 'zod'
-import { fields } from '../../fields.ts'
-import { answer, type Call } from '../../http/call.ts'
-import type { BudgetState } from '../../pipeline/budgets.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { clientOf } from '../../pipeline/failures.ts'
-import { spenderOf } from '../../pipeline/guards/budget.ts'
-import type { Identity, ProfileAnswer } from '../../store/port/home.ts'
-import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
-import type { SearchHit } from '../../store/port/keeping/search.ts'
-import { forAgents } from '../guards.ts'
-import type { Home } from '../home.ts'
-import { memoryJson } from '../memories/answers.ts'
-import { question } from '../memories/search.ts'
-import { summaryJson } from '../memories/summary.ts'
-import { profileView } from '../profile.ts'
-import { prefixOf } from '../reach.ts'
-import { refusal } from '../refusal.ts'
-import { tag } from '../schemas.ts'
-import { fillFound, searchAbout, sharesOf, stillThere } from './found.ts'
-import { LEAST_SUMMARY, nextToRead, type Room, roomOf } from './room.ts'
-import { contextExample, contextSchema, NEXT } from './schema.ts'
+import { fields } from '../fields.ts'
+import { answer, type Call } from '../http/call.ts'
+import type { BudgetState } from '../pipeline/budgets.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { clientOf } from '../pipeline/failures.ts'
+import { spenderOf } from '../pipeline/guards/budget.ts'
+import type { Identity, ProfileAnswer } from '../store/port/home.ts'
+import type { MemoriesQuery, MemorySummary } from '../store/port/keeping/memories.ts'
+import type { SearchHit } from '../store/port/keeping/search.ts'
+import {
+  BYTES_PER_HIT,
+  fillFound,
+  LEAST_SUMMARY,
+  MOST_HITS,
+  nextToRead,
+  type Room,
+  roomOf,
+  searchAbout,
+  sharesOf,
+  stillThere,
+} from './context-room.ts'
+import { forAgents } from './guards.ts'
+import type { Home } from './home.ts'
+import { prefixOf } from './key-scope.ts'
+import { memoryJson, summaryExample, summaryJson, summarySchema } from './memories/answers.ts'
+import { hitSchema, question } from './memories/search.ts'
+import { profileView } from './profile.ts'
+import { refusal } from './refusal.ts'
+import {
+  countInReach,
+  memoryExample,
+  memorySchema,
+  profileExample,
+  profileSchema,
+  tag,
+} from './schemas.ts'
+
+const quota = z.object({
+  limit: z.int().meta({ description: '0: no limit.' }),
+  left: z.int().nullable().meta({ description: 'null: no limit.' }),
+})
+
+const rate = quota.extend({ resetSeconds: z.int() })
+
+const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string() })
+
+/** What to call next. Parameters in capitals are the agent's to fill in. */
+export const NEXT: readonly z.output<typeof nextCall>[] = [
+  {
+    method: 'GET',
+    path: '/api/agents/me/context?about=TASK',
+    why: 'Before a task: include what you know about it.',
+  },
+  {
+    method: 'GET',
+    path: '/api/agents/me/memories/search?q=QUESTION',
+    why: 'Find what you know about something.',
+  },
+  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory in full.' },
+  {
+    method: 'GET',
+    path: '/api/agents/me/memories?order=changed',
+    why: 'List every memory, including those left out here.',
+  },
+  {
+    method: 'POST',
+    path: '/api/agents/me/memory',
+    why: 'Write a memory. With metadata {"pinned": true} it is included in full in this response.',
+  },
+]
+
+export const contextSchema = z
+  .object({
+    profile: profileSchema
+      .partial({ purpose: true })
+      .meta({ id: 'ContextProfile', description: 'The purpose is omitted if it does not fit.' }),
+    memoryCount: countInReach,
+    limits: z
+      .object({ memories: quota.optional(), bytes: quota.optional() })
+      .extend({ reads: rate, writes: rate })
+      .meta({
+        description:
+          '`memories` and `bytes` are of the whole home, so they are omitted for a key with a prefix.',
+      }),
+    pinned: z.array(memorySchema).meta({
+      description: 'In full, ordered by key: memories with `pinned: true` in their metadata.',
+    }),
+    found: z.array(hitSchema).meta({
+      description:
+        'With `about`: the memories that match it and are not in `pinned`, best first, with the text if it fits, otherwise with a snippet. Empty without `about`.',
+    }),
+    changes: z.array(summarySchema).meta({
+      description: 'The other memories, most recently changed first, without their texts.',
+    }),
+    leftOut: z.object({
+      purpose: z.boolean().meta({ description: 'GET /api/agents/me returns it.' }),
+      pinned: z.int().meta({
+        description:
+          'Pinned memories that are not in `pinned`, among the first 1,000 by key and the first 1 MiB of metadata.',
+      }),
+      found: z.int().meta({
+        description: `Matches that are not shown, among the best: one for each ${BYTES_PER_HIT} of \`bytes\`, at most ${MOST_HITS}.`,
+      }),
+      memories: z.int().meta({ description: 'Memories that are not shown at all.' }),
+    }),
+    next: z.array(nextCall),
+  })
+  .meta({ id: 'Context' })
+
+const contextExample = {
+  profile: profileExample,
+  memoryCount: 2,
+  limits: {
+    memories: { limit: 10_000, left: 9_998 },
+    bytes: { limit: 67_108_864, left: 67_108_700 },
+    reads: { limit: 6_000, left: 5_999, resetSeconds: 60 },
+    writes: { limit: 6_000, left: 6_000, resetSeconds: 60 },
+  },
+  pinned: [{ ...memoryExample, key: 'who.i.am', metadata: { pinned: true } }],
+  found: [{ ...summaryExample, matched: ['tables'], text: 'Step 3 of 7: copy the tables.' }],
+  changes: [],
+  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
+  next: NEXT,
+}
 
 export const DEFAULT_BYTES = 8_000
 const { minBytes, maxBytes } = fields.context
@@ -70,7 +173,7 @@ async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: 
   }
 }
 
-/** What to call next: said in the words of the door that was asked. */
+/** Suggested next calls, in the terms of the interface in use (HTTP or MCP). */
 type Next = readonly object[]
 
 interface Parts {
@@ -92,7 +195,7 @@ const bodyOf = ({ head, pinned, found, changes, leftOut, next }: Parts): string 
   `"found":[${found.join(',')}],"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
   `"next":${JSON.stringify(next)}}`
 
-/** What is there without any memory, the purpose only where there is room for it. */
+/** The response without any memory; the purpose is included only if it fits. */
 function frameOf(found: Profile, limits: object, bytes: number, next: Next) {
   const { memoryCount } = found
   const { purpose, ...profile } = profileView(found.profile)

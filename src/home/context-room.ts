@@ -1,11 +1,67 @@
-/** What a search for the agent's task found, and how it shares the room of a context. */
-import type { Call } from '../../http/call.ts'
-import type { Identity } from '../../store/port/home.ts'
-import type { SearchHit } from '../../store/port/keeping/search.ts'
-import type { Home } from '../home.ts'
-import { hitJson, searchInTurn } from '../memories/search.ts'
-import { refusal } from '../refusal.ts'
-import { bytesIn, type Room } from './room.ts'
+/** How a context shares its bytes: an item is included in full or left out. */
+
+import type { Call } from '../http/call.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { MemorySummary } from '../store/port/keeping/memories.ts'
+import type { SearchHit } from '../store/port/keeping/search.ts'
+import type { Home } from './home.ts'
+import { summaryJson } from './memories/answers.ts'
+import { hitJson, searchInTurn } from './memories/search.ts'
+import { refusal } from './refusal.ts'
+
+export interface Room {
+  /** UTF-8 bytes. */
+  readonly left: () => number
+  /** Reserves the bytes of an item if `keep` bytes remain. False: nothing is reserved. */
+  readonly take: (item: string, keep?: number) => boolean
+}
+
+const SEPARATOR_BYTES = 1
+
+/** Of a list, which an item takes. */
+export const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
+
+export function roomOf(bytes: number): Room {
+  let left = bytes
+  return {
+    left: () => left,
+    take(item, keep = 0) {
+      const size = bytesIn(item)
+      if (size > left - keep) return false
+      left -= size
+      return true
+    },
+  }
+}
+
+/** The least that a memory needs as JSON: escapes only add to it. */
+const leastOf = ({ bytes, metadata, key }: MemorySummary): number =>
+  bytes + Buffer.byteLength(metadata) + key.length
+
+/**
+ * Those next in order that are to be read, as they may all fit, and the rest. What cannot fit any
+ * more is in neither.
+ */
+export function nextToRead(
+  memories: readonly MemorySummary[],
+  left: number,
+): { readonly batch: readonly MemorySummary[]; readonly rest: readonly MemorySummary[] } {
+  const fitting = memories.filter((memory) => leastOf(memory) <= left)
+  let size = 0
+  const end = fitting.findIndex((memory) => {
+    size += leastOf(memory)
+    return size > left
+  })
+  return end < 0
+    ? { batch: fitting, rest: [] }
+    : { batch: fitting.slice(0, end), rest: fitting.slice(end) }
+}
+
+/** What the smallest summary takes: one with the shortest key, and with nothing in its metadata. */
+export const LEAST_SUMMARY = summaryJson({
+  ...{ id: '00000000-0000-0000-0000-000000000000', key: 'k', bytes: 1, metadata: '{}' },
+  ...{ version: 1, createdAt: 0, updatedAt: 0 },
+}).length
 
 /** Of the best hits one is looked at for so many bytes of the context: a short memory takes them. */
 export const BYTES_PER_HIT = 400
@@ -59,7 +115,7 @@ export async function stillThere(
 
 const sum = (sizes: readonly number[]): number => sizes.reduce((a, b) => a + b, 0)
 
-export interface Shares {
+interface Shares {
   /** Bytes that pinned memories leave to what was found, and to changes. */
   readonly found: number
   /** Bytes that what was found leaves to changes. */

@@ -1,14 +1,48 @@
-/** The log's lines of requests: from an allow-list of fields, each of them short, and not too many. */
+/** The request log: a few short fields from an allow-list, with sampling. */
 import { type Logger, stdSerializers } from 'pino'
-import { Problem } from '../../errors.ts'
-import type { Call } from '../../http/call.ts'
-import { StoreUnavailable } from '../../store/port/errors.ts'
-import { type Kind, type Sample, sampling } from './sample.ts'
+import { Problem } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import { StoreUnavailable } from '../store/port/errors.ts'
+
+export interface Sample {
+  /** Lines of one kind that are written in a window. */
+  readonly lines: number
+  readonly windowMs: number
+}
+
+export interface Kind {
+  readonly [name: string]: string | number
+}
+
+/**
+ * Whether a line of this kind is still to be written. `sum` is told at the end of the window of
+ * those that were not. The kinds must be few: each is remembered for a window.
+ */
+export function sampling(
+  { lines, windowMs }: Sample,
+  sum: (kind: Kind, unwritten: number) => void,
+): (kind: Kind) => boolean {
+  const seen = new Map<string, { kind: Kind; count: number }>()
+
+  function turn(): void {
+    for (const { kind, count } of seen.values()) if (count > lines) sum(kind, count - lines)
+    seen.clear()
+  }
+
+  return (kind) => {
+    const name = Object.values(kind).join(' ')
+    if (seen.size === 0) setTimeout(turn, windowMs).unref()
+    const found = seen.get(name) ?? { kind, count: 0 }
+    seen.set(name, found)
+    found.count++
+    return found.count <= lines
+  }
+}
 
 /** The only notes of a call that are written. Never headers, bodies, addresses or whole tokens. */
 const ALLOWED = ['code', 'reason', 'agent', 'token', 'as'] as const
 
-/** What a stranger can cause again and again must not fill the disk. */
+/** Anonymous callers must not be able to fill the disk with log lines. */
 const SAMPLE: Sample = { lines: 10, windowMs: 1_000 }
 
 const MOST_REASON_CHARS = 300
@@ -24,7 +58,7 @@ const picked = ({ notes }: Call) => {
 const isExpected = (error: unknown): boolean =>
   error instanceof StoreUnavailable || (error instanceof Problem && error.status === 503)
 
-/** What an error and its causes say, in one line. */
+/** The messages of an error and its causes, in one line. */
 function reasonOf(error: unknown): string {
   const messages: string[] = []
   for (let at = error; at instanceof Error && messages.length < 4; at = at.cause) {
@@ -33,7 +67,7 @@ function reasonOf(error: unknown): string {
   return messages.join(': ').slice(0, MOST_REASON_CHARS)
 }
 
-/** An error as it is written, without what a driver hangs on it. */
+/** An error as it is logged, without the extra properties that drivers attach. */
 function told(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error).slice(0, MOST_REASON_CHARS) }
   const { type, message, stack } = stdSerializers.err(error)
@@ -44,7 +78,7 @@ function told(error: unknown): object {
   }
 }
 
-export interface RequestLog {
+interface RequestLog {
   /** Refusals are worth a line; successes only when LOG_LEVEL is debug. */
   readonly ended: (call: Call, route: string, status: number, durationMs: number) => void
   /** The cause of a 5xx, which its caller is not told. */

@@ -1,12 +1,12 @@
-/** GET /api/resonance/stream: everything as it arrives, as server-sent events. */
+/** GET /api/resonance/stream: new entries as server-sent events. */
 import { z } from 'zod'
-import { problem } from '../../errors.ts'
-import { clientKey } from '../../http/address.ts'
-import { answer, type Call, type TextStream } from '../../http/call.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import type { Gateway } from '../gateway.ts'
-import { anyQuery, forReaders } from '../guards.ts'
-import { entryId, NOTICE, tag } from '../schemas.ts'
+import { problem } from '../errors.ts'
+import { clientKey } from '../http/address.ts'
+import { answer, type Call, type TextStream } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import type { Gateway } from './gateway.ts'
+import { anyQuery, forReaders } from './guards.ts'
+import { entryId, NOTICE, tag } from './schemas.ts'
 
 const RECONNECT_MS = 3_000
 

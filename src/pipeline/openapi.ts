@@ -1,14 +1,84 @@
 /** Endpoint declarations -> the OpenAPI 3.1 document. */
-import type { z } from 'zod'
-import { catalogue, type ErrorCode } from '../../errors.ts'
-import type { Documented, Endpoint } from '../endpoint.ts'
-import type { ResponseHeader } from '../headers.ts'
-import { problemSchema } from '../problem.ts'
-import { type Components, createComponents } from './components.ts'
+import { z } from 'zod'
+import { catalogue, type ErrorCode } from '../errors.ts'
+import type { Documented, Endpoint } from './endpoint.ts'
+import { type ResponseHeader, responseHeaders } from './guard.ts'
+import { problemExample, problemSchema } from './problem.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+interface Converted {
+  readonly zodSchema: z.core.$ZodTypes
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema
+}
+
+/** A response schema lists properties without excluding future ones. */
+function leaveOpen({ zodSchema, jsonSchema }: Converted): void {
+  const { def } = zodSchema._zod
+  if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties
+}
+
+/** Omits what is always true of JSON. */
+function leaveOut({ jsonSchema }: Converted): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
+    delete jsonSchema.minimum
+    delete jsonSchema.maximum
+  }
+  delete jsonSchema.propertyNames
+}
+
+const referring = (schema: unknown): Json =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
+
+const sorted = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
+  Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+const exampleOf = (code: ErrorCode) => ({
+  summary: catalogue[code].title,
+  value: problemExample(code),
+})
+
+/** What schemas leave unsaid when they are published. */
+export function simplify(converted: Converted): void {
+  leaveOpen(converted)
+  leaveOut(converted)
+}
+
+interface Components {
+  /** The schema, or a reference to it where it has an id. */
+  readonly schema: (schema: z.ZodType, io: 'input' | 'output') => Json
+  readonly header: (name: ResponseHeader) => Json
+  /** What a refusal looks like. */
+  readonly example: (code: ErrorCode) => Json
+  readonly all: () => Json
+}
+
+function createComponents(): Components {
+  const schemas = new Map<string, Json>()
+  const headers = new Map<string, Json>()
+  const examples = new Map<string, Json>()
+  return {
+    schema(schema, io) {
+      const options = { io, unrepresentable: 'any', override: simplify } as const
+      const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, options)
+      for (const [id, named] of Object.entries($defs)) schemas.set(id, referring(named))
+      return referring(own)
+    },
+    header(name) {
+      headers.set(name, { description: responseHeaders[name], schema: { type: 'string' } })
+      return { $ref: `#/components/headers/${name}` }
+    },
+    example(code) {
+      examples.set(code, exampleOf(code))
+      return { $ref: `#/components/examples/${code}` }
+    },
+    all: () => ({ schemas: sorted(schemas), headers: sorted(headers), examples: sorted(examples) }),
+  }
+}
 
 type Described = Endpoint<never>
 
-/** What any operation may answer, whatever it declares. */
+/** Errors that every operation can return. */
 export const ANYWHERE = ['malformed_request', 'internal'] as const
 
 const EVERY_ANSWER: readonly ResponseHeader[] = ['X-Request-Id', 'X-Content-Type-Options']
@@ -55,13 +125,8 @@ function success(components: Components, endpoint: Described, status: number, an
 
 function failure(components: Components, endpoint: Described, codes: readonly ErrorCode[]) {
   const status: number = catalogue[codes[0] ?? 'internal'].status
-  const { schema = problemSchema, headers, example } = endpoint.answers?.[status] ?? {}
-  const examples = Object.fromEntries(
-    codes.map((code) => [
-      code,
-      example ? { summary: catalogue[code].title, value: example } : components.example(code),
-    ]),
-  )
+  const { schema = problemSchema, headers } = endpoint.answers?.[status] ?? {}
+  const examples = Object.fromEntries(codes.map((code) => [code, components.example(code)]))
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}`).join('; '),
     headers: headersOf(components, endpoint, status, headers),
@@ -111,7 +176,7 @@ function requestBodyOf(components: Components, { body, upload }: Described) {
   return { requestBody: { required: true, content } }
 }
 
-/** The narrowest of its guards says which credentials pass. */
+/** The last guard with a security requirement is the strictest. */
 const securityOf = ({ guards }: Described) =>
   (guards.findLast(({ security }) => security)?.security ?? []).map((name) => ({ [name]: [] }))
 
@@ -146,7 +211,7 @@ function pathsOf(components: Components, endpoints: readonly Described[]) {
   )
 }
 
-export interface ApiDescription {
+interface ApiDescription {
   readonly title: string
   readonly version: string
   readonly description: string

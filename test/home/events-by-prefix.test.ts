@@ -1,7 +1,7 @@
 /** What a key with a prefix sees of a long log, and how much of the log is looked at for it. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createEventsInReach } from '../../src/home/events-in-reach.ts'
+import { createEventsByPrefix } from '../../src/home/events-by-prefix.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { HomeStore, Identity } from '../../src/store/port/home.ts'
 import { type EventStore, ROWS_PER_LOOK } from '../../src/store/port/keeping/events.ts'
@@ -55,7 +55,7 @@ describe.each(engines)('the events that a key with a prefix sees on $name', (eng
   /** The rows that each look went through. */
   function counted(eventsAfter: EventStore['eventsAfter'] = fixture.store().eventsAfter) {
     const looks: number[] = []
-    const ask = createEventsInReach(async (...asked) => {
+    const ask = createEventsByPrefix(async (...asked) => {
       const found = await eventsAfter(...asked)
       if (found.outcome === 'events') looks.push(found.looked)
       return found

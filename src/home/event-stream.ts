@@ -1,20 +1,20 @@
-/** GET /api/agents/me/events/stream: what happens in this home, as it happens. */
+/** GET /api/agents/me/events/stream: the events of a home as server-sent events. */
 import { z } from 'zod'
-import { Problem, problem } from '../../errors.ts'
-import { clientKey } from '../../http/address.ts'
-import { type Answer, answer, type Call, type TextStream } from '../../http/call.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { spenderOf } from '../../pipeline/guards/budget.ts'
-import { queryInteger } from '../../pipeline/schemas.ts'
-import { StoreUnavailable } from '../../store/port/errors.ts'
-import type { Identity } from '../../store/port/home.ts'
-import { type HomeEvent, ROWS_PER_LOOK } from '../../store/port/keeping/events.ts'
-import { eventView, type Missed, missedAfter } from '../events.ts'
-import { forAgents } from '../guards.ts'
-import type { Home } from '../home.ts'
-import { refusal } from '../refusal.ts'
-import { authorExample, memoryExample, tag } from '../schemas.ts'
-import type { Follower, Turn } from './follower.ts'
+import { Problem, problem } from '../errors.ts'
+import { clientKey } from '../http/address.ts'
+import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { spenderOf } from '../pipeline/guards/budget.ts'
+import { queryInteger } from '../pipeline/schemas.ts'
+import { StoreUnavailable } from '../store/port/errors.ts'
+import type { Identity } from '../store/port/home.ts'
+import { type HomeEvent, ROWS_PER_LOOK } from '../store/port/keeping/events.ts'
+import { eventView, type Missed, missedAfter } from './events.ts'
+import { forAgents } from './guards.ts'
+import type { Home } from './home.ts'
+import { refusal } from './refusal.ts'
+import { authorExample, memoryExample, tag } from './schemas.ts'
+import type { Follower, Turn } from './subscriptions.ts'
 
 const RECONNECT_MS = 3_000
 
@@ -52,11 +52,11 @@ const missedText = ({ after, first }: Missed): string =>
 const endText = ({ code, message }: Problem): string =>
   `event: end\ndata: ${JSON.stringify({ code, detail: message })}\n\n`
 
-/** How what happens is told to whoever follows. */
-export interface Voice {
+/** Encodes events for a subscriber. */
+export interface EventEncoder {
   readonly opening: string | Promise<string>
   /** What happened, after what was missed; empty where nothing of it is to be told. */
-  readonly say: (
+  readonly encode: (
     events: readonly HomeEvent[],
     missed: Missed | undefined,
   ) => string | Promise<string>
@@ -66,9 +66,9 @@ export interface Voice {
 
 type Told = (event: HomeEvent) => string
 
-const serverSentEvents = (opening: string, told: Told): Voice => ({
+const serverSentEvents = (opening: string, told: Told): EventEncoder => ({
   opening,
-  say: (events, missed) => (missed ? missedText(missed) : '') + events.map(told).join(''),
+  encode: (events, missed) => (missed ? missedText(missed) : '') + events.map(told).join(''),
   end: endText,
 })
 
@@ -133,9 +133,9 @@ async function* following(
   identity: Identity,
   { next }: Follower,
   start: Start,
-  voice: Voice,
+  encoder: EventEncoder,
 ): AsyncGenerator<string> {
-  yield voice.opening
+  yield encoder.opening
   const pay = paying(home, identity)
   /** The log was looked through up to `at`; `shown`: the last id that the client knows. */
   let { at, shown } = start
@@ -146,7 +146,7 @@ async function* following(
     let more = false
     if (turn === 'look') {
       const found = await lookIfAnswered(home, identity, at)
-      text = found ? await voice.say(found.events, missedAfter(shown, found)) : ''
+      text = found ? await encoder.encode(found.events, missedAfter(shown, found)) : ''
       shown = found?.events.at(-1)?.id ?? Math.min(shown, found?.newest ?? shown)
       at = found?.reached ?? at
       seen = found?.last ?? NOT_SEEN
@@ -164,7 +164,7 @@ async function* following(
 /** Ends as a whole answer, with the reason, when it may be read no longer. */
 async function* untilRefused(
   pieces: AsyncIterable<string>,
-  { end }: Voice,
+  { end }: EventEncoder,
 ): AsyncGenerator<string> {
   try {
     yield* pieces
@@ -179,13 +179,13 @@ export function follow(
   home: Home,
   identity: Identity,
   start: Start,
-  voice: Voice,
+  encoder: EventEncoder,
 ): TextStream {
   const letGo = home.streams.take(clientKey(call, home.trustedProxies))
   if (!letGo) throw problem('too_many_streams')
-  const follower = home.watch.follow(identity)
+  const follower = home.subscriptions.follow(identity)
   return {
-    pieces: untilRefused(following(home, identity, follower, start, voice), voice),
+    pieces: untilRefused(following(home, identity, follower, start, encoder), encoder),
     close() {
       follower.leave()
       letGo()
@@ -208,8 +208,8 @@ export async function streamEvents(
   const isAhead = after !== undefined && after > now.shown
   const start = after === undefined || isAhead ? now : { shown: after, at: after }
   const missed = isAhead ? missedText({ after, first: now.shown + 1 }) : ''
-  const voice = serverSentEvents(opening(start.shown) + missed, told)
-  const stream = follow(call, home, identity, start, voice)
+  const encoder = serverSentEvents(opening(start.shown) + missed, told)
+  const stream = follow(call, home, identity, start, encoder)
   call.responseHeaders['X-Accel-Buffering'] = 'no'
   return answer(call, 200, stream, 'text/event-stream')
 }

@@ -1,12 +1,12 @@
 /**
- * Who may do what, decided in one place: handlers are given this store, whose every verb asks first
- * what the identity may do. A new verb of the port does not compile before its right is told here.
+ * Authorization in one place: handlers receive this store, in which every verb first checks the
+ * rights of the identity. A new verb of the port does not compile until its right is declared here.
  */
 import { type Problem, problem } from '../errors.ts'
-import { hasExpired } from '../pipeline/guards/bearer.ts'
+import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
-import { createEventsInReach } from './events-in-reach.ts'
-import { noteUses } from './keys/uses.ts'
+import { type KeyStore, USE_MS } from '../store/port/keys.ts'
+import { createEventsByPrefix } from './events-by-prefix.ts'
 import {
   changesRefused,
   listRefused,
@@ -14,7 +14,23 @@ import {
   prefixOf,
   readingRefused,
   writingRefused,
-} from './reach.ts'
+} from './key-scope.ts'
+
+/** Keys that are remembered; what is forgotten is noted once more, and the store knows better. */
+const MOST_KEYS = 10_000
+
+function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
+  const noted = new Map<string, number>()
+  return (identity: Identity): void => {
+    const { tokenHash } = identity
+    const now = clock()
+    if (now - (noted.get(tokenHash) ?? Number.NEGATIVE_INFINITY) < USE_MS) return
+    if (noted.size >= MOST_KEYS) noted.clear()
+    noted.set(tokenHash, now)
+    // A use that could not be written down fails no request.
+    store.noteUse(identity, now).catch(() => undefined)
+  }
+}
 
 type Refusal = Problem | undefined
 
@@ -22,11 +38,11 @@ type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Ar
 
 const anybody = (): Refusal => undefined
 
-/** Agents and their named keys have no say in what their operator controls. */
+/** Agents and their named keys may not use the operator's controls. */
 const operators = ({ kind }: Identity): Refusal =>
   kind === 'operator' ? undefined : problem('insufficient_scope')
 
-/** A stream may outlive its key, so expiry is asked here too. */
+/** A stream may outlive its key, so expiry is checked here too. */
 const allowing =
   (clock: () => number) =>
   <Args extends readonly unknown[], T>(
@@ -56,10 +72,10 @@ const forOperators = (store: HomeStore, allowed: Allow) => ({
 })
 
 /** `clock`: milliseconds since the epoch. */
-export function scoped(store: HomeStore, clock: () => number): HomeStore {
+export function authorizedStore(store: HomeStore, clock: () => number): HomeStore {
   const noteUse = noteUses(store, clock)
   const allowed = allowing(clock)
-  const eventsInReach = createEventsInReach(store.eventsAfter)
+  const eventsByPrefix = createEventsByPrefix(store.eventsAfter)
 
   function used(identity: Identity | undefined): Identity | undefined {
     if (identity?.key && !hasExpired(identity, clock())) noteUse(identity)
@@ -86,7 +102,7 @@ export function scoped(store: HomeStore, clock: () => number): HomeStore {
     eventsAfter: allowed(anybody, (identity, id, limit) =>
       prefixOf(identity) === ''
         ? store.eventsAfter(identity, id, limit)
-        : eventsInReach(identity, id, limit),
+        : eventsByPrefix(identity, id, limit),
     ),
     exportMemories: allowed(anybody, (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),

@@ -1,29 +1,24 @@
-/** What agents ask for, counted by the day, and written down now and then for their operators. */
-import type { Problem } from '../../errors.ts'
-import type { Call } from '../../http/call.ts'
-import {
-  type ActivityStore,
-  type Calls,
-  type CountedCalls,
-  dayOf,
-} from '../../store/port/activity.ts'
-import type { Hooks } from '../routes.ts'
+/** Calls of agents, counted by day and periodically stored, for display to their operators. */
+import type { Problem } from '../errors.ts'
+import type { Call } from '../http/call.ts'
+import { type ActivityStore, type Calls, type CountedCalls, dayOf } from '../store/port/activity.ts'
+import type { Hooks } from './routes.ts'
 
 export interface AgentCalls {
-  /** The hooks, which count each request of an agent on their way. */
+  /** Wraps the hooks so that they count the requests of agents. */
   readonly noting: (hooks: Hooks) => Hooks
-  /** Writes down what was counted; done by itself while there is something. Never rejects. */
-  readonly settle: () => Promise<void>
+  /** Stores the counts; also runs on a timer. Never rejects. */
+  readonly flush: () => Promise<void>
 }
 
-const SETTLE_MS = 10_000
+const FLUSH_MS = 10_000
 
-/** Written down together. */
+/** Rows per store call. */
 const BATCH = 500
 
 const MISSING = new Set([404, 410])
 
-/** Undefined: seen, and nothing more. A write that was saved is counted by the store. */
+/** Undefined: not counted here. The store counts successful writes. */
 function kindOf({ method, notes }: Call, answered: number): keyof Calls | undefined {
   const status = Number(notes.refused ?? answered)
   if (status === 409) return 'conflicts'
@@ -55,7 +50,7 @@ export function countAgentCalls(
   function begin(agent: string, day: number): Counting {
     const before = counted.get(agent)
     if (before) over.push(before)
-    else if (counted.size === 0) setTimeout(settle, SETTLE_MS).unref()
+    else if (counted.size === 0) setTimeout(flush, FLUSH_MS).unref()
     const entry = { agentId: agent, day, reads: 0, conflicts: 0, refusals: 0, seenAt: 0 }
     counted.set(agent, entry)
     return entry
@@ -80,7 +75,7 @@ export function countAgentCalls(
     }
   }
 
-  function settle(): Promise<void> {
+  function flush(): Promise<void> {
     const entries = [...over, ...counted.values()]
     over = []
     counted = new Map()
@@ -89,7 +84,7 @@ export function countAgentCalls(
   }
 
   return {
-    settle,
+    flush,
     noting: (hooks) => ({
       ...hooks,
       observe(call, route, status, durationMs) {

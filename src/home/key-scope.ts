@@ -1,12 +1,12 @@
-/** What of a home a named key reaches: the memories under its prefix. */
+/** The scope of a named key: the memories under its prefix. */
 import { type Problem, problem } from '../errors.ts'
 import type { Identity } from '../store/port/home.ts'
 import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
 import type { KeyBounds } from '../store/port/keys.ts'
 
 /** Why a named key may be refused by what reads memories, and by what changes them. */
-export const READING = ['key_out_of_reach'] as const
-export const WRITING = ['key_out_of_reach', 'key_read_only'] as const
+export const KEY_READ_ERRORS = ['key_out_of_reach'] as const
+export const KEY_WRITE_ERRORS = ['key_out_of_reach', 'key_read_only'] as const
 
 const outOfReach = ({ prefix }: KeyBounds): Problem =>
   problem('key_out_of_reach', {

@@ -11,7 +11,7 @@ import {
   type HomeEvent,
   ROWS_PER_LOOK,
 } from '../store/port/keeping/events.ts'
-import { prefixOf } from './reach.ts'
+import { prefixOf } from './key-scope.ts'
 
 /** A name that is out of reach is left out. */
 function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
@@ -93,7 +93,7 @@ function oneAtATime<T>() {
   }
 }
 
-export function createEventsInReach(
+export function createEventsByPrefix(
   eventsAfter: EventStore['eventsAfter'],
 ): (identity: Identity, id: number, limit: number) => Promise<EventsAnswer> {
   const remembered = new Map<string, Known>()

@@ -1,8 +1,7 @@
-/**
- * The passwords of at least 12 characters that lists of leaked passwords hold most often. Shorter
- * ones cannot be chosen at all. Compared in lower case.
- */
-export const commonPasswords: ReadonlySet<string> = new Set(
+/** Refuses easily guessed passwords. `fields.ts` states the rule. */
+import { lazily } from '../lazily.ts'
+
+const commonPasswords: ReadonlySet<string> = new Set(
   `1234567890123 123456789012 1234567891011 123456789123 12345678910 012345678910 123123123123
    123456123456 1234567890987654321 1234554321 12345qwert12345 123456qwerty 123456654321
    111111111111 000000000000 aaaaaaaaaaaa 999999999999 112233445566 121212121212 147258369147
@@ -29,3 +28,71 @@ export const commonPasswords: ReadonlySet<string> = new Set(
    secretpassword secret123456 starwars1234 minecraft123 pokemon12345 liverpool123 manchester1
    manchesterunited leedsunited1 charlie12345 michael12345 jennifer1234`.split(/\s+/),
 )
+
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+}
+
+/** A word without its case, the digits and signs around it, and look-alikes in it. */
+export const wordOf = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/^\P{L}+/u, '')
+    .replace(/\P{L}+$/u, '')
+    .replace(/[013457@$!]/g, (sign) => LOOK_ALIKES[sign] ?? sign)
+
+/** One or two letters are in too many passwords to be anybody's word. */
+const SHORTEST_WORD = 3
+
+const commonWords = lazily(
+  () => new Set([...commonPasswords].map(wordOf).filter((word) => word.length >= SHORTEST_WORD)),
+)
+
+const DIGITS = '0123456789'.repeat(14)
+const RUNS = [DIGITS, [...DIGITS].toReversed().join('')]
+
+function isCommon(password: string): boolean {
+  const lower = password.toLowerCase()
+  return (
+    commonPasswords.has(lower) ||
+    commonWords().has(wordOf(password)) ||
+    new Set(lower).size === 1 ||
+    RUNS.some((run) => run.includes(password))
+  )
+}
+
+const lettersOf = (text: string): string => wordOf(text).replace(/\P{L}/gu, '')
+
+const serviceWords = lazily(
+  () => new Set(['agent home', 'resonance', 'resonance gateway'].map(lettersOf)),
+)
+
+function isOwn(password: string, email: string): boolean {
+  const [name = ''] = email.split('@')
+  const letters = lettersOf(password)
+  return [email, name].some(
+    (own) =>
+      own === password.toLowerCase() ||
+      (letters.length >= SHORTEST_WORD && lettersOf(own) === letters),
+  )
+}
+
+/** Why nobody may choose this password with this e-mail address; undefined when they may. */
+export function whyGuessable(password: string, email: string): string | undefined {
+  if (isCommon(password)) {
+    return 'is one of the most common passwords, perhaps with digits or signs around it; choose another'
+  }
+  if (isOwn(password, email)) return 'is the e-mail address or part of it; choose another'
+  return serviceWords().has(lettersOf(password))
+    ? 'is the name of this service; choose another'
+    : undefined
+}

@@ -1,0 +1,237 @@
+/**
+ * New entries as they arrive. One poll of the store serves all listeners from a shared buffer; a
+ * listener that falls behind reads from the store itself. Polling also finds what other processes
+ * stored.
+ */
+import type { Entry, GatewayStore } from '../store/port/gateway.ts'
+import { NOTICE } from './schemas.ts'
+import { showAny } from './view.ts'
+
+const MAX_CHARS = 1_048_576
+
+export interface Event {
+  readonly id: string
+  readonly text: string
+}
+
+export const eventOf = (entry: Entry): Event => {
+  const shown = showAny(entry)
+  const { id } = entry
+  const data = JSON.stringify({ notice: NOTICE, ...shown })
+  return { id, text: `id: ${id}\nevent: ${shown.kind}\ndata: ${data}\n\n` }
+}
+
+export interface Recent {
+  /** Every event after this id is here; earlier ones are not. */
+  readonly floor: () => string
+  readonly newest: () => string
+  readonly beginAt: (id: string) => void
+  readonly add: (events: readonly Event[]) => void
+  /** The next events after this id: none after the one with which they reach `maxChars`. */
+  readonly since: (id: string, maxChars: number) => readonly Event[]
+}
+
+function createRecent(): Recent {
+  let events: Event[] = []
+  let chars = 0
+  let floor = ''
+  return {
+    floor: () => floor,
+    newest: () => events.at(-1)?.id ?? floor,
+    beginAt(id) {
+      events = []
+      chars = 0
+      floor = id
+    },
+    add(found) {
+      events.push(...found)
+      for (const { text } of found) chars += text.length
+      while (chars > MAX_CHARS) {
+        const oldest = events.shift()
+        if (!oldest) return
+        chars -= oldest.text.length
+        floor = oldest.id
+      }
+    },
+    since(id, maxChars) {
+      const first = events.findLastIndex((event) => event.id <= id) + 1
+      let end = first
+      for (let left = maxChars; left > 0 && end < events.length; end++) {
+        left -= events[end]?.text.length ?? 0
+      }
+      return events.slice(first, end)
+    },
+  }
+}
+
+/** Asked while it runs, it runs once more; what one turn of the event loop asks is one run. */
+export function coalesce(work: () => Promise<void>): () => void {
+  let running = false
+  let again = false
+
+  async function runWhileAsked(): Promise<void> {
+    try {
+      while (again) {
+        again = false
+        await work()
+      }
+    } catch {
+      // The store is not available now. The next run finds what this one would have found.
+    } finally {
+      running = false
+    }
+  }
+
+  return () => {
+    again = true
+    if (running) return
+    running = true
+    setImmediate(() => void runWhileAsked())
+  }
+}
+
+export interface StreamTimings {
+  /** Between two looks at the store when nobody here left anything. */
+  readonly pollMs: number
+  readonly heartbeatMs: number
+  readonly maxListeners: number
+}
+
+export const streamTimings: StreamTimings = {
+  pollMs: 1_000,
+  heartbeatMs: 15_000,
+  maxListeners: 4_000,
+}
+
+/**
+ * Read and sent at once: little enough for many stalled readers to hold as much each. A long event
+ * ends its batch; short ones go together, for a write costs more than the event in it.
+ */
+const BATCH_ENTRIES = 100
+const BATCH_BYTES = 32_768
+
+const HEARTBEAT = ':\n\n'
+
+export interface Listener {
+  readonly events: AsyncIterable<string>
+  readonly leave: () => void
+}
+
+export interface Broadcast {
+  readonly full: () => boolean
+  /** What arrives after this entry, and a heartbeat where nothing does. */
+  readonly follow: (after: string) => Listener
+  /** Something was left here: look at once. */
+  readonly lookAgain: () => void
+  /** Ends every stream, for good. */
+  readonly close: () => void
+}
+
+/** What all listeners wait for. */
+function createPulse() {
+  let beats = 0
+  let next = Promise.withResolvers<void>()
+  const wake = () => {
+    next.resolve()
+    next = Promise.withResolvers()
+  }
+  return {
+    wake,
+    next: () => next.promise,
+    beats: () => beats,
+    beat() {
+      beats++
+      wake()
+    },
+  }
+}
+
+/** Looks at the store for as long as anybody listens. */
+function createPoller(store: GatewayStore, timings: StreamTimings) {
+  const recent = createRecent()
+  const pulse = createPulse()
+  let begun: Promise<void> | undefined
+  let watching = false
+  let timers: NodeJS.Timeout[] = []
+
+  const readAfter = async (id: string): Promise<readonly Event[]> =>
+    (await store.entriesAfter(id, BATCH_ENTRIES, BATCH_BYTES)).map(eventOf)
+
+  const look = coalesce(async () => {
+    for (;;) {
+      const found = await readAfter(recent.newest())
+      if (found.length === 0) return
+      recent.add(found)
+      pulse.wake()
+    }
+  })
+  const lookAgain = () => {
+    if (watching) look()
+  }
+
+  async function begin(): Promise<void> {
+    timers = [setInterval(lookAgain, timings.pollMs), setInterval(pulse.beat, timings.heartbeatMs)]
+    recent.beginAt(await store.lastArrival())
+    watching = begun !== undefined
+  }
+
+  return {
+    pulse,
+    lookAgain,
+    begin() {
+      begun ??= begin()
+      return begun
+    },
+    end() {
+      for (const timer of timers) clearInterval(timer)
+      begun = undefined
+      watching = false
+      // Those who left and still wait for what arrives.
+      pulse.wake()
+    },
+    eventsAfter: async (id: string): Promise<readonly Event[]> =>
+      id >= recent.floor() ? recent.since(id, BATCH_BYTES) : readAfter(id),
+  }
+}
+
+export function createBroadcast(store: GatewayStore, timings: StreamTimings): Broadcast {
+  const poller = createPoller(store, timings)
+  const { pulse } = poller
+  const listeners = new Set<symbol>()
+  let closed = false
+
+  async function* listen(listener: symbol, after: string): AsyncGenerator<string> {
+    await poller.begin()
+    let position = after
+    let heard = pulse.beats()
+    while (!closed && listeners.has(listener)) {
+      const next = pulse.next()
+      const events = await poller.eventsAfter(position)
+      if (events.length === 0 && heard === pulse.beats()) await next
+      else {
+        position = events.at(-1)?.id ?? position
+        heard = pulse.beats()
+        yield events.map(({ text }) => text).join('') || HEARTBEAT
+      }
+    }
+  }
+
+  return {
+    full: () => closed || listeners.size >= timings.maxListeners,
+    follow(after) {
+      const listener = Symbol()
+      listeners.add(listener)
+      return {
+        events: listen(listener, after),
+        leave() {
+          if (listeners.delete(listener) && listeners.size === 0) poller.end()
+        },
+      }
+    },
+    lookAgain: poller.lookAgain,
+    close() {
+      closed = true
+      poller.end()
+    },
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Subscriptions to a home's events. Changes by this process wake subscribers at once; changes by
+ * other processes are found by one poll a second for all of them. An idle subscriber costs no query.
+ */
+import { hasExpired } from '../pipeline/tokens.ts'
+import type { HomeStore, Identity } from '../store/port/home.ts'
+import type { EventStore } from '../store/port/keeping/events.ts'
+
+/** Why a wait is over: there may be something to see, nothing was sent for long, or all is over. */
+export type Turn = 'look' | 'beat' | 'over'
+
+export interface Follower {
+  /** `seen`: the home's newest event when it was looked at; `sentAt`: by the stopwatch. */
+  readonly next: (seen: number, sentAt: number) => Promise<Turn>
+  /** May be called again. */
+  readonly leave: () => void
+}
+
+export interface Waiting {
+  readonly identity: Identity
+  readonly seen: number
+  readonly sentAt: number
+  readonly wake: (turn: Turn) => void
+}
+
+/** Those who follow one home. */
+interface Followed {
+  readonly followers: Set<Follower>
+  readonly waiting: Set<Waiting>
+  /** How often it was told: who was told before it waits does not wait. */
+  told: number
+}
+
+const followedByNobody = (): Followed => ({
+  followers: new Set(),
+  waiting: new Set(),
+  told: 0,
+})
+
+export function tell(home: Followed): void {
+  home.told++
+  for (const each of [...home.waiting]) each.wake('look')
+}
+
+/** `left`: called once. */
+function joinFollowers(home: Followed, identity: Identity, left: () => void): Follower {
+  let { told } = home
+  let open = true
+  let end = () => {}
+
+  function wait(seen: number, sentAt: number): Promise<Turn> {
+    const { promise, resolve } = Promise.withResolvers<Turn>()
+    const waiting: Waiting = { identity, seen, sentAt, wake }
+    function wake(turn: Turn): void {
+      home.waiting.delete(waiting)
+      resolve(turn)
+    }
+    end = () => wake('over')
+    home.waiting.add(waiting)
+    return promise
+  }
+
+  const follower: Follower = {
+    async next(seen, sentAt) {
+      if (!open) return 'over'
+      const turn = told === home.told ? await wait(seen, sentAt) : 'look'
+      // Told while it beats, it looks at its next turn.
+      if (turn === 'look') told = home.told
+      return open ? turn : 'over'
+    },
+    leave() {
+      if (!open) return
+      open = false
+      home.followers.delete(follower)
+      end()
+      left()
+    },
+  }
+  home.followers.add(follower)
+  return follower
+}
+
+export interface Subscriptions {
+  readonly follow: (identity: Identity) => Follower
+  /** Something happened in this home: look now. */
+  readonly tell: (agentId: string) => void
+  /** Wakes whom it is time for; done by itself once a second while somebody follows. */
+  readonly look: () => Promise<void>
+  /** Ends every stream, for good. */
+  readonly close: () => void
+}
+
+interface Parts extends Pick<EventStore, 'changedHomes'> {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Milliseconds, monotonic. */
+  readonly stopwatch: () => number
+}
+
+type Homes = Map<string, Followed>
+
+/** Between two looks at what was not told. */
+const LOOK_MS = 1_000
+
+const HEARTBEAT_MS = 15_000
+
+/** Homes that are asked about in one question. */
+const MOST_ASKED = 1_000
+
+const oldestSeen = (waiting: Iterable<Waiting>): number =>
+  Math.min(...Array.from(waiting, ({ seen }) => seen))
+
+function wakeDue(homes: Homes, { clock, stopwatch }: Parts): void {
+  const [now, time] = [clock(), stopwatch()]
+  for (const { waiting } of homes.values()) {
+    for (const each of [...waiting]) {
+      if (hasExpired(each.identity, now)) each.wake('look')
+      else if (time - each.sentAt >= HEARTBEAT_MS) each.wake('beat')
+    }
+  }
+}
+
+async function wakeForNews(homes: Homes, { changedHomes }: Parts): Promise<void> {
+  const watched = [...homes].filter(([, { waiting }]) => waiting.size > 0)
+  for (let from = 0; from < watched.length; from += MOST_ASKED) {
+    const seen = watched
+      .slice(from, from + MOST_ASKED)
+      .map(([agentId, { waiting }]) => [agentId, oldestSeen(waiting)] as const)
+    for (const agentId of await changedHomes(new Map(seen))) {
+      const home = homes.get(agentId)
+      if (home) tell(home)
+    }
+  }
+}
+
+export function createSubscriptions(parts: Parts): Subscriptions {
+  const homes: Homes = new Map()
+  let looking = false
+  let closed = false
+
+  async function look(): Promise<void> {
+    wakeDue(homes, parts)
+    // A store that does not answer is asked again: nothing is missed by waiting.
+    await wakeForNews(homes, parts).catch(() => {})
+  }
+
+  function keepLooking(): void {
+    if (looking) return
+    looking = true
+    setTimeout(async () => {
+      await look()
+      looking = false
+      if (homes.size > 0) keepLooking()
+    }, LOOK_MS).unref()
+  }
+
+  return {
+    follow(identity) {
+      const { agentId } = identity
+      const home = homes.get(agentId) ?? followedByNobody()
+      homes.set(agentId, home)
+      const follower = joinFollowers(home, identity, () => {
+        if (home.followers.size === 0) homes.delete(agentId)
+      })
+      if (closed) follower.leave()
+      else keepLooking()
+      return follower
+    },
+    tell(agentId) {
+      const home = homes.get(agentId)
+      if (home) tell(home)
+    },
+    look,
+    close() {
+      closed = true
+      for (const { followers } of [...homes.values()])
+        for (const each of [...followers]) each.leave()
+    },
+  }
+}
+
+type Change<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
+
+/** Told also where it failed: what was asked for may have happened. */
+const notifying =
+  (tell: (agentId: string) => void) =>
+  <Args extends readonly unknown[], T>(change: Change<Args, T>): Change<Args, T> =>
+  (identity, ...args) => {
+    const changed = change(identity, ...args)
+    const told = () => tell(identity.agentId)
+    changed.then(told, told)
+    return changed
+  }
+
+export function notifyingStore(store: HomeStore, tell: (agentId: string) => void): HomeStore {
+  const told = notifying(tell)
+  return {
+    ...store,
+    writeMemory: told(store.writeMemory),
+    changeMemories: told(store.changeMemories),
+    eraseMemory: told(store.eraseMemory),
+    recordEvent: told(store.recordEvent),
+    setStatus: told(store.setStatus),
+    changeProfile: told(store.changeProfile),
+    rotateAgentToken: told(store.rotateAgentToken),
+    createKey: told(store.createKey),
+    endKey: told(store.endKey),
+    replaceOperatorToken: told(store.replaceOperatorToken),
+    eraseAgent: told(store.eraseAgent),
+  }
+}
