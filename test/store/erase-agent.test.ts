@@ -33,8 +33,7 @@ const TABLES = ['agents', 'memories', 'homes', 'credentials', 'log', 'log_index'
 const rowsOf = ({ agentId }: Identity) =>
   Object.fromEntries(
     TABLES.map((table) => {
-      const column = table === 'agents' ? 'id' : 'agent_id'
-      const sql = `SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`
+      const sql = `SELECT count(*) AS n FROM ${table} WHERE agent_id = ?`
       return [table, db.prepare(sql).get(agentId)?.n]
     }),
   )

@@ -47,7 +47,7 @@ function openGroups() {
     write,
     read,
     keys: () => all('SELECT key FROM memories ORDER BY key'),
-    agents: () => all('SELECT id FROM agents'),
+    agents: () => all('SELECT agent_id AS id FROM agents'),
     entries: () => all('SELECT n, id FROM entries'),
     counted: () => all('SELECT room, entries FROM room_counts'),
     accounts: () => all('SELECT id FROM accounts'),

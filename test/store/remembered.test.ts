@@ -49,7 +49,7 @@ function byHand(sql: string, ...values: string[]): void {
 /** From now on a commit that holds a memory under this key fails, with all that is in it. */
 const failCommitsWith = (key: string): void =>
   byHand(`
-    CREATE TABLE owed (to_whom TEXT REFERENCES agents (id) DEFERRABLE INITIALLY DEFERRED);
+    CREATE TABLE owed (to_whom TEXT REFERENCES agents (agent_id) DEFERRABLE INITIALLY DEFERRED);
     CREATE TRIGGER never_paid AFTER INSERT ON memories WHEN new.key = '${key}'
       BEGIN INSERT INTO owed VALUES ('nobody'); END`)
 
@@ -106,9 +106,9 @@ test('a pause whose outcome is unknown leaves no status remembered', async () =>
   expect(await store.identify(agent.tokenHash)).toEqual(agent)
   await unknown(
     store.setStatus(operator, 'paused', NOON),
-    'UPDATE agents SET status = ? WHERE id = ?',
+    'UPDATE credentials SET status = ? WHERE token_hash = ?',
     'paused',
-    agent.agentId,
+    agent.tokenHash,
   )
   expect(await store.identify(agent.tokenHash)).toEqual({ ...agent, status: 'paused' })
   expect(await store.readMemory(agent, 'plan')).toEqual({ outcome: 'paused' })

@@ -51,7 +51,7 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'agents',
-    source: `SELECT id, name, purpose, symbol, status, account_id, created_at, updated_at, rotated
+    source: `SELECT agent_id, name, purpose, symbol, status, account_id, created_at, updated_at, rotated
      FROM agents`,
     columns: [
       ...text('agent_id', 'name', 'purpose', 'symbol', 'status', 'account_id'),
@@ -62,9 +62,9 @@ export const tables: readonly Table[] = [
   {
     name: 'credentials',
     source: `SELECT c.agent_id, c.token_hash, c.kind,
-       CASE c.kind WHEN 'agent' THEN a.status ELSE 'active' END,
+       c.status,
        c.key_id, c.name, c.access, c.prefix, c.expires_at, c.created_at, c.last_used_at
-     FROM credentials c JOIN agents a ON a.id = c.agent_id`,
+     FROM credentials c`,
     columns: [
       ...text('agent_id', 'token_hash', 'kind', 'status', 'key_id', 'name', 'access', 'prefix'),
       ...bigint('expires_at', 'created_at', 'last_used_at'),
@@ -82,7 +82,7 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'births',
-    source: `SELECT birth_key_hash, id, birth_fingerprint, birth_salt, born_from, created_at
+    source: `SELECT birth_key_hash, agent_id, birth_fingerprint, birth_salt, born_from, created_at
      FROM agents`,
     columns: [
       ...text('key_hash', 'agent_id', 'fingerprint', 'salt', 'born_from'),
@@ -136,7 +136,7 @@ export const tables: readonly Table[] = [
     name: 'daily_writes',
     source: `SELECT agent_id, day, sum(writes) FROM (
        SELECT agent_id, day, writes FROM daily_writes
-       UNION ALL SELECT agent_id, day, writes FROM homes WHERE writes > 0
+       UNION ALL SELECT agent_id, day, day_writes FROM homes WHERE day_writes > 0
      ) GROUP BY agent_id, day`,
     columns: [...text('agent_id'), ...bigint('day', 'writes')],
   },

@@ -15,14 +15,10 @@ import type {
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { rememberAddress } from '../verbs/accounts.ts'
+import { AGENT_COLUMNS } from '../verbs/controls.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { run } from './engine/run.ts'
-
-/** What this engine selects of agents. */
-export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
-  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
-  (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
 
 const selectProfile = statement<AgentRow>(
   'read_profile',

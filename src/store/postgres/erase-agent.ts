@@ -3,8 +3,9 @@
  * nobody's, go after it in slices, before the erasure answers.
  */
 import type { Identity } from '../port/home.ts'
-import { takeControl } from './controls.ts'
+import { takeControl } from '../verbs/controls.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { run } from './engine/run.ts'
 
 /** Rows that are given up together: more would keep the log of others' commits waiting. */
 const AT_ONCE = 128
@@ -81,7 +82,7 @@ export async function eraseLeft(connections: Connections, committed: () => void)
 }
 
 async function erase(ask: Ask, identity: Identity) {
-  if (await takeControl(ask, identity)) return { outcome: 'revoked' } as const
+  if (await run(ask, takeControl(identity))) return { outcome: 'revoked' } as const
   for (const step of ERASED) await ask(step, identity.agentId)
   return { outcome: 'erased' } as const
 }

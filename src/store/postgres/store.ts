@@ -1,16 +1,15 @@
 /** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
+import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
-import type { KeyStore } from '../port/keys.ts'
 import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
-import { consoleReads, consoleWrites } from '../verbs/console.ts'
-import { createSession } from '../verbs/sessions.ts'
-import { activityVerbs } from './activity.ts'
+import type { Asked } from '../verbs/verb.ts'
+import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
+import { countCallsVerb } from './activity.ts'
 import { agentVerbs } from './agents.ts'
-import { controlVerbs } from './controls.ts'
 import { type Connections, openConnections } from './engine/connections.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
@@ -19,17 +18,15 @@ import { permitVerbs } from './engine/permits.ts'
 import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
-import { hostVerbs } from './host.ts'
+import { removeEntryVerb } from './host.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
-import { eventVerbs, newsVerbs } from './keeping/homes.ts'
+import { eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
-import { keyVerbs } from './keys.ts'
 import { prepareServer } from './schema/migrations.ts'
-import { logSignIn, ownerVerbs } from './sessions.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
@@ -67,8 +64,9 @@ export async function openPostgres(
   const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
   const importMemories = importVerb(slices, committed, options.home)
-  const controls = controlVerbs(hot, committed, options.home.events)
-  const keys = keyVerbs(hot, committed, options.home.events)
+  const reading = readVerbs(hot, reads)
+  const logEvent = logEvents(options.home.events)
+  const writing = writeVerbs(hot, tokenWrites(logEvent))
   const known = rememberIdentities(() => performance.now())
   const searcher = searcherOf(databaseUrl, options)
   const eraseAgent = eraseAgentVerb(slices, committed)
@@ -76,24 +74,23 @@ export async function openPostgres(
   return {
     location,
     warnings,
+    ...reading,
+    ...writeVerbs(hot, otherWrites(logEvent)),
     ...homeVerbs({
       known,
       searcher,
       agents,
       keeping,
-      controls,
-      keys,
+      reading,
+      writing,
       hot,
       exports,
       importMemories,
       eraseAgent,
       ...options.home,
     }),
-    ...forgettingHost(known, hostVerbs(hot, committed, options.home.events)),
-    ...readVerbs(hot, consoleReads),
-    ...writeVerbs(hot, { ...consoleWrites, createSession: createSession(logSignIn) }),
-    ...ownerVerbs(hot, committed),
-    ...activityVerbs(hot),
+    countCalls: countCallsVerb(hot),
+    removeEntry: removeEntryVerb(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
@@ -141,15 +138,6 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
-const forgettingHost = (
-  known: Identities,
-  { resetOperatorToken, ...others }: ReturnType<typeof hostVerbs>,
-): ReturnType<typeof hostVerbs> => ({
-  ...others,
-  resetOperatorToken: (agentId, ...token) =>
-    resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),
-})
-
 interface HomeParts extends HomeBounds {
   readonly known: Identities
   readonly searcher: Searcher
@@ -157,8 +145,8 @@ interface HomeParts extends HomeBounds {
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
   readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
-  readonly controls: ReturnType<typeof controlVerbs>
-  readonly keys: KeyStore
+  readonly reading: Asked<typeof reads>
+  readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
   readonly exports: Connections
 }
@@ -174,8 +162,12 @@ async function forgotten<T extends { readonly outcome: string }>(
   return answer
 }
 
-function homeVerbs(parts: HomeParts): Omit<HomeStore, 'knowsAddress'> {
-  const { known, agents, keeping, controls, keys, hot, exports, versions } = parts
+type AsTheyAre = 'knowsAddress' | 'noteUse' | 'findReplacement'
+
+function homeVerbs(
+  parts: HomeParts,
+): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
+  const { known, agents, keeping, reading, writing, hot, exports, versions } = parts
   const { importMemories, eraseAgent, searcher } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
@@ -188,9 +180,9 @@ function homeVerbs(parts: HomeParts): Omit<HomeStore, 'knowsAddress'> {
     bear: agents.bear,
     readProfile: (identity, ...of) => heed(identity, agents.readProfile(identity, ...of)),
     setStatus: (identity, status, now) =>
-      forgetting(identity, controls.setStatus(identity, status, now)),
+      forgetting(identity, writing.setStatus(identity, status, now)),
     changeProfile: (identity, ...change) =>
-      heed(identity, controls.changeProfile(identity, ...change)),
+      heed(identity, writing.changeProfile(identity, ...change)),
     eraseAgent: (identity) =>
       heed(
         identity,
@@ -222,13 +214,13 @@ function homeVerbs(parts: HomeParts): Omit<HomeStore, 'knowsAddress'> {
     countErasures: (identity) => heed(identity, countErasures(hot.read, identity)),
     importMemories: (identity, ...source) => heed(identity, importMemories(identity, ...source)),
     rotateAgentToken: (identity, ...token) =>
-      forgetting(identity, keys.rotateAgentToken(identity, ...token)),
-    createKey: (identity, ...key) => heed(identity, keys.createKey(identity, ...key)),
-    listKeys: (identity) => heed(identity, keys.listKeys(identity)),
-    endKey: (identity, ...key) => forgetting(identity, keys.endKey(identity, ...key)),
-    noteUse: keys.noteUse,
+      forgetting(identity, writing.rotateAgentToken(identity, ...token)),
+    createKey: (identity, ...key) => heed(identity, writing.createKey(identity, ...key)),
+    listKeys: (identity) => heed(identity, reading.listKeys(identity)),
+    endKey: (identity, ...key) => forgetting(identity, writing.endKey(identity, ...key)),
     replaceOperatorToken: (identity, ...token) =>
-      forgetting(identity, keys.replaceOperatorToken(identity, ...token)),
-    findReplacement: keys.findReplacement,
+      forgetting(identity, writing.replaceOperatorToken(identity, ...token)),
+    resetOperatorToken: (agentId, ...token) =>
+      writing.resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),
   }
 }

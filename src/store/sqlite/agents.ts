@@ -14,15 +14,11 @@ import type {
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { rememberAddress } from '../verbs/accounts.ts'
+import { AGENT_COLUMNS } from '../verbs/controls.ts'
 import { prepare } from './engine/connection.ts'
 import { prepareVerbs } from './engine/run.ts'
 import type { Tally } from './engine/totals.ts'
 import type { Identify } from './identities.ts'
-
-/** What this engine selects of agents. */
-export const AGENT_COLUMNS = `id, name, purpose, symbol, status, created_at, updated_at,
-  (SELECT memories FROM homes h WHERE h.agent_id = agents.id) AS memory_count,
-  (SELECT bytes FROM homes h WHERE h.agent_id = agents.id) AS bytes`
 
 interface BirthRow {
   id: string
@@ -32,7 +28,7 @@ interface BirthRow {
 }
 
 const SELECT_BIRTH =
-  'SELECT id, birth_fingerprint, birth_salt, rotated FROM agents WHERE birth_key_hash = ?'
+  'SELECT agent_id AS id, birth_fingerprint, birth_salt, rotated FROM agents WHERE birth_key_hash = ?'
 
 const birthOf = (row: BirthRow): BirthRecord => ({
   agentId: row.id,
@@ -96,7 +92,7 @@ function prepareAccount(db: DatabaseSync) {
 function prepareInsert(db: DatabaseSync) {
   const addAgent = prepare(
     db,
-    `INSERT INTO agents (id, name, purpose, symbol, status, account_id, birth_key_hash,
+    `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, birth_key_hash,
        birth_fingerprint, birth_salt, born_from, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?, ?)`,
   )
@@ -147,7 +143,7 @@ export function prepareBirth(db: DatabaseSync, tally: Tally) {
 }
 
 export function prepareProfile(db: DatabaseSync, identify: Identify) {
-  const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE id = ?`)
+  const agent = prepare<AgentRow>(db, `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = ?`)
   const under = prepare<Pick<AgentRow, 'memory_count' | 'bytes'>>(
     db,
     `SELECT count(*) AS memory_count, coalesce(sum(size), 0) AS bytes FROM memories

@@ -18,8 +18,7 @@ export type Remember = (lookUp: Identify) => Identify
 export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
   const credential = prepare<CredentialRow>(
     db,
-    `SELECT agent_id, kind, (SELECT status FROM agents a WHERE a.id = agent_id) AS status, ${BOUNDS}
-     FROM credentials WHERE token_hash = ?`,
+    `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = ?`,
   )
   const identify = remember((tokenHash) => {
     const row = credential.get(tokenHash)

@@ -2,16 +2,13 @@
 
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
-import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { SearchStore } from '../port/keeping/search.ts'
-import type { KeyStore } from '../port/keys.ts'
-import type { SessionStore } from '../port/sessions.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { startSearcher } from '../search/searcher.ts'
-import { consoleReads, consoleWrites } from '../verbs/console.ts'
-import { prepareActivityReads } from './activity.ts'
+import type { LogEvent } from '../verbs/controls.ts'
+import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -19,18 +16,15 @@ import { databaseFile, exposures } from './engine/files.ts'
 import { type Held, holdDatabase } from './engine/hold.ts'
 import { boundLog, cleanAll } from './engine/long-reads.ts'
 import { groupReads } from './engine/reader.ts'
-import { readVerbs, submitVerbs } from './engine/run.ts'
+import { atOnce, readVerbs, submitVerbs } from './engine/run.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
 import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { eraseAgentVerb } from './erase-agent.ts'
-import { prepareHostReads } from './host.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareCountErasures } from './keeping/erase.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
-import { prepareKeyReads } from './keys.ts'
-import { prepareOwner } from './sessions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
 
@@ -42,14 +36,13 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
   const writer = startWriter({ path, file, options })
-  const reads = groupReads(db)
+  const grouped = groupReads(db)
   return {
     path,
     versions: options.home.versions,
     known,
     identify,
     agents: prepareAgentReads(db, identify),
-    keys: prepareKeyReads(db, refuse),
     memories: {
       read: prepareReadMemory(db, refuse),
       list: prepareListMemories(db, refuse),
@@ -58,12 +51,9 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     countErasures: prepareCountErasures(db, refuse),
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
-    identifyOwner: prepareOwner(db),
-    activity: prepareActivityReads(db, refuse),
     gateway: prepareGatewayReads(db),
-    host: prepareHostReads(db),
-    ...reads,
-    console: readVerbs(db, consoleReads, reads.read),
+    ...grouped,
+    reads: readVerbs(db, reads, grouped.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),
@@ -122,31 +112,24 @@ const keepingVerbs = (
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
 
-/** For writes that change what a token may do. */
-const forgetting = <T>({ known }: Parts, write: Promise<T>): Promise<T> =>
-  write.finally(known.forget)
+/** No event is logged on this side: the verbs are known by their names. */
+const unlogged: LogEvent = () => atOnce(() => {})
 
-function keyVerbs(parts: Parts): KeyStore {
-  const { keys, read, writer } = parts
-  return {
-    rotateAgentToken: (...token) => forgetting(parts, writer.submit('rotateAgentToken', ...token)),
-    createKey: (...key) => forgetting(parts, writer.submit('createKey', ...key)),
-    listKeys: (identity) => read(() => keys.listKeys(identity)),
-    endKey: (...key) => forgetting(parts, writer.submit('endKey', ...key)),
-    noteUse: (...use) => writer.submit('noteUse', ...use),
-    replaceOperatorToken: (...token) =>
-      forgetting(parts, writer.submit('replaceOperatorToken', ...token)),
-    findReplacement: (tokenHash) => read(() => keys.findReplacement(tokenHash)),
-  }
-}
+/** The verbs that are written for both engines. */
+const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
+  ...reads,
+  ...submitVerbs(otherWrites(unlogged), submit),
+  ...submitVerbs(tokenWrites(unlogged), (...write) => submit(...write).finally(known.forget)),
+})
 
-function homeVerbs(parts: Parts): Omit<HomeStore, 'knowsAddress'> {
+type Shared = keyof ReturnType<typeof sharedVerbs>
+
+function homeVerbs(parts: Parts): Omit<HomeStore, Shared> {
   const { agents, known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
   return {
     ...keepingVerbs(parts),
-    ...keyVerbs(parts),
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
     countBirths: (place, since) => read(() => agents.countBirths(place, since)),
@@ -157,8 +140,6 @@ function homeVerbs(parts: Parts): Omit<HomeStore, 'knowsAddress'> {
       return writer.submit('bear', ...birth)
     },
     readProfile: (...wanted) => read(() => agents.readProfile(...wanted)),
-    setStatus: (...change) => forgetting(parts, writer.submit('setStatus', ...change)),
-    changeProfile: (...change) => writer.submit('changeProfile', ...change),
     exportMemories(identity, prefix = '', history = false) {
       const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
       return whileLetIn(longReads, identity, (signal) =>
@@ -168,29 +149,6 @@ function homeVerbs(parts: Parts): Omit<HomeStore, 'knowsAddress'> {
     countErasures: (identity) => read(() => parts.countErasures(identity)),
     importMemories: importVerb(writer),
     eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
-  }
-}
-
-const hostVerbs = (parts: Parts): HostStore => ({
-  resetOperatorToken: (...token) =>
-    forgetting(parts, parts.writer.submit('resetOperatorToken', ...token)),
-  recoverAccount: (...recovery) => parts.writer.submit('recoverAccount', ...recovery),
-  listEntries: (wanted) => parts.read(() => parts.host.listEntries(wanted)),
-  removeEntry: (id) => parts.writer.submit('removeEntry', id),
-})
-
-const sessionVerbs = (parts: Parts): SessionStore & Pick<HomeStore, 'knowsAddress'> => {
-  const { activity, console, identifyOwner, read, writer } = parts
-  return {
-    ...console,
-    ...submitVerbs(consoleWrites, writer.submit),
-    createSession: (...session) => writer.submit('createSession', ...session),
-    identifyOwner: (...agent) => read(() => identifyOwner(...agent)),
-    leaveAgent: (...agent) => writer.submit('leaveAgent', ...agent),
-    attachAgent: (...agent) => writer.submit('attachAgent', ...agent),
-    countCalls: (calls) => writer.submit('countCalls', calls),
-    listAgents: (...agents) => read(() => activity.listAgents(...agents)),
-    readActivity: (...asked) => read(() => activity.readActivity(...asked)),
   }
 }
 
@@ -217,8 +175,11 @@ export async function openSqlite(
   const held = holdDatabase(path, now, progress)
   const parts = openParts(path, held, options)
   const { closeReader, searcher, space, writer } = parts
-  const host = hostVerbs(parts)
-  const control = await listenToHost(path, host)
+  const shared = {
+    ...sharedVerbs(parts),
+    removeEntry: (id: string) => writer.submit('removeEntry', id),
+  }
+  const control = await listenToHost(path, shared)
   // An erasure tries again, and says so if it cannot.
   if (!held.isClean) cleanAll(writer).catch(() => {})
   return {
@@ -229,9 +190,9 @@ export async function openSqlite(
       ...control.warnings,
     ],
     leasePermits: undefined,
+    ...shared,
     ...homeVerbs(parts),
-    ...host,
-    ...sessionVerbs(parts),
+    countCalls: (calls) => writer.submit('countCalls', calls),
     ...gatewayVerbs(parts),
     checkWritable: (at) => writer.submit('checkWritable', at),
     async status() {

@@ -1,6 +1,15 @@
-/** Sessions of the console. */
-import { type NewSession, SESSIONS_PER_ACCOUNT, type Session } from '../port/sessions.ts'
+/** Sessions of the console, and the agents of their accounts. */
+import type { AgentStatus, Author, Identity } from '../port/home.ts'
+import {
+  type AttachAnswer,
+  LOGGED_AGENTS,
+  type NewSession,
+  type Owner,
+  SESSIONS_PER_ACCOUNT,
+  type Session,
+} from '../port/sessions.ts'
 import { endOtherSessions, lockAccount, rememberAddress } from './accounts.ts'
+import { type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 interface SessionRow {
@@ -79,8 +88,35 @@ const takeTurn = statement<{ id: string }>(
   'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
 )
 
-/** Logs that an account signed in, in the homes of its agents. */
-export type LogSignIn = (account: { id: string; email: string }, now: number) => Verb<void>
+const loggedAgents = statement<{ agent_id: string }>(
+  'agents_of_account',
+  `SELECT agent_id FROM agents WHERE account_id = $1 ORDER BY agent_id LIMIT ${LOGGED_AGENTS}`,
+)
+
+interface OwnerRow {
+  token_hash: string
+  status: AgentStatus
+  last_event: number
+}
+
+const findOwner = statement<OwnerRow>(
+  'find_owner',
+  `SELECT c.token_hash, a.status,
+     coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS last_event
+   FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
+   WHERE a.agent_id = $1 AND a.account_id = $2`,
+)
+
+const attach = statement<{ agent_id: string }>(
+  'attach_agent',
+  `UPDATE agents SET account_id = $2
+   WHERE agent_id = $1 AND (account_id IS NULL OR account_id = $2) RETURNING agent_id`,
+)
+
+const leave = statement<{ agent_id: string }>(
+  'leave_account',
+  'UPDATE agents SET account_id = NULL WHERE account_id = $1 AND agent_id = $2 RETURNING agent_id',
+)
 
 export const sessionReads = {
   *findSession(tokenHash: string, now: number): Verb<Session | undefined> {
@@ -91,10 +127,21 @@ export const sessionReads = {
   *listSessions(accountId: string, now: number): Verb<readonly Session[]> {
     return (yield* ask(list, accountId, now)).map(sessionOf)
   },
+
+  *identifyOwner(accountId: string, agentId: string): Verb<Owner | undefined> {
+    const [row] = yield* ask(findOwner, agentId, accountId)
+    if (!row) return undefined
+    const { token_hash: tokenHash, status, last_event: lastEvent } = row
+    return { identity: { agentId, kind: 'operator', tokenHash, status }, lastEvent }
+  },
 }
 
-export const createSession = (logSignIn: LogSignIn) =>
-  function* (session: NewSession, replacedTokenHash: string | undefined, now: number): Verb<void> {
+export const sessionWrites = (logEvent: LogEvent) => ({
+  *createSession(
+    session: NewSession,
+    replacedTokenHash: string | undefined,
+    now: number,
+  ): Verb<void> {
     const { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt } = session
     const [account] = yield* ask(lockAccount, accountId)
     yield* ask(endExpired, now)
@@ -102,10 +149,12 @@ export const createSession = (logSignIn: LogSignIn) =>
     yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
     yield* ask(endOldest, accountId)
     yield* rememberAddress(accountId, addressHash, now)
-    if (account) yield* logSignIn({ id: accountId, email: account.email }, now)
-  }
+    const by: Author = { as: 'operator', via: 'console', account: account?.email ?? '' }
+    for (const { agent_id: agentId } of yield* ask(loggedAgents, accountId)) {
+      yield* logEvent({ agentId, by }, 'sign_in', now)
+    }
+  },
 
-export const sessionWrites = {
   *touchSession(sessionId: string, expiresAt: number, now: number): Verb<void> {
     yield* ask(touch, now, expiresAt, sessionId)
   },
@@ -125,4 +174,15 @@ export const sessionWrites = {
   *takeTurn(sessionId: string, turn: number): Verb<boolean> {
     return (yield* ask(takeTurn, sessionId, turn)).length > 0
   },
-}
+
+  /** Puts the agent into the account, unless it is in another. */
+  *attachAgent(identity: Identity, accountId: string): Verb<AttachAnswer> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    const [attached] = yield* ask(attach, identity.agentId, accountId)
+    return { outcome: attached ? 'attached' : 'attached_elsewhere' }
+  },
+
+  *leaveAgent(accountId: string, agentId: string): Verb<boolean> {
+    return (yield* ask(leave, accountId, agentId)).length > 0
+  },
+})

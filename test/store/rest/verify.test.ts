@@ -81,7 +81,7 @@ const damages: readonly (readonly [string, string])[] = [
     `UPDATE log SET id = CASE id WHEN 2 THEN 3 ELSE 2 END WHERE id IN (2, 3)`,
   ],
   ['found by nobody', `UPDATE homes SET tail = NULL; DELETE FROM log_index`],
-  ['a row that is not there', `INSERT INTO log_index SELECT id, 1, 999999 FROM agents`],
+  ['a row that is not there', `INSERT INTO log_index SELECT agent_id, 1, 999999 FROM agents`],
   ['counts of memories differ', `UPDATE homes SET memories = memories + 1`],
   ['counts of memories differ', `UPDATE homes SET bytes = bytes + 1`],
   ['counts of memories differ', `UPDATE homes SET deleted = deleted + 1`],

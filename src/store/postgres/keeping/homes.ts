@@ -9,7 +9,10 @@ import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
+import type { LogEvent } from '../../verbs/controls.ts'
+import { ask } from '../../verbs/verb.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
 import { logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
@@ -118,6 +121,22 @@ export const eventReader =
     return eventsAnswer(found, id, { first, last }, lookAfter(id, { first, last }, limit, prefix))
   }
 
+const addEvent = statement<{ id: number }>(
+  'add_event',
+  `WITH numbered AS (
+     UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1
+     RETURNING agent_id, last_event
+   )
+   ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`,
+)
+
+/** `most`: events that are kept; 0: all. */
+export const logEvents = (most: number): LogEvent =>
+  function* ({ agentId, by }, type, now, key) {
+    const [row] = yield* ask(addEvent, agentId, type, JSON.stringify(by), now, key)
+    if (row) yield* pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)
+  }
+
 /** `most`: events that are kept; 0: all. */
 export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
   eventsAfter: eventReader(read),
@@ -127,7 +146,7 @@ export const eventVerbs = ({ read, write }: Connections, committed: () => void, 
     const [row] = await write(record, agentId, tokenHash, type, author, now)
     if (!row) return false
     committed()
-    await pruneEvents(write, agentId, { from: row.id - 1, to: row.id }, most).catch(() => {})
+    await run(write, pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)).catch(() => {})
     return true
   },
 })

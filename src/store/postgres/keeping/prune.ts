@@ -4,7 +4,9 @@
  */
 import type { HomeBounds } from '../../port/store.ts'
 import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
+import { ask, type Verb } from '../../verbs/verb.ts'
 import { type Ask, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 
 /** Events over their count are given up when there are as many more. */
@@ -92,18 +94,17 @@ export interface Grown {
   readonly events: { readonly from: number; readonly to: number }
 }
 
-export async function pruneEvents(
-  ask: Ask,
+export function* pruneEvents(
   agentId: string,
   { from, to }: Grown['events'],
   most: number,
-): Promise<void> {
+): Verb<void> {
   const due = Math.floor(to / EVENTS_AT_ONCE) > Math.floor(from / EVENTS_AT_ONCE)
-  if (most > 0 && to > most && due) await ask(dropEvents, agentId, to - most)
+  if (most > 0 && to > most && due) yield* ask(dropEvents, agentId, to - most)
 }
 
 async function pruneVersions(
-  ask: Ask,
+  within: Ask,
   agentId: string,
   made: Grown['made'],
   most: number,
@@ -113,35 +114,35 @@ async function pruneVersions(
   const due = made.filter(({ version }) => isDue(version - most))
   if (most === 0 || due.length === 0) return undefined
   const keys = due.map(({ key }) => key)
-  return (await ask(dropSurplus, agentId, keys, most))[0]?.bytes
+  return (await within(dropSurplus, agentId, keys, most))[0]?.bytes
 }
 
-async function pruneBytes(ask: Ask, agentId: string, held: number, most: number): Promise<void> {
+async function pruneBytes(within: Ask, agentId: string, held: number, most: number): Promise<void> {
   for (let bytes = held; most > 0 && bytes > most; ) {
-    const [freed] = await ask(dropOldest, agentId, most, roomOf(most))
+    const [freed] = await within(dropOldest, agentId, most, roomOf(most))
     if (!freed?.dropped) return
     bytes = freed.bytes
   }
 }
 
 async function pruneDeletes(
-  ask: Ask,
+  within: Ask,
   agentId: string,
   deleted: number,
   most: number,
 ): Promise<number | undefined> {
   if (most === 0 || deleted < most + EVENTS_AT_ONCE) return undefined
-  return (await ask(forgetDeletes, agentId, most))[0]?.bytes
+  return (await within(forgetDeletes, agentId, most))[0]?.bytes
 }
 
 export async function prune(
-  ask: Ask,
+  within: Ask,
   agentId: string,
   { made, bytes, deleted, events }: Grown,
   bounds: HomeBounds,
 ): Promise<void> {
-  await pruneEvents(ask, agentId, events, bounds.events)
-  const without = await pruneDeletes(ask, agentId, deleted, bounds.events)
-  const left = await pruneVersions(ask, agentId, made, bounds.versions)
-  await pruneBytes(ask, agentId, left ?? without ?? bytes, bounds.bytes)
+  await run(within, pruneEvents(agentId, events, bounds.events))
+  const without = await pruneDeletes(within, agentId, deleted, bounds.events)
+  const left = await pruneVersions(within, agentId, made, bounds.versions)
+  await pruneBytes(within, agentId, left ?? without ?? bytes, bounds.bytes)
 }

@@ -1,20 +1,16 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreOptions } from '../../port/store.ts'
-import { consoleWrites } from '../../verbs/console.ts'
-import { createSession } from '../../verbs/sessions.ts'
+import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareCountCalls } from '../activity.ts'
 import { prepareBirth } from '../agents.ts'
-import { prepareControls } from '../controls.ts'
 import { prepareGatewayWrites } from '../entries.ts'
-import { prepareEraseLog } from '../erase-agent.ts'
-import { prepareHostWrites } from '../host.ts'
+import { prepareEraseAgent, prepareEraseLog } from '../erase-agent.ts'
+import { prepareRemoveEntry } from '../host.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
-import { prepareHappenings, prepareRecord } from '../keeping/events.ts'
-import { prepareKeyWrites, prepareNoteUse } from '../keys.ts'
-import { logSignIn, prepareMembership } from '../sessions.ts'
+import { logEvents, prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
 import { prepareSteps } from '../transfer/steps.ts'
@@ -44,16 +40,15 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
   const happen = prepareHappenings(db, home.events)
+  const logEvent = logEvents(happen)
   const steps = prepareSteps(db)
   const verbs = {
     bear: prepareBirth(db, totals.tally),
-    ...forgetting(prepareControls(db, refuse, totals.tally, happen), forget),
+    ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
+    ...prepareVerbs(db, otherWrites(logEvent)),
+    ...forgetting({ eraseAgent: prepareEraseAgent(db, refuse, totals.tally) }, forget),
     eraseLog: prepareEraseLog(db),
-    ...forgetting(prepareKeyWrites(db, refuse, happen), forget),
-    ...forgetting(prepareHostWrites(db, happen), forget),
-    ...prepareVerbs(db, { ...consoleWrites, createSession: createSession(logSignIn(happen)) }),
-    ...prepareMembership(db, refuse),
-    noteUse: prepareNoteUse(db),
+    removeEntry: prepareRemoveEntry(db),
     countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),

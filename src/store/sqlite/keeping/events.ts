@@ -4,7 +4,9 @@ import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import type { Author, Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
+import type { LogEvent } from '../../verbs/controls.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
+import { atOnce } from '../engine/run.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
 import { prepareAppend, TAIL } from './log.ts'
@@ -20,6 +22,11 @@ export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
 }
 
 export type Happen = ReturnType<typeof prepareHappenings>
+
+export const logEvents =
+  (happen: Happen): LogEvent =>
+  ({ agentId, by }, type, now, key) =>
+    atOnce(() => happen(agentId, type, by, now, key))
 
 export const prepareRecord =
   (refuse: Refuse, happen: Happen) =>

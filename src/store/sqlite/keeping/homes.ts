@@ -43,12 +43,12 @@ export function prepareHomes(db: DatabaseSync) {
   const select = prepareTuples<HomeTuple>(
     db,
     `SELECT memories, bytes, history, deleted, floor, last_event, first_event, tail, oldest,
-       day, writes, imports FROM homes WHERE agent_id = ?`,
+       day, day_writes, imports FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
     `UPDATE homes SET memories = ?, bytes = ?, history = ?, deleted = ?, floor = ?,
-       last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, writes = ?, imports = ?
+       last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, day_writes = ?, imports = ?
      WHERE agent_id = ?`,
   )
   return {

@@ -108,7 +108,7 @@ const TAILS = `WITH RECURSIVE tails (n) AS (
   )`
 
 /** What is being erased is nobody's either. */
-const isNobodys = `agent_id NOT IN (SELECT id FROM agents UNION ALL SELECT agent_id FROM erased_agents)`
+const isNobodys = `agent_id NOT IN (SELECT agent_id FROM agents UNION ALL SELECT agent_id FROM erased_agents)`
 
 export const ofLog: readonly Promised[] = [
   {

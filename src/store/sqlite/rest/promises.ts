@@ -15,21 +15,21 @@ const notHex = (column: string): string =>
 
 const tokensOf = (kind: 'agent' | 'operator'): string =>
   `(SELECT count(*) FROM credentials c
-    WHERE c.agent_id = a.id AND c.kind = '${kind}' AND c.key_id IS NULL)`
+    WHERE c.agent_id = a.agent_id AND c.kind = '${kind}' AND c.key_id IS NULL)`
 
 export const ofAgents: readonly Promised[] = [
   {
     fault: 'an agent has not exactly one agent token and one operator token',
-    wrong: `SELECT a.id FROM agents a WHERE ${tokensOf('agent')} <> 1 OR ${tokensOf('operator')} <> 1`,
+    wrong: `SELECT a.agent_id FROM agents a WHERE ${tokensOf('agent')} <> 1 OR ${tokensOf('operator')} <> 1`,
   },
   {
     fault: 'an agent has no home',
-    wrong: 'SELECT id FROM agents WHERE id NOT IN (SELECT agent_id FROM homes)',
+    wrong: 'SELECT agent_id FROM agents WHERE agent_id NOT IN (SELECT agent_id FROM homes)',
   },
   {
     fault: 'what is stored of a token is no SHA-256',
     wrong: `SELECT agent_id FROM credentials WHERE ${notHex('token_hash')}
-      UNION ALL SELECT id FROM agents WHERE ${notHex('birth_key_hash')}
+      UNION ALL SELECT agent_id FROM agents WHERE ${notHex('birth_key_hash')}
       UNION ALL SELECT id FROM sessions WHERE ${notHex('token_hash')}
       UNION ALL SELECT account_id FROM account_recoveries WHERE ${notHex('secret_hash')}
       UNION ALL SELECT hash FROM spent_challenges WHERE ${notHex('hash')}

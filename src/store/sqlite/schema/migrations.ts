@@ -170,6 +170,14 @@ const steps: readonly (string | ((db: DatabaseSync, progress: Progress) => void)
   addPasskeys,
   knowRuns,
   countErasures,
+
+  // The names and columns that the other engine has.
+  `ALTER TABLE agents RENAME COLUMN id TO agent_id;
+   ALTER TABLE homes RENAME COLUMN writes TO day_writes;
+   ALTER TABLE credentials ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
+     CHECK (status IN ('active', 'paused'));
+   UPDATE credentials SET status = 'paused'
+     WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM agents WHERE status = 'paused');`,
 ]
 
 /** The version of the schema that this program has. */

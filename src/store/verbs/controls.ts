@@ -1,0 +1,106 @@
+/**
+ * What operators change of an agent as a whole. Each verb begins by locking the operator's
+ * credential, so that they run one after the other; then come other credentials and the home, in
+ * the order in which writes lock them, so that none waits for one that waits for it.
+ */
+import { authorOf, refusalOf } from '../answers.ts'
+import type {
+  AgentStatus,
+  Author,
+  Identity,
+  ProfileAnswer,
+  ProfileChange,
+  Refused,
+  TokenKind,
+} from '../port/home.ts'
+import type { EventType } from '../port/keeping/events.ts'
+import { type AgentRow, profileAnswer } from '../rows.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+/** Logs what changed no memory, in the transaction that changed what it did. */
+export type LogEvent = (
+  home: { readonly agentId: string; readonly by: Author },
+  type: EventType,
+  now: number,
+  key?: string,
+) => Verb<void>
+
+export const doneBy = (identity: Identity) => ({
+  agentId: identity.agentId,
+  by: authorOf(identity),
+})
+
+interface AdmittedRow {
+  kind: TokenKind
+  status: AgentStatus
+}
+
+const CREDENTIAL = 'SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2'
+
+const findCredential = statement<AdmittedRow>('find_credential', CREDENTIAL)
+
+const lockCredential = statement<AdmittedRow>('lock_credential', `${CREDENTIAL} FOR UPDATE`)
+
+/** Why the identity may not act now, if it may not. */
+export function* refuse({ agentId, tokenHash }: Identity): Verb<Refused | undefined> {
+  const [row] = yield* ask(findCredential, agentId, tokenHash)
+  return refusalOf(row?.kind, row?.status)
+}
+
+/** The same; if it may, nobody else changes anything of the agent until the commit. */
+export function* takeControl({ agentId, tokenHash }: Identity): Verb<Refused | undefined> {
+  const [row] = yield* ask(lockCredential, agentId, tokenHash)
+  return refusalOf(row?.kind, row?.status)
+}
+
+export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
+  (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
+
+/** Time never goes back. */
+const LATER = (parameter: string): string =>
+  `CASE WHEN updated_at < ${parameter} THEN ${parameter} ELSE updated_at END`
+
+const findAgent = statement<AgentRow>(
+  'agent_to_change',
+  `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1`,
+)
+
+const markTokens = statement(
+  'mark_tokens',
+  `UPDATE credentials SET status = $2 WHERE agent_id = $1 AND kind = 'agent'`,
+)
+
+const changeStatus = statement<AgentRow>(
+  'change_status',
+  `UPDATE agents SET status = $2, updated_at = ${LATER('$3')} WHERE agent_id = $1
+   RETURNING ${AGENT_COLUMNS}`,
+)
+
+const changeProfile = statement<AgentRow>(
+  'change_profile',
+  `UPDATE agents SET name = $2, purpose = $3, symbol = $4, updated_at = ${LATER('$5')}
+   WHERE agent_id = $1 AND (name, purpose, symbol) <> ($2, $3, $4) RETURNING ${AGENT_COLUMNS}`,
+)
+
+export const controlWrites = (logEvent: LogEvent) => ({
+  *setStatus(identity: Identity, status: AgentStatus, now: number): Verb<ProfileAnswer> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    const [before] = yield* ask(findAgent, identity.agentId)
+    yield* ask(markTokens, identity.agentId, status)
+    const [row] = yield* ask(changeStatus, identity.agentId, status, now)
+    const type = status === 'paused' ? 'pause' : 'resume'
+    if (before?.status !== status) yield* logEvent(doneBy(identity), type, now)
+    return profileAnswer(row)
+  },
+
+  *changeProfile(identity: Identity, sent: ProfileChange, now: number): Verb<ProfileAnswer> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    const [before] = yield* ask(findAgent, identity.agentId)
+    if (!before) return { outcome: 'revoked' }
+    const { name = before.name, purpose = before.purpose, symbol = before.symbol } = sent
+    const [row] = yield* ask(changeProfile, identity.agentId, name, purpose, symbol, now)
+    if (row) yield* logEvent(doneBy(identity), 'profile', now)
+    return profileAnswer(row ?? before)
+  },
+})

@@ -1,0 +1,25 @@
+/** What the owner of the host sees of the gateway's entries. */
+import { type EntriesWanted, type EntrySummary, SHOWN_CHARS } from '../port/host.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+interface EntryRow extends Omit<EntrySummary, 'createdAt'> {
+  created_at: number
+}
+
+/** Above every id. */
+const END_OF_IDS = 'g'
+
+const list = statement<EntryRow>(
+  'list_entries',
+  `SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
+     substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at
+   FROM entries WHERE id < $1 AND (CAST($2 AS TEXT) IS NULL OR feed = $2)
+   ORDER BY id DESC LIMIT CAST($3 AS BIGINT)`,
+)
+
+export const hostReads = {
+  *listEntries({ feed, before = END_OF_IDS, limit }: EntriesWanted): Verb<readonly EntrySummary[]> {
+    const rows = yield* ask(list, before, feed, limit)
+    return rows.map(({ created_at: createdAt, ...entry }) => ({ ...entry, createdAt }))
+  },
+}

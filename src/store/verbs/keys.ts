@@ -1,0 +1,208 @@
+/** The credentials of an agent: they are made, replaced and ended here. */
+import { BY_HOST } from '../answers.ts'
+import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
+import type { Identity } from '../port/home.ts'
+import type { ResetAnswer } from '../port/host.ts'
+import {
+  type CreateKeyAnswer,
+  type EndKeyAnswer,
+  KEYS_PER_AGENT,
+  type KeyBounds,
+  type KeysAnswer,
+  type NewOperatorToken,
+  type ReplaceAnswer,
+  type Replacement,
+  USE_MS,
+} from '../port/keys.ts'
+import { namedKeyText } from '../rows.ts'
+import { doneBy, type LogEvent, refuse, takeControl } from './controls.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+const list = statement<NamedKeyRow>(
+  'list_keys',
+  `SELECT ${NAMED_KEY} FROM credentials
+   WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL
+   ORDER BY created_at DESC, key_id DESC`,
+)
+
+const count = statement<{ keys: number }>(
+  'count_keys',
+  `SELECT count(key_id) AS keys FROM credentials WHERE agent_id = $1 AND kind = 'agent'`,
+)
+
+const dropExpired = statement(
+  'drop_expired_keys',
+  `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND expires_at <= $2`,
+)
+
+const dropAll = statement(
+  'drop_keys',
+  `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL`,
+)
+
+const drop = statement<NamedKeyRow>(
+  'drop_key',
+  `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2
+   RETURNING ${NAMED_KEY}`,
+)
+
+const add = statement(
+  'add_key',
+  `INSERT INTO credentials (agent_id, token_hash, kind, status, key_id, name, access, prefix,
+     expires_at, created_at)
+   SELECT agent_id, $2, 'agent', status, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT)
+   FROM agents WHERE agent_id = $1`,
+)
+
+const noteUse = statement(
+  'note_use',
+  `UPDATE credentials SET last_used_at = CAST($3 AS BIGINT)
+   WHERE agent_id = $1 AND token_hash = $2 AND key_id IS NOT NULL
+     AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`,
+)
+
+const renewAgentToken = statement(
+  'renew_agent_token',
+  `UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'agent'`,
+)
+
+const renewOperatorToken = statement<{ agent_id: string }>(
+  'renew_operator_token',
+  `UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'operator'
+   RETURNING agent_id`,
+)
+
+const markRotated = statement(
+  'mark_rotated',
+  'UPDATE agents SET rotated = true WHERE agent_id = $1',
+)
+
+interface ReplacementRow {
+  agent_id: string
+  key_hash: string
+  salt: string
+  replaced_hash: string
+}
+
+const REPLACEMENT = 'SELECT agent_id, key_hash, salt, replaced_hash FROM operator_replacements'
+
+const replacementOf = statement<ReplacementRow>(
+  'replacement_of_agent',
+  `${REPLACEMENT} WHERE agent_id = $1`,
+)
+
+const replacementBy = statement<ReplacementRow>(
+  'replacement_by_token',
+  `${REPLACEMENT} WHERE replaced_hash = $1`,
+)
+
+const recordReplacement = statement(
+  'record_replacement',
+  `INSERT INTO operator_replacements (agent_id, key_hash, salt, replaced_hash)
+   VALUES ($1, $2, $3, $4)
+   ON CONFLICT (agent_id) DO UPDATE SET key_hash = $2, salt = $3, replaced_hash = $4`,
+)
+
+const forgetReplacement = statement(
+  'forget_replacement',
+  'DELETE FROM operator_replacements WHERE agent_id = $1',
+)
+
+/** It stays in the account whose owner replaced the token. */
+const leaveOthers = statement(
+  'leave_other_accounts',
+  `UPDATE agents SET rotated = true,
+     account_id = (SELECT a.id FROM accounts a WHERE a.id = account_id AND a.email = $2)
+   WHERE agent_id = $1`,
+)
+
+function* isFull(agentId: string): Verb<boolean> {
+  const [row] = yield* ask(count, agentId)
+  return (row?.keys ?? 0) >= KEYS_PER_AGENT
+}
+
+export const keyReads = {
+  *listKeys(identity: Identity): Verb<KeysAnswer> {
+    if (yield* refuse(identity)) return { outcome: 'revoked' }
+    return { outcome: 'keys', keys: (yield* ask(list, identity.agentId)).map(namedKeyOf) }
+  },
+
+  *findReplacement(replacedTokenHash: string): Verb<Replacement | undefined> {
+    const [row] = yield* ask(replacementBy, replacedTokenHash)
+    return row && { agentId: row.agent_id, keyHash: row.key_hash, salt: row.salt }
+  },
+}
+
+export const keyUses = {
+  *noteUse({ agentId, tokenHash }: Identity, now: number): Verb<void> {
+    yield* ask(noteUse, agentId, tokenHash, now)
+  },
+}
+
+export const keyWrites = (logEvent: LogEvent) => ({
+  *rotateAgentToken(identity: Identity, newTokenHash: string, now: number) {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' } as const
+    const { agentId } = identity
+    yield* ask(dropAll, agentId)
+    yield* ask(renewAgentToken, agentId, newTokenHash)
+    yield* ask(markRotated, agentId)
+    yield* logEvent(doneBy(identity), 'rotate_key', now)
+    return { outcome: 'rotated' } as const
+  },
+
+  *createKey(
+    identity: Identity,
+    key: KeyBounds,
+    tokenHash: string,
+    now: number,
+  ): Verb<CreateKeyAnswer> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    const { agentId } = identity
+    if (yield* isFull(agentId)) yield* ask(dropExpired, agentId, now)
+    if (yield* isFull(agentId)) return { outcome: 'too_many' }
+    const { id, name, access, prefix, expiresAt } = key
+    yield* ask(add, agentId, tokenHash, id, name, access, prefix, expiresAt, now)
+    yield* logEvent(doneBy(identity), 'create_key', now, namedKeyText(key))
+    return { outcome: 'created', key: { ...key, createdAt: now, lastUsedAt: undefined } }
+  },
+
+  *endKey(identity: Identity, id: string, now: number): Verb<EndKeyAnswer> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    const [row] = yield* ask(drop, identity.agentId, id)
+    if (!row) return { outcome: 'missing' }
+    const key = namedKeyOf(row)
+    yield* logEvent(doneBy(identity), 'revoke_key', now, namedKeyText(key))
+    return { outcome: 'ended', key }
+  },
+})
+
+export const operatorWrites = (logEvent: LogEvent) => ({
+  *replaceOperatorToken(
+    identity: Identity,
+    token: NewOperatorToken,
+    now: number,
+  ): Verb<ReplaceAnswer> {
+    const { agentId, tokenHash, account } = identity
+    const { keyHash, salt } = token
+    const refused = yield* takeControl(identity)
+    const [before] = yield* ask(replacementOf, agentId)
+    const isAgain = !refused || before?.replaced_hash === tokenHash
+    if (before?.key_hash === keyHash && isAgain) return { outcome: 'known', salt: before.salt }
+    if (refused) return { outcome: 'revoked' }
+    yield* ask(renewOperatorToken, agentId, token.tokenHash)
+    yield* ask(recordReplacement, agentId, keyHash, salt, tokenHash)
+    yield* ask(leaveOthers, agentId, account)
+    yield* logEvent(doneBy(identity), 'replace_operator_key', now)
+    return { outcome: 'replaced' }
+  },
+
+  /** By the owner of the host, who shows no credential. */
+  *resetOperatorToken(agentId: string, tokenHash: string, now: number): Verb<ResetAnswer> {
+    const [renewed] = yield* ask(renewOperatorToken, agentId, tokenHash)
+    if (!renewed) return { outcome: 'missing' }
+    yield* ask(forgetReplacement, agentId)
+    yield* ask(leaveOthers, agentId, null)
+    yield* logEvent({ agentId, by: BY_HOST }, 'replace_operator_key', now)
+    return { outcome: 'replaced' }
+  },
+})

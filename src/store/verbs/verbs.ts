@@ -1,0 +1,31 @@
+/** The verbs that both engines run: reads, and writes within a transaction. */
+import { accountReads, accountWrites } from './accounts.ts'
+import { activityReads } from './activity.ts'
+import { controlWrites, type LogEvent } from './controls.ts'
+import { hostReads } from './host.ts'
+import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
+import { passkeyReads, passkeyWrites } from './passkeys.ts'
+import { sessionReads, sessionWrites } from './sessions.ts'
+
+export const reads = {
+  ...accountReads,
+  ...activityReads,
+  ...hostReads,
+  ...keyReads,
+  ...passkeyReads,
+  ...sessionReads,
+}
+
+/** These change what a token may do. */
+export const tokenWrites = (logEvent: LogEvent) => ({
+  ...controlWrites(logEvent),
+  ...keyWrites(logEvent),
+  ...operatorWrites(logEvent),
+})
+
+export const otherWrites = (logEvent: LogEvent) => ({
+  ...accountWrites,
+  ...keyUses,
+  ...passkeyWrites,
+  ...sessionWrites(logEvent),
+})
