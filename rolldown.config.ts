@@ -1,5 +1,5 @@
 /** `dist/`: the program and all that it needs in a few files, which start sooner than hundreds. */
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, globSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { BuildOptions } from 'rolldown'
 
@@ -48,8 +48,13 @@ const parts: BuildOptions[] = [
     platform: 'browser',
     plugins: [
       {
-        name: 'stylesheet',
-        writeBundle: () => cpSync('src/web/layout/style', 'dist/style', { recursive: true }),
+        name: 'read-at-run-time',
+        writeBundle() {
+          cpSync('src/web/layout/style', 'dist/style', { recursive: true })
+          for (const file of globSync('*/schema.sql', { cwd: 'src/store' })) {
+            cpSync(`src/store/${file}`, `dist/${file}`)
+          }
+        },
       },
     ],
     output: { dir: 'dist/browser' },

@@ -127,6 +127,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/words': ['lazily', 'store/letters'],
   'store/search': ['lazily', 'store/change', 'store/port', 'store/thread', 'store/words'],
   'store/thread': ['store/port'],
+  'store/schema': [],
   'store/verbs': ['store/answers', 'store/credentials', 'store/port', 'store/rows'],
   'store/sqlite': [
     'fields',
@@ -142,6 +143,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/plan',
     'store/feeds',
     'store/rows',
+    'store/schema',
     'store/search',
     'store/surplus',
     'store/thread',
@@ -161,6 +163,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/plan',
     'store/feeds',
     'store/rows',
+    'store/schema',
     'store/search',
     'store/surplus',
     'store/thread',

@@ -33,12 +33,6 @@ test('eight nodes that start at once on an empty database all get the one schema
   }
 })
 
-test('a schema of a newer program is refused, and left as it is', async () => {
-  await (await open()).close()
-  await run('UPDATE schema_version SET version = 1000')
-  await expect(open()).rejects.toThrow(/schema 1000, and this program knows \d+\. Run the newer/)
-})
-
 describe('a server that would lose answered writes', () => {
   test('is refused with synchronous_commit = off', async () => {
     await alter('synchronous_commit = off')

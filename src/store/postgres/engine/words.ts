@@ -40,30 +40,3 @@ export async function splitAnew(ask: Ask): Promise<void> {
     after = last.id
   }
 }
-
-/**
- * An index keeps the place of every word that ever was, and strangers make up words without end: so
- * words share a bounded number of places. Whoever asks a place looks whether the word is there.
- */
-const PLACE_BITS = 20
-
-/** A word that shares its place with a common one is looked for among so many of the newest. */
-const MOST_CANDIDATES = 1_000
-
-// Its index alone may answer: the planner counts a row's words as nothing, and reads all of them for
-// a rare word. Nobody needs statistics of it, for which a sample's places would be made up anew.
-export const placeWords = `
-  CREATE FUNCTION word_places(TSVECTOR) RETURNS INTEGER[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS 'SELECT array_agg((''x'' || left(md5(word), ${PLACE_BITS / 4}))::BIT(${PLACE_BITS})::INTEGER)
-        FROM unnest(tsvector_to_array($1)) AS t (word)';
-  DROP FUNCTION find_kindred(TSQUERY, BIGINT);
-  DROP INDEX entries_by_word;
-  CREATE INDEX entries_by_place ON entries USING GIN (word_places(words)) WITH (fastupdate = off);
-  ALTER INDEX entries_by_place ALTER COLUMN 1 SET STATISTICS 0;
-  CREATE FUNCTION find_kindred(TEXT[], BIGINT) RETURNS SETOF TEXT LANGUAGE sql STABLE
-    SET enable_seqscan = off SET enable_indexscan = off
-    AS 'SELECT id FROM (
-          SELECT id, words FROM entries WHERE word_places(words) && word_places(array_to_tsvector($1))
-          ORDER BY id DESC LIMIT ${MOST_CANDIDATES}
-        ) AS candidates
-        WHERE tsvector_to_array(words) && $1 ORDER BY id DESC LIMIT $2';`

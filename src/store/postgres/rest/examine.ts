@@ -1,10 +1,10 @@
 /** A look at a PostgreSQL server, and at the database on it. */
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 import type { Examined, Finding } from '../../port/rest.ts'
+import { SCHEMA } from '../../schema.ts'
 import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import { hostsOf, locationOf } from '../engine/hosts.ts'
-import { SCHEMA } from '../schema/migrations.ts'
 
 interface Server {
   readonly version: string

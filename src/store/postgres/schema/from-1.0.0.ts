@@ -1,7 +1,12 @@
-/** The step of the schema that gives every memory a history. Never to be edited once released. */
+/**
+ * The one step from 1.0.0, the only schema that was released before today's. Every memory gets a
+ * history: what is there is the first version that is known, whatever its number.
+ */
 import { isPinned } from '../../change.ts'
 import type { Progress } from '../../port/store.ts'
+import { schemaOf } from '../../schema.ts'
 import { type Ask, statement } from '../engine/connections.ts'
+import { splitAnew } from '../engine/words.ts'
 
 /** What is done of a million memories, and the share of the whole step's time that it takes. */
 interface Part {
@@ -9,31 +14,34 @@ interface Part {
   readonly sql: string
 }
 
-const keepAside = `
+/** Before today's tables are made. */
+const prepareTables = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER INDEX memories_pkey RENAME TO kept_memories_pkey;
+  ALTER TABLE daily_writes RENAME TO slots;
+  ALTER INDEX daily_writes_pkey RENAME TO slots_pkey;
+  ALTER TABLE slots RENAME CONSTRAINT daily_writes_agent_id_fkey TO slots_agent_id_fkey;
 
-  CREATE TABLE log (
-    agent_id TEXT COLLATE "C" NOT NULL,
-    n BIGINT NOT NULL,
-    previous BIGINT,
-    kept BOOLEAN NOT NULL,
-    version BIGINT,
-    created_at BIGINT,
-    updated_at BIGINT NOT NULL,
-    happened_at BIGINT,
-    bytes BIGINT NOT NULL DEFAULT 0,
-    size BIGINT NOT NULL DEFAULT 0,
-    key TEXT COLLATE "C",
-    renamed_from TEXT,
-    id TEXT,
-    operation TEXT NOT NULL,
-    author TEXT,
-    event_type TEXT,
-    event_author TEXT,
-    metadata TEXT,
-    text TEXT
-  );`
+  ALTER TABLE credentials ADD COLUMN key_id TEXT, ADD COLUMN name TEXT, ADD COLUMN access TEXT,
+    ADD COLUMN prefix TEXT, ADD COLUMN expires_at BIGINT, ADD COLUMN created_at BIGINT,
+    ADD COLUMN last_used_at BIGINT;
+  ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '',
+    ADD COLUMN confirmed_at BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;
+
+  ALTER TABLE entries ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE room_counts ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
+  UPDATE entries SET bytes = 512 + 2 * octet_length(text) + 4 * octet_length(details)
+    + octet_length(identity);
+  UPDATE room_counts r SET bytes = (
+    SELECT coalesce(sum(e.bytes), 0) FROM entries e WHERE e.feed = r.feed AND e.room = r.room
+  );
+  DROP INDEX entries_by_word;`
+
+/** Made again of what is in the tables by then. */
+const dropKeys = `
+  ALTER TABLE log DROP CONSTRAINT log_pkey;
+  ALTER TABLE memories DROP CONSTRAINT memories_pkey;`
 
 const copyTexts = `
   INSERT INTO log (agent_id, n, kept, version, created_at, updated_at, bytes, size, key, id,
@@ -45,58 +53,23 @@ const copyTexts = `
   DROP TABLE kept_memories;`
 
 const makeHeads = `
-  CREATE TABLE memories (
-    agent_id TEXT COLLATE "C" NOT NULL,
-    key TEXT COLLATE "C" NOT NULL,
-    id TEXT NOT NULL,
-    version BIGINT NOT NULL,
-    created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
-    size BIGINT NOT NULL,
-    n BIGINT,
-    deleted BOOLEAN NOT NULL,
-    pinned BOOLEAN NOT NULL
-  ) WITH (fillfactor = 80);
   INSERT INTO memories
     SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log;`
 
 const countHomes = `
-  CREATE TABLE homes (
-    agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
-    memories BIGINT NOT NULL DEFAULT 0,
-    bytes BIGINT NOT NULL DEFAULT 0,
-    history BIGINT NOT NULL DEFAULT 0,
-    deleted BIGINT NOT NULL DEFAULT 0,
-    floor BIGINT NOT NULL DEFAULT 0,
-    last_event BIGINT NOT NULL DEFAULT 0,
-    first_event BIGINT NOT NULL DEFAULT 1,
-    day BIGINT NOT NULL DEFAULT 0,
-    day_writes BIGINT NOT NULL DEFAULT 0
-  ) WITH (fillfactor = 50);
   INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
     SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
   ALTER TABLE agents DROP COLUMN memory_count;
 
-  ALTER TABLE daily_writes RENAME TO slots;
-  ALTER INDEX daily_writes_pkey RENAME TO slots_pkey;
-  CREATE TABLE daily_writes (
-    agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
-    day BIGINT NOT NULL,
-    writes BIGINT NOT NULL,
-    PRIMARY KEY (agent_id, day)
-  );
   INSERT INTO daily_writes SELECT agent_id, day, sum(writes) FROM slots GROUP BY agent_id, day;
   DROP TABLE slots;`
 
-/**
- * A memory is what is now; its texts are in the log. What is there is the first version that is
- * known, whatever its number. What is written with every change refers to no other table: to check
- * it would lock the agent's row each time. There is room beside homes and memories, so that a change
- * of them touches no index. Indexes are made of what is there, and texts go over once.
- */
-const parts: readonly Part[] = [
-  { share: 0, sql: keepAside },
+/** Indexes are made of what is there, and texts go over once. */
+const partsOf = (): readonly Part[] => [
+  { share: 0, sql: prepareTables },
+  { share: 0, sql: schemaOf('postgres') },
+  { share: 0, sql: dropKeys },
   { share: 0.5, sql: copyTexts },
   { share: 0.1, sql: 'ALTER TABLE log ADD PRIMARY KEY (agent_id, n)' },
   { share: 0.1, sql: makeHeads },
@@ -116,13 +89,13 @@ const countBefore = statement<{ memories: number }>(
   'SELECT coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
 )
 
-export async function beginHistory(ask: Ask, progress: Progress): Promise<void> {
+async function beginHistory(ask: Ask, progress: Progress): Promise<void> {
   const [counted] = await ask(countBefore)
   const total = counted?.memories ?? 0
   let done = 0
   if (total > 0) progress(0, total)
   await ask(takeMemory)
-  for (const { share, sql } of parts) {
+  for (const { share, sql } of partsOf()) {
     await ask(statement('', sql))
     done += share
     if (total > 0 && share > 0) progress(Math.round(total * done), total)
@@ -160,7 +133,7 @@ const countAfter = statement<{ memories: number }>(
 )
 
 /** The server's own JSON does not read all that ours does. */
-export async function findPinned(ask: Ask, progress: Progress): Promise<void> {
+async function findPinned(ask: Ask, progress: Progress): Promise<void> {
   await ask(lookForPinned)
   for (;;) {
     const rows = await ask(perhapsPinned)
@@ -175,4 +148,11 @@ export async function findPinned(ask: Ask, progress: Progress): Promise<void> {
   await ask(statement('', 'CLOSE perhaps_pinned'))
   const [counted] = await ask(countAfter)
   if (counted && counted.memories > 0) progress(counted.memories, counted.memories)
+}
+
+/** Words are split by the program now, as on the embedded engine. */
+export async function upgrade(ask: Ask, progress: Progress): Promise<void> {
+  await splitAnew(ask)
+  await beginHistory(ask, progress)
+  await findPinned(ask, progress)
 }

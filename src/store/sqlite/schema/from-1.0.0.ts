@@ -1,21 +1,10 @@
 /**
- * The step of the schema that gives every memory a history. Never to be edited once released.
- *
- * `log`: everything that happens in any home, in the order in which it happens; a change of a memory
- * with the version that it made, for as long as that is kept. It only grows at its end, whoever
- * writes: this is what keeps writes sequential. `id` counts what happened in one home; what is no
- * event of its own has that of the event to which it belongs. `before` is the row before it in the
- * same home, `previous` the version before it of the same memory.
- *
- * `log_index`: where in the log the rows of a home lie. It is filed for many of them at once; those
- * not yet in it are found by `before`, beginning with `tail` of their home.
- *
- * `memories`: what lies under each key now, and at which `n` of the log.
- *
- * What is there is the first version that is known, whatever its number.
+ * The one step from 1.0.0, the only schema that was released before today's. Every memory gets a
+ * history: what is there is the first version that is known, whatever its number.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Progress } from '../../port/store.ts'
+import { schemaOf } from '../../schema.ts'
 import { prepare } from '../engine/connection.ts'
 
 /** What is done of a million memories, and the share of the whole step's time that it takes. */
@@ -32,29 +21,37 @@ const MEMORIES_AT_ONCE = 1_999
 /** True of every memory. Of one in so many it is told that it was reached. */
 const toldOf = (n: string): string => `(${n} % ${MEMORIES_AT_ONCE} <> 0 OR tell())`
 
-const keepAside = `
+/** Before today's tables are made. */
+const prepareTables = `
   ALTER TABLE memories RENAME TO kept_memories;
+  ALTER TABLE agents RENAME COLUMN id TO agent_id;
 
-  CREATE TABLE log (
-    n INTEGER PRIMARY KEY,
-    agent_id TEXT NOT NULL,
-    id INTEGER NOT NULL,
-    before INTEGER,
-    event TEXT,
-    key TEXT,
-    renamed_from TEXT,
-    version INTEGER,
-    author TEXT,
-    at INTEGER NOT NULL,
-    operation TEXT,
-    previous INTEGER,
-    memory_id TEXT,
-    created_at INTEGER,
-    bytes INTEGER,
-    size INTEGER,
-    metadata TEXT,
-    text TEXT
-  ) STRICT;`
+  ALTER TABLE credentials ADD COLUMN key_id TEXT;
+  ALTER TABLE credentials ADD COLUMN name TEXT;
+  ALTER TABLE credentials ADD COLUMN access TEXT;
+  ALTER TABLE credentials ADD COLUMN prefix TEXT;
+  ALTER TABLE credentials ADD COLUMN expires_at INTEGER;
+  ALTER TABLE credentials ADD COLUMN created_at INTEGER;
+  ALTER TABLE credentials ADD COLUMN last_used_at INTEGER;
+  ALTER TABLE credentials ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
+    CHECK (status IN ('active', 'paused'));
+  UPDATE credentials SET status = 'paused'
+    WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM agents WHERE status = 'paused');
+
+  ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+
+  ALTER TABLE entries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE entries SET bytes = 512 + 2 * octet_length(text) + octet_length(details)
+    + octet_length(identity) + 3 * octet_length(labels);
+  ALTER TABLE room_counts ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE room_counts SET bytes = (
+    SELECT coalesce(sum(e.bytes), 0) FROM entries e
+    WHERE e.feed = room_counts.feed AND e.room = room_counts.room
+  );
+  DROP INDEX entries_by_feed;
+  DROP TRIGGER entry_composted;`
 
 const numberThem = `
   CREATE TEMP TABLE numbers (n INTEGER PRIMARY KEY, id INTEGER NOT NULL) STRICT;
@@ -79,34 +76,14 @@ const dropOld = `
   PRAGMA secure_delete = ON;`
 
 const fileThem = `
-  CREATE TABLE log_index (
-    agent_id TEXT NOT NULL,
-    id INTEGER NOT NULL,
-    n INTEGER NOT NULL,
-    PRIMARY KEY (agent_id, id, n)
-  ) STRICT, WITHOUT ROWID;
   INSERT INTO log_index
     SELECT agent_id, id, n FROM (
       SELECT agent_id, id, n FROM log WHERE ${toldOf('n')} ORDER BY agent_id, id LIMIT -1
     ) WHERE ${toldOf('n')};`
 
 const makeHeads = `
-  CREATE TABLE memories (
-    agent_id TEXT NOT NULL REFERENCES agents (id),
-    key TEXT NOT NULL,
-    id TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
-    deleted INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    pinned INTEGER NOT NULL,
-    change INTEGER NOT NULL,
-    kept INTEGER NOT NULL,
-    n INTEGER,
-    PRIMARY KEY (agent_id, key)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO memories
+  INSERT INTO memories (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned,
+      change, kept, n)
     SELECT * FROM (
       SELECT agent_id, key, memory_id, version, created_at, at, 0, size,
         coalesce(json_extract(metadata, '$.pinned') = 1
@@ -115,23 +92,9 @@ const makeHeads = `
     ) WHERE ${toldOf('n')};`
 
 const countHomes = `
-  CREATE TABLE homes (
-    agent_id TEXT PRIMARY KEY REFERENCES agents (id),
-    memories INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
-    history INTEGER NOT NULL DEFAULT 0,
-    deleted INTEGER NOT NULL DEFAULT 0,
-    floor INTEGER NOT NULL DEFAULT 0,
-    last_event INTEGER NOT NULL DEFAULT 0,
-    first_event INTEGER NOT NULL DEFAULT 1,
-    tail INTEGER,
-    oldest INTEGER NOT NULL DEFAULT 0,
-    day INTEGER NOT NULL DEFAULT 0,
-    writes INTEGER NOT NULL DEFAULT 0
-  ) STRICT, WITHOUT ROWID;
   INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
-    SELECT a.id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
-    FROM agents a LEFT JOIN memories m ON m.agent_id = a.id GROUP BY a.id;
+    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
+    FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
   ALTER TABLE agents DROP COLUMN memory_count;`
 
 /**
@@ -140,8 +103,9 @@ const countHomes = `
  * overwritten in the log too, but in the file, which is gone through for what was deleted as every
  * file of a program before this step is.
  */
-const parts: readonly Part[] = [
-  { share: 0, sql: keepAside },
+const partsOf = (): readonly Part[] => [
+  { share: 0, sql: prepareTables },
+  { share: 0, sql: schemaOf('sqlite') },
   { share: 0.25, passes: 2, sql: numberThem },
   { share: 0.25, passes: 1, sql: copyTexts },
   { share: 0.05, sql: dropOld },
@@ -155,7 +119,7 @@ const countBefore = (db: DatabaseSync): number =>
   0
 
 /** The rest of the time is the commit's. */
-export function beginHistory(db: DatabaseSync, progress: Progress): void {
+export function upgrade(db: DatabaseSync, progress: Progress): void {
   const total = countBefore(db)
   let done = 0
   let within = 0
@@ -168,7 +132,7 @@ export function beginHistory(db: DatabaseSync, progress: Progress): void {
     return 1
   })
   say()
-  for (const part of parts) {
+  for (const part of partsOf()) {
     share = part.share
     step = (part.share * MEMORIES_AT_ONCE) / (total * (part.passes ?? 1))
     db.exec(part.sql)

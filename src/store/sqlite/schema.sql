@@ -1,0 +1,279 @@
+-- The whole schema of the embedded store. Tables and columns have the names that they have on
+-- PostgreSQL, unless noted. Times are in milliseconds since 1970; days are days since then. Hashes,
+-- salts and fingerprints are lower-case hex. A new database is created from this file, and the step
+-- from 1.0.0 (schema/from-1.0.0.ts) ends with it.
+
+-- Operators' accounts of the console. `password_hash`: a PHC string.
+CREATE TABLE IF NOT EXISTS accounts (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE,
+  password_hash TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+-- Agents, with their births: `birth_*` replays a birth whose answer was lost, unless a token was
+-- `rotated` since. `born_from`: the client's address, for as long as births an hour are counted by it.
+CREATE TABLE IF NOT EXISTS agents (
+  agent_id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  symbol TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+  account_id TEXT REFERENCES accounts (id),
+  birth_key_hash TEXT NOT NULL UNIQUE,
+  birth_fingerprint TEXT NOT NULL,
+  birth_salt TEXT NOT NULL,
+  rotated INTEGER NOT NULL DEFAULT 0,
+  born_from TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS agents_by_birth ON agents (created_at);
+CREATE INDEX IF NOT EXISTS agents_by_address ON agents (born_from, created_at)
+  WHERE born_from IS NOT NULL;
+CREATE INDEX IF NOT EXISTS agents_by_account ON agents (account_id) WHERE account_id IS NOT NULL;
+
+-- Births of agents that were erased since: they count within the hour as others do.
+CREATE TABLE IF NOT EXISTS erased_births (
+  born_from TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
+
+-- Tokens. A named key has a `key_id` and its limits; `status` is the agent's, of its own tokens.
+CREATE TABLE IF NOT EXISTS credentials (
+  token_hash TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL REFERENCES agents (agent_id),
+  kind TEXT NOT NULL CHECK (kind IN ('agent', 'operator')),
+  key_id TEXT,
+  name TEXT,
+  access TEXT,
+  prefix TEXT,
+  expires_at INTEGER,
+  created_at INTEGER,
+  last_used_at INTEGER,
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused'))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS credentials_by_agent ON credentials (agent_id, kind);
+
+-- The last replacement of an operator token, which is replayed as a birth is.
+CREATE TABLE IF NOT EXISTS operator_replacements (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
+  key_hash TEXT NOT NULL,
+  salt TEXT NOT NULL,
+  replaced_hash TEXT NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
+
+-- The counters of a home. `bytes` of current memories, `history` of earlier versions, `deleted`:
+-- memories that are tombstones; `first_event` to `last_event` are kept. `tail`: the newest row of its
+-- log that is not in log_index yet. `imports`: how many it took, whose versions have ids below zero.
+-- `erasures`: those that took a text; an export that began before the last of them must end.
+CREATE TABLE IF NOT EXISTS homes (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
+  memories INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  history INTEGER NOT NULL DEFAULT 0,
+  deleted INTEGER NOT NULL DEFAULT 0,
+  floor INTEGER NOT NULL DEFAULT 0,
+  last_event INTEGER NOT NULL DEFAULT 0,
+  first_event INTEGER NOT NULL DEFAULT 1,
+  tail INTEGER,
+  oldest INTEGER NOT NULL DEFAULT 0,
+  day INTEGER NOT NULL DEFAULT 0,
+  day_writes INTEGER NOT NULL DEFAULT 0,
+  imports INTEGER NOT NULL DEFAULT 0,
+  erasures INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
+-- text. `change`: its event. `run`: how many versions before the newest follow each other under this
+-- key, none missing: of these a version's number tells how many came after it.
+CREATE TABLE IF NOT EXISTS memories (
+  agent_id TEXT NOT NULL REFERENCES agents (agent_id),
+  key TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  pinned INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  kept INTEGER NOT NULL,
+  n INTEGER,
+  run INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (agent_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- Everything that happened in any home, in this order, each change of a memory with the version that
+-- it made. It grows only at its end, whichever home writes: that keeps writes sequential. `id` counts
+-- the events of one home; a row that is no event has that of the event to which it belongs.
+-- `before`: the row before it in the same home; `previous`: the version before it of the same memory.
+CREATE TABLE IF NOT EXISTS log (
+  n INTEGER PRIMARY KEY,
+  agent_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  before INTEGER,
+  event TEXT,
+  key TEXT,
+  renamed_from TEXT,
+  version INTEGER,
+  author TEXT,
+  at INTEGER NOT NULL,
+  operation TEXT,
+  previous INTEGER,
+  memory_id TEXT,
+  created_at INTEGER,
+  bytes INTEGER,
+  size INTEGER,
+  metadata TEXT,
+  text TEXT
+) STRICT;
+
+-- Where the rows of a home are in the log. Many are filed at once; those that are not yet in it are
+-- found by `before`, beginning with the `tail` of their home.
+CREATE TABLE IF NOT EXISTS log_index (
+  agent_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, id, n)
+) STRICT, WITHOUT ROWID;
+
+-- Homes with rows of an import that has not ended.
+CREATE TABLE IF NOT EXISTS staged_imports (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id)
+) STRICT, WITHOUT ROWID;
+
+-- Agents that were erased, of whose log there may still be rows.
+CREATE TABLE IF NOT EXISTS erased_agents (
+  agent_id TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+-- Writes of each agent by day, but for the day in its home.
+CREATE TABLE IF NOT EXISTS daily_writes (
+  agent_id TEXT NOT NULL REFERENCES agents (agent_id),
+  day INTEGER NOT NULL,
+  writes INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- Other calls of each agent by day.
+CREATE TABLE IF NOT EXISTS daily_calls (
+  agent_id TEXT NOT NULL REFERENCES agents (agent_id),
+  day INTEGER NOT NULL,
+  reads INTEGER NOT NULL,
+  conflicts INTEGER NOT NULL,
+  refusals INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- Sessions of the console. `confirmed_at`: when its owner last gave a password or a passkey. `turn`:
+-- how many forms that may be sent only once it has sent.
+CREATE TABLE IF NOT EXISTS sessions (
+  token_hash TEXT PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  user_agent TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  place TEXT NOT NULL DEFAULT '',
+  confirmed_at INTEGER NOT NULL DEFAULT 0,
+  turn INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sessions_by_account ON sessions (account_id);
+CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at);
+
+-- Client addresses that an account was signed in from.
+CREATE TABLE IF NOT EXISTS sign_in_addresses (
+  address_hash TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sign_in_addresses_by_account ON sign_in_addresses (account_id, seen_at);
+
+-- One link for each account with which a new password can be set.
+CREATE TABLE IF NOT EXISTS account_recoveries (
+  account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+  secret_hash TEXT NOT NULL UNIQUE,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS passkeys (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  public_key TEXT NOT NULL,
+  counter INTEGER NOT NULL,
+  site TEXT NOT NULL,
+  transports TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS passkeys_by_account ON passkeys (account_id, created_at);
+
+-- Challenges that a passkey has answered, until they expire.
+CREATE TABLE IF NOT EXISTS spent_challenges (
+  hash TEXT PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS spent_challenges_by_end ON spent_challenges (expires_at);
+
+-- Secrets that all processes on this data share.
+CREATE TABLE IF NOT EXISTS shared_secrets (
+  name TEXT PRIMARY KEY,
+  secret TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What visitors left in the gateway. `labels`: a JSON array; `bytes`: what it counts of its feed.
+CREATE TABLE IF NOT EXISTS entries (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  feed TEXT NOT NULL,
+  room TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  identity_type TEXT NOT NULL,
+  details TEXT NOT NULL,
+  labels TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS entries_by_feed ON entries (feed, n, bytes);
+CREATE INDEX IF NOT EXISTS entries_by_room ON entries (room, n);
+
+CREATE TABLE IF NOT EXISTS entry_labels (
+  feed TEXT NOT NULL,
+  label TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (feed, label, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS room_counts (
+  feed TEXT NOT NULL,
+  room TEXT NOT NULL,
+  entries INTEGER NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (feed, room)
+) STRICT, WITHOUT ROWID;
+
+-- Labels, words and counts of new entries are filed once for each commit; each time is a segment of
+-- the words, so more of them are merged at once.
+CREATE VIRTUAL TABLE IF NOT EXISTS entry_words
+  USING fts5 (text, content = '', contentless_delete = 1);
+INSERT INTO entry_words (entry_words, rank) VALUES ('automerge', 16);
+
+CREATE TRIGGER IF NOT EXISTS entry_composted AFTER DELETE ON entries BEGIN
+  DELETE FROM entry_labels WHERE feed = old.feed AND n = old.n
+    AND label IN (SELECT value FROM json_each(old.labels));
+  DELETE FROM entry_words WHERE rowid = old.n AND old.text <> '';
+  UPDATE room_counts SET entries = entries - 1, bytes = bytes - old.bytes
+    WHERE feed = old.feed AND room = old.room;
+END;
+
+-- Written to prove that a write commits.
+CREATE TABLE IF NOT EXISTS heartbeat (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  written_at INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,116 @@
+/** The schema of each engine is what its `schema.sql` shows, however a database came to it. */
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { SCHEMA, schemaOf } from '../../src/store/schema.ts'
+import { released } from '../fixtures/released.ts'
+import { type Engine, engines, type TestDatabase } from '../harness.ts'
+import { unbounded } from '../unbounded.ts'
+import { NOON } from './fixture.ts'
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+interface Asked {
+  readonly ask: (sql: string) => Promise<Rows>
+  readonly end: () => Promise<void>
+}
+
+async function connect({ url }: TestDatabase): Promise<Asked> {
+  if (url.startsWith('sqlite:')) {
+    const db = new DatabaseSync(url.replace('sqlite:', ''))
+    const ask = async (sql: string) => db.prepare(sql).all() as Rows
+    return { ask, end: async () => db.close() }
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const ask = async (sql: string) => (await client.query(sql)).rows as Rows
+  return { ask, end: () => client.end() }
+}
+
+/** Everything that SQL can create, as the engine itself describes it. */
+const DESCRIBED = {
+  sqlite: [
+    `SELECT t.name AS of, c.* FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+     WHERE t.type = 'table' ORDER BY 1, c.cid`,
+    `SELECT t.name AS of, f.* FROM sqlite_schema t, pragma_foreign_key_list(t.name) f ORDER BY 1, f.id`,
+    `SELECT t.name AS of, i.name, i."unique", i.partial, c.seqno, c.name, c.desc
+     FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_xinfo(i.name) c
+     WHERE t.type = 'table' ORDER BY 1, 2, 5`,
+    `SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main' ORDER BY 1`,
+    `SELECT type, name, tbl_name,
+       CASE WHEN type IN ('trigger', 'index') THEN replace(replace(sql, ' ', ''), char(10), '') END
+     FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY 1, 2`,
+    `SELECT k, v FROM entry_words_config WHERE k <> 'version' ORDER BY 1`,
+  ],
+  postgres: [
+    `SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+       pg_get_expr(d.adbin, d.adrelid), a.attcollation, c.reloptions, c.relpersistence,
+       CASE c.relkind WHEN 'i' THEN a.attstattarget END
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+       AND NOT a.attisdropped
+     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+     WHERE c.relnamespace = 'public'::REGNAMESPACE ORDER BY 1, a.attnum`,
+    `SELECT conrelid::REGCLASS::TEXT, conname, pg_get_constraintdef(oid) FROM pg_constraint
+     WHERE connamespace = 'public'::REGNAMESPACE AND contype <> 'n' ORDER BY 1, 2`,
+    `SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`,
+    `SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::REGNAMESPACE
+     ORDER BY 1`,
+    'SELECT name FROM gates ORDER BY 1',
+  ],
+}
+
+const open: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of open.splice(0)) await close()
+})
+
+async function describedOf(engine: Engine, database: TestDatabase): Promise<readonly Rows[]> {
+  const { ask, end } = await connect(database)
+  const described: Rows[] = []
+  for (const sql of DESCRIBED[engine.name as keyof typeof DESCRIBED]) described.push(await ask(sql))
+  await end()
+  return described
+}
+
+async function opened(database: TestDatabase): Promise<TestDatabase> {
+  open.push(database.drop)
+  await (await openStore(database.url, NOON, unbounded)).close()
+  return database
+}
+
+describe.each(engines)('on $name', (engine) => {
+  const release = released.find(({ name }) => name === `1.0.0 on ${engine.name}`)
+
+  test('a database of 1.0.0 has the schema of a new one, which is that of schema.sql', async () => {
+    if (!release) throw new Error('there is no such database')
+    const fresh = await describedOf(engine, await opened(await engine.fresh()))
+    const upgraded = await describedOf(engine, await opened(await release.fresh()))
+    expect(fresh.flat().length).toBeGreaterThan(100)
+    expect(upgraded).toEqual(fresh)
+    for (const [, table] of schemaOf(engine.name as 'sqlite').matchAll(/EXISTS (\w+)/g)) {
+      expect(JSON.stringify(fresh)).toContain(`"${table}"`)
+    }
+  })
+
+  test.each([
+    [SCHEMA - 1, 'which no release wrote'],
+    [SCHEMA + 1, 'Run the newer program'],
+  ])('a database with schema %i is refused, and left as it is', async (version, sentence) => {
+    const database = await engine.fresh()
+    await opened(database)
+    const { ask, end } = await connect(database)
+    const isEmbedded = engine.name === 'sqlite'
+    await ask(
+      isEmbedded
+        ? `PRAGMA user_version = ${version}`
+        : `UPDATE schema_version SET version = ${version}`,
+    )
+    await expect(openStore(database.url, NOON, unbounded)).rejects.toThrow(sentence)
+    const found = await ask(
+      isEmbedded ? 'PRAGMA user_version' : 'SELECT version FROM schema_version',
+    )
+    expect(Object.values(found[0] ?? {})).toEqual([version])
+    await end()
+  })
+})
