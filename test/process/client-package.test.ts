@@ -7,7 +7,7 @@ import { buildClient, type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
 const program = `
-import { AgentHome, VersionConflict, type Memory } from 'agent-home-client'
+import { AgentHome, VersionConflict } from 'agent-home-client'
 
 const [url] = process.argv.slice(2)
 const { token, operator_token } = await AgentHome.birth({
@@ -30,6 +30,7 @@ console.log([refused instanceof VersionConflict, refused.currentVersion, ...keys
 `
 
 const typed = `
+import { AgentHome, type Memory, VersionConflict } from 'agent-home-client'
 
 const home = new AgentHome({ url: 'http://127.0.0.1:8787', token: 'aha_' })
 export const plan: Promise<Memory> = home.update('plan', (now) => now?.text ?? '')
@@ -42,6 +43,7 @@ export const of = (error: VersionConflict): number => error.currentVersion
 /** What plugs into other packages, beside them. */
 const plugged = `
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
+import { AgentHome } from 'agent-home-client'
 import { memoryTools } from 'agent-home-client/ai-sdk'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { generateText } from 'ai'
