@@ -346,7 +346,7 @@ describe('the console in a browser', () => {
     await other.page.goto('/console/attach')
     await other.page.getByLabel('Operator token').fill(orphan.operatorToken)
     await other.page.getByRole('button', { name: 'Attach' }).click()
-    await other.page.getByText('An agent is in one account at most.').waitFor()
+    await other.page.getByText('An agent can belong to only one account.').waitFor()
   })
 
   test('another account’s agent is as absent as one that never was', async () => {

@@ -98,7 +98,7 @@ describe.each(engines)('guessing an account’s password on $name', (engine) => 
     ])
     const told = await join(email, PASSWORD, '203.0.113.99')
     expectProblem(told, 'too_many_wrong_passwords')
-    expect(told.body.detail).toMatch(/from many addresses.*signed in from before/)
+    expect(told.body.detail).toMatch(/from many addresses.*has signed in to this account before/)
     expect(told.headers.get('ratelimit-policy')).toBe('"sign-ins-in-all";q=100;w=3600')
     expect((await signIn(email, PASSWORD, home)).status).toBe(303)
     const visit = { from: '203.0.113.99', headers: { cookie } }
