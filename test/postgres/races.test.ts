@@ -1,7 +1,6 @@
 /** What another does between the statements of one verb: arranged, not left to luck. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agentVerbs } from '../../src/store/postgres/agents.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
@@ -179,7 +178,7 @@ test('a birth under a key that another bears meanwhile is the other’s', async 
 })
 
 test('of a birth that fails, the error is told as it is', async () => {
-  const { bear } = agentVerbs(connections, nothing)
+  const { bear } = fixture.store()
   const twice = newBirth()
   const stray = { ...twice, operatorTokenHash: twice.agentTokenHash }
   await expect(bear(stray, noLimits, NOON)).rejects.toThrow('duplicate key')

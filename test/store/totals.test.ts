@@ -16,9 +16,8 @@ function openTotals() {
     rmSync(directory, { recursive: true })
   })
   const addAgent = () =>
-    db.exec(`INSERT INTO agents (agent_id, name, purpose, symbol, status, birth_key_hash,
-        birth_fingerprint, birth_salt, created_at, updated_at)
-      VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 'k', 'f', 's', 0, 0);
+    db.exec(`INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
+      VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 0, 0);
       INSERT INTO homes (agent_id, memories) VALUES ('a', 3)`)
   return { db, addAgent, totals: prepareTotals(db) }
 }

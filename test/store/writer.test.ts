@@ -61,9 +61,8 @@ function fill(agents: number): void {
   const db = new DatabaseSync(join(directory, 'home.db'))
   db.exec(`
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${agents})
-    INSERT INTO agents (agent_id, name, purpose, symbol, status, birth_key_hash,
-      birth_fingerprint, birth_salt, created_at, updated_at)
-    SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', i, 'f', 's', 0, 0 FROM n;
+    INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
+    SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', 0, 0 FROM n;
     INSERT OR IGNORE INTO homes (agent_id, memories) SELECT agent_id, 2 FROM agents`)
   db.close()
 }

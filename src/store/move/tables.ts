@@ -82,8 +82,7 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'births',
-    source: `SELECT birth_key_hash, agent_id, birth_fingerprint, birth_salt, born_from, created_at
-     FROM agents`,
+    source: 'SELECT key_hash, agent_id, fingerprint, salt, born_from, created_at FROM births',
     columns: [
       ...text('key_hash', 'agent_id', 'fingerprint', 'salt', 'born_from'),
       ...bigint('created_at'),
@@ -211,4 +210,4 @@ export const tables: readonly Table[] = [
 
 /** Tables of the embedded engine that hold nothing of their own. */
 export const holdsNothing =
-  /^(heartbeat|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/
+  /^(heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/

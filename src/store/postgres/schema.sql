@@ -27,13 +27,13 @@ CREATE TABLE IF NOT EXISTS agents (
 CREATE INDEX IF NOT EXISTS agents_by_account ON agents (account_id, agent_id);
 
 -- Births, found by the key that replays them. `born_from`: the client's address, for as long as
--- births an hour are counted by it. On SQLite they are columns of agents.
+-- births an hour are counted by it.
 CREATE TABLE IF NOT EXISTS births (
   key_hash TEXT PRIMARY KEY,
   agent_id TEXT COLLATE "C" NOT NULL,
   fingerprint TEXT NOT NULL,
   salt TEXT NOT NULL,
-  born_from TEXT,
+  born_from TEXT COLLATE "C",
   created_at BIGINT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS births_by_time ON births (created_at);
@@ -43,7 +43,7 @@ CREATE INDEX IF NOT EXISTS births_by_agent ON births (agent_id);
 
 -- Births of agents that were erased since: they count within the hour as others do.
 CREATE TABLE IF NOT EXISTS erased_births (
-  born_from TEXT,
+  born_from TEXT COLLATE "C",
   created_at BIGINT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);

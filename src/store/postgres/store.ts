@@ -4,13 +4,13 @@ import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
-import type { HomeBounds, Progress, Store, StoreOptions } from '../port/store.ts'
+import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { countCallsVerb } from './activity.ts'
-import { agentVerbs } from './agents.ts'
-import { type Connections, openConnections } from './engine/connections.ts'
+import { type Connections, openConnections, statement } from './engine/connections.ts'
+import { isDuplicate } from './engine/faults.ts'
 import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { lanes } from './engine/lanes.ts'
@@ -61,11 +61,11 @@ export async function openPostgres(
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
-  const agents = agentVerbs(hot, committed)
   const keeping = keepingVerbs(hot, committed, options.home)
   const importMemories = importVerb(slices, committed, options.home)
   const reading = readVerbs(hot, reads)
   const logEvent = logEvents(options.home.events)
+  const others = writeVerbs(hot, otherWrites(logEvent))
   const writing = writeVerbs(hot, tokenWrites(logEvent))
   const known = rememberIdentities(() => performance.now())
   const searcher = searcherOf(databaseUrl, options)
@@ -75,11 +75,11 @@ export async function openPostgres(
     location,
     warnings,
     ...reading,
-    ...writeVerbs(hot, otherWrites(logEvent)),
+    ...others,
+    bear: bearOnce(others.bear, reading.findBirth),
     ...homeVerbs({
       known,
       searcher,
-      agents,
       keeping,
       reading,
       writing,
@@ -94,7 +94,7 @@ export async function openPostgres(
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
-    status: async () => ({ ...(await agents.totals()), commits, freeBytes: undefined }),
+    status: async () => ({ ...(await totalsOf(hot)), commits, freeBytes: undefined }),
     prepareSearch: searcher.prepare,
     async close() {
       await searcher.close()
@@ -143,7 +143,6 @@ interface HomeParts extends HomeBounds {
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly agents: ReturnType<typeof agentVerbs>
   readonly keeping: MemoryStore & EventStore
   readonly reading: Asked<typeof reads>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
@@ -162,23 +161,49 @@ async function forgotten<T extends { readonly outcome: string }>(
   return answer
 }
 
-type AsTheyAre = 'knowsAddress' | 'noteUse' | 'findReplacement'
+/** A birth with the same key at the same time makes this one fail as a whole; then it is known. */
+const bearOnce =
+  (bear: HomeStore['bear'], findBirth: HomeStore['findBirth']): HomeStore['bear'] =>
+  async (birth, ...rest) => {
+    try {
+      return await bear(birth, ...rest)
+    } catch (error) {
+      const known = isDuplicate(error) ? await findBirth(birth.keyHash) : undefined
+      if (!known) throw error
+      return { outcome: 'known', birth: known }
+    }
+  }
+
+const selectTotals = statement<Totals>(
+  'totals',
+  'SELECT count(*) AS agents, coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
+)
+
+async function totalsOf({ read }: Connections): Promise<Totals> {
+  const [found] = await read(selectTotals)
+  return found ?? { agents: 0, memories: 0 }
+}
+
+type AsTheyAre =
+  | 'bear'
+  | 'countBirths'
+  | 'findAccount'
+  | 'findBirth'
+  | 'findReplacement'
+  | 'knowsAddress'
+  | 'noteUse'
 
 function homeVerbs(
   parts: HomeParts,
 ): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
-  const { known, agents, keeping, reading, writing, hot, exports, versions } = parts
+  const { known, keeping, reading, writing, hot, exports, versions } = parts
   const { importMemories, eraseAgent, searcher } = parts
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
-    findBirth: agents.findBirth,
-    countBirths: agents.countBirths,
-    findAccount: agents.findAccount,
     // Only the server knows: it says so when a write does not fit.
     hasRoom: async () => true,
-    bear: agents.bear,
-    readProfile: (identity, ...of) => heed(identity, agents.readProfile(identity, ...of)),
+    readProfile: (identity, ...of) => heed(identity, reading.readProfile(identity, ...of)),
     setStatus: (identity, status, now) =>
       forgetting(identity, writing.setStatus(identity, status, now)),
     changeProfile: (identity, ...change) =>

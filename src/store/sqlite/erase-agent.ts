@@ -25,7 +25,8 @@ const ERASED = [
   'DELETE FROM operator_replacements WHERE agent_id = ?',
   'DELETE FROM credentials WHERE agent_id = ?',
   // Births an hour are counted from the agents: to be born and erased in turn must not be free.
-  'INSERT INTO erased_births SELECT born_from, created_at FROM agents WHERE agent_id = ?',
+  'INSERT INTO erased_births SELECT born_from, created_at FROM births WHERE agent_id = ?',
+  'DELETE FROM births WHERE agent_id = ?',
   'DELETE FROM agents WHERE agent_id = ?',
 ] as const
 

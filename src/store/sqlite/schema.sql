@@ -11,8 +11,7 @@ CREATE TABLE IF NOT EXISTS accounts (
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- Agents, with their births: `birth_*` replays a birth whose answer was lost, unless a token was
--- `rotated` since. `born_from`: the client's address, for as long as births an hour are counted by it.
+-- `rotated`: a token was replaced since the birth, which can then no longer be replayed.
 CREATE TABLE IF NOT EXISTS agents (
   agent_id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
@@ -20,18 +19,27 @@ CREATE TABLE IF NOT EXISTS agents (
   symbol TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
   account_id TEXT REFERENCES accounts (id),
-  birth_key_hash TEXT NOT NULL UNIQUE,
-  birth_fingerprint TEXT NOT NULL,
-  birth_salt TEXT NOT NULL,
   rotated INTEGER NOT NULL DEFAULT 0,
-  born_from TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS agents_by_birth ON agents (created_at);
-CREATE INDEX IF NOT EXISTS agents_by_address ON agents (born_from, created_at)
+CREATE INDEX IF NOT EXISTS agents_by_account ON agents (account_id, agent_id)
+  WHERE account_id IS NOT NULL;
+
+-- Births, found by the key that replays them. `born_from`: the client's address, for as long as
+-- births an hour are counted by it.
+CREATE TABLE IF NOT EXISTS births (
+  key_hash TEXT PRIMARY KEY,
+  agent_id TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  salt TEXT NOT NULL,
+  born_from TEXT,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS births_by_time ON births (created_at);
+CREATE INDEX IF NOT EXISTS births_by_address ON births (born_from, created_at)
   WHERE born_from IS NOT NULL;
-CREATE INDEX IF NOT EXISTS agents_by_account ON agents (account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS births_by_agent ON births (agent_id);
 
 -- Births of agents that were erased since: they count within the hour as others do.
 CREATE TABLE IF NOT EXISTS erased_births (
@@ -63,6 +71,10 @@ CREATE TABLE IF NOT EXISTS operator_replacements (
   salt TEXT NOT NULL,
   replaced_hash TEXT NOT NULL UNIQUE
 ) STRICT, WITHOUT ROWID;
+
+-- Rows that a transaction locks on PostgreSQL, one at a time; here the writer is alone.
+CREATE TABLE IF NOT EXISTS gates (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+INSERT INTO gates (name) VALUES ('births'), ('arrivals') ON CONFLICT (name) DO NOTHING;
 
 -- The counters of a home. `bytes` of current memories, `history` of earlier versions, `deleted`:
 -- memories that are tombstones; `first_event` to `last_event` are kept. `tail`: the newest row of its

@@ -9,7 +9,6 @@ import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { startSearcher } from '../search/searcher.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
-import { prepareAgentReads } from './agents.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
@@ -42,7 +41,6 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     versions: options.home.versions,
     known,
     identify,
-    agents: prepareAgentReads(db, identify),
     memories: {
       read: prepareReadMemory(db, refuse),
       list: prepareListMemories(db, refuse),
@@ -124,22 +122,18 @@ const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
 
 type Shared = keyof ReturnType<typeof sharedVerbs>
 
-function homeVerbs(parts: Parts): Omit<HomeStore, Shared> {
-  const { agents, known, longReads, read, space, writer } = parts
+function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
+  const { known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
   return {
     ...keepingVerbs(parts),
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
-    findBirth: (keyHash) => read(() => agents.findBirth(keyHash)),
-    countBirths: (place, since) => read(() => agents.countBirths(place, since)),
-    findAccount: (email) => read(() => agents.findAccount(email)),
     hasRoom: space.hasRoom,
     async bear(...birth) {
       await space.takeArrivals()
       return writer.submit('bear', ...birth)
     },
-    readProfile: (...wanted) => read(() => agents.readProfile(...wanted)),
     exportMemories(identity, prefix = '', history = false) {
       const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
       return whileLetIn(longReads, identity, (signal) =>

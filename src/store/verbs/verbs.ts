@@ -1,6 +1,7 @@
 /** The verbs that both engines run: reads, and writes within a transaction. */
 import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
+import { agentReads, agentWrites } from './agents.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
 import { hostReads } from './host.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
@@ -10,6 +11,7 @@ import { sessionReads, sessionWrites } from './sessions.ts'
 export const reads = {
   ...accountReads,
   ...activityReads,
+  ...agentReads,
   ...hostReads,
   ...keyReads,
   ...passkeyReads,
@@ -25,6 +27,7 @@ export const tokenWrites = (logEvent: LogEvent) => ({
 
 export const otherWrites = (logEvent: LogEvent) => ({
   ...accountWrites,
+  ...agentWrites,
   ...keyUses,
   ...passkeyWrites,
   ...sessionWrites(logEvent),

@@ -1,9 +1,9 @@
 /** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { StoreOptions } from '../../port/store.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareCountCalls } from '../activity.ts'
-import { prepareBirth } from '../agents.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseLog } from '../erase-agent.ts'
 import { prepareRemoveEntry } from '../host.ts'
@@ -17,7 +17,7 @@ import { prepareSteps } from '../transfer/steps.ts'
 import type { StorageFault } from './connection.ts'
 import { prepareHeartbeat } from './heartbeat.ts'
 import { prepareVerbs } from './run.ts'
-import { prepareTotals } from './totals.ts'
+import { prepareTotals, type Tally } from './totals.ts'
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
 
@@ -34,6 +34,16 @@ function forgetting<V extends Verbs>(verbs: V, forget: () => void): V {
   return Object.fromEntries(each)
 }
 
+type Bear = (...birth: Parameters<HomeStore['bear']>) => BirthAnswer
+
+const counted =
+  (bear: Bear, tally: Tally): Bear =>
+  (...birth) => {
+    const answer = bear(...birth)
+    if (answer.outcome === 'born') tally.born()
+    return answer
+  }
+
 export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
@@ -42,10 +52,11 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const happen = prepareHappenings(db, home.events)
   const logEvent = logEvents(happen)
   const steps = prepareSteps(db)
+  const others = prepareVerbs(db, otherWrites(logEvent))
   const verbs = {
-    bear: prepareBirth(db, totals.tally),
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
-    ...prepareVerbs(db, otherWrites(logEvent)),
+    ...others,
+    bear: counted(others.bear, totals.tally),
     ...forgetting({ eraseAgent: prepareEraseAgent(db, refuse, totals.tally) }, forget),
     eraseLog: prepareEraseLog(db),
     removeEntry: prepareRemoveEntry(db),

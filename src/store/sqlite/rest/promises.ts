@@ -29,7 +29,7 @@ export const ofAgents: readonly Promised[] = [
   {
     fault: 'what is stored of a token is no SHA-256',
     wrong: `SELECT agent_id FROM credentials WHERE ${notHex('token_hash')}
-      UNION ALL SELECT agent_id FROM agents WHERE ${notHex('birth_key_hash')}
+      UNION ALL SELECT agent_id FROM births WHERE ${notHex('key_hash')}
       UNION ALL SELECT id FROM sessions WHERE ${notHex('token_hash')}
       UNION ALL SELECT account_id FROM account_recoveries WHERE ${notHex('secret_hash')}
       UNION ALL SELECT hash FROM spent_challenges WHERE ${notHex('hash')}

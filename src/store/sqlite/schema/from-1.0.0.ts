@@ -25,6 +25,10 @@ const toldOf = (n: string): string => `(${n} % ${MEMORIES_AT_ONCE} <> 0 OR tell(
 const prepareTables = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER TABLE agents RENAME COLUMN id TO agent_id;
+  PRAGMA legacy_alter_table = ON;
+  ALTER TABLE agents RENAME TO kept_agents;
+  PRAGMA legacy_alter_table = OFF;
+  DROP INDEX agents_by_account;
 
   ALTER TABLE credentials ADD COLUMN key_id TEXT;
   ALTER TABLE credentials ADD COLUMN name TEXT;
@@ -36,7 +40,7 @@ const prepareTables = `
   ALTER TABLE credentials ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
     CHECK (status IN ('active', 'paused'));
   UPDATE credentials SET status = 'paused'
-    WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM agents WHERE status = 'paused');
+    WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM kept_agents WHERE status = 'paused');
 
   ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '';
   ALTER TABLE sessions ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;
@@ -52,6 +56,17 @@ const prepareTables = `
   );
   DROP INDEX entries_by_feed;
   DROP TRIGGER entry_composted;`
+
+/** Other tables go on referring to agents: the old table was renamed without telling them. */
+const copyAgents = `
+  INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, rotated, created_at,
+      updated_at)
+    SELECT agent_id, name, purpose, symbol, status, account_id, rotated, created_at, updated_at
+    FROM kept_agents;
+  INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
+    SELECT birth_key_hash, agent_id, birth_fingerprint, birth_salt, born_from, created_at
+    FROM kept_agents;
+  DROP TABLE kept_agents;`
 
 const numberThem = `
   CREATE TEMP TABLE numbers (n INTEGER PRIMARY KEY, id INTEGER NOT NULL) STRICT;
@@ -94,8 +109,7 @@ const makeHeads = `
 const countHomes = `
   INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
     SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
-    FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
-  ALTER TABLE agents DROP COLUMN memory_count;`
+    FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;`
 
 /**
  * What is sorted is sorted apart from the texts, which go over once, as they lie. A LIMIT keeps the
@@ -106,6 +120,7 @@ const countHomes = `
 const partsOf = (): readonly Part[] => [
   { share: 0, sql: prepareTables },
   { share: 0, sql: schemaOf('sqlite') },
+  { share: 0, sql: copyAgents },
   { share: 0.25, passes: 2, sql: numberThem },
   { share: 0.25, passes: 1, sql: copyTexts },
   { share: 0.05, sql: dropOld },

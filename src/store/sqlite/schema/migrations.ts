@@ -31,9 +31,12 @@ export function migrate(db: DatabaseSync, path: string, progress: Progress = () 
     ;[done, total] = told
     progress(...told)
   }
+  // A table is replaced, to which others refer by its name. Within a transaction this changes nothing.
+  db.exec('PRAGMA foreign_keys = OFF')
   transact(db, () => {
     step(db, path, tell)
     if (total > 0) progress(done, total, true)
   })
+  db.exec('PRAGMA foreign_keys = ON')
   return total
 }

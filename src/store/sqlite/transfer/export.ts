@@ -5,9 +5,10 @@ import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity } from '../../port/home.ts'
 import type { ExportAnswer } from '../../port/transfer.ts'
 import { endOf, type MemoryRow, memoryOf } from '../../rows.ts'
-import { prepareProfile } from '../agents.ts'
+import { agentReads } from '../../verbs/agents.ts'
 import { openReader, prepare, translate } from '../engine/connection.ts'
 import type { LongReads } from '../engine/long-reads.ts'
+import { prepareVerbs } from '../engine/run.ts'
 import { prepareIdentify } from '../identities.ts'
 import { prepareCountErasures } from '../keeping/erase.ts'
 import { prepareExportHistory } from './kept-versions.ts'
@@ -87,8 +88,8 @@ const ROW_BYTES = 200
 function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): ExportAnswer {
   db.exec('BEGIN')
   const { identity, prefix, versions } = wanted
-  const { identify, refuse } = prepareIdentify(db)
-  const answer = refuse(identity) ?? prepareProfile(db, identify)(identity)
+  const { refuse } = prepareIdentify(db)
+  const answer = refuse(identity) ?? prepareVerbs(db, agentReads).readProfile(identity)
   if (answer.outcome !== 'profile') return answer
   const counted = prepareCountErasures(db, refuse)(identity)
   if (counted.outcome !== 'erasures') return counted

@@ -1,0 +1,190 @@
+/** Agents: their births, within the births an hour, and what is read of them. */
+import { overLimits } from '../answers.ts'
+import { dayOf } from '../port/activity.ts'
+import type {
+  Account,
+  Birth,
+  BirthAnswer,
+  BirthCount,
+  BirthLimits,
+  Birthplace,
+  BirthRecord,
+  Identity,
+  ProfileAnswer,
+} from '../port/home.ts'
+import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
+import { rememberAddress } from './accounts.ts'
+import { AGENT_COLUMNS } from './controls.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+const findProfile = statement<AgentRow>(
+  'read_profile',
+  `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1
+     AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`,
+)
+
+const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(
+  'count_under',
+  `SELECT count(*) AS memory_count, CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM memories
+   WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`,
+)
+
+interface BirthRow {
+  agent_id: string
+  fingerprint: string
+  salt: string
+  /** 1 on SQLite. */
+  rotated: boolean | number
+}
+
+const findBirth = statement<BirthRow>(
+  'find_birth',
+  `SELECT b.agent_id, b.fingerprint, b.salt, a.rotated
+   FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`,
+)
+
+interface CountRow {
+  from_address: number
+  oldest_from_address: number | null
+  from_network: number
+  oldest_from_network: number | null
+  in_all: number
+  oldest_in_all: number | null
+}
+
+/** Births of agents that were erased since count as long as others do. */
+const births = (condition: string): string => `
+  (SELECT count(*) AS births, min(created_at) AS oldest FROM (
+     SELECT created_at FROM births WHERE ${condition}
+     UNION ALL SELECT created_at FROM erased_births WHERE ${condition}
+   ) AS b)`
+
+const countAll = statement<CountRow>(
+  'count_births',
+  `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
+     around.births AS from_network, around.oldest AS oldest_from_network,
+     everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
+   FROM ${births('born_from = $1 AND created_at > $2')} AS here,
+     ${births('born_from >= $3 AND born_from < $4 AND created_at > $2')} AS around,
+     ${births('created_at > $2')} AS everywhere`,
+)
+
+/** Births are counted one after the other: two at once could both be the last that is allowed. */
+const passGate = statement('pass_gate', `SELECT name FROM gates WHERE name = 'births' FOR UPDATE`)
+
+const forgetAddresses = statement(
+  'forget_addresses',
+  'UPDATE births SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= $1',
+)
+
+const forgetErased = statement(
+  'forget_erased_births',
+  'DELETE FROM erased_births WHERE created_at <= $1',
+)
+
+const findAccount = statement<{ id: string; email: string; password_hash: string }>(
+  'find_account',
+  'SELECT id, email, password_hash FROM accounts WHERE email = $1',
+)
+
+const addAccount = statement<{ id: string }>(
+  'add_account',
+  `INSERT INTO accounts (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (email) DO NOTHING RETURNING id`,
+)
+
+const addBirth = statement(
+  'add_birth',
+  `INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6)`,
+)
+
+const addAgent = statement(
+  'add_agent',
+  `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
+)
+
+const addHome = statement('add_home', 'INSERT INTO homes (agent_id, day) VALUES ($1, $2)')
+
+const addCredentials = statement(
+  'add_credentials',
+  `INSERT INTO credentials (agent_id, token_hash, kind, status)
+   VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`,
+)
+
+/** The account's id; null without one; undefined when it exists already. */
+function* accountOf({ account }: Birth, now: number): Verb<string | null | undefined> {
+  if (!account) return null
+  if ('join' in account) return account.join
+  const { id, email, passwordHash } = account.create
+  const [added] = yield* ask(addAccount, id, email, passwordHash, now)
+  return added?.id
+}
+
+function* insert(birth: Birth, account: string | null, now: number): Verb<void> {
+  const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
+  yield* ask(addBirth, keyHash, agentId, fingerprint, salt, bornFrom, now)
+  yield* ask(addAgent, agentId, name, purpose, symbol, account, now)
+  yield* ask(addHome, agentId, dayOf(now))
+  yield* ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
+}
+
+/** What is written of places is ASCII: nothing that begins alike comes after DEL. */
+const AFTER = '\x7f'
+
+const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
+  perAddress > 0 || perNetwork > 0 || inAll > 0
+
+export const agentReads = {
+  *findBirth(keyHash: string): Verb<BirthRecord | undefined> {
+    const [row] = yield* ask(findBirth, keyHash)
+    if (!row) return undefined
+    const { agent_id: agentId, fingerprint, salt, rotated } = row
+    return { agentId, fingerprint, salt, rotated: Boolean(rotated) }
+  },
+
+  *countBirths({ bornFrom, bornWithin }: Birthplace, since: number): Verb<BirthCount> {
+    const within = bornWithin ?? null
+    const [row] = yield* ask(countAll, bornFrom, since, within, within && within + AFTER)
+    return {
+      fromAddress: row?.from_address ?? 0,
+      fromNetwork: row?.from_network ?? 0,
+      inAll: row?.in_all ?? 0,
+      oldestFromAddress: row?.oldest_from_address ?? undefined,
+      oldestFromNetwork: row?.oldest_from_network ?? undefined,
+      oldestInAll: row?.oldest_in_all ?? undefined,
+    }
+  },
+
+  *findAccount(email: string): Verb<Account | undefined> {
+    const [row] = yield* ask(findAccount, email)
+    return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
+  },
+
+  *readProfile({ agentId, tokenHash }: Identity, prefix = ''): Verb<ProfileAnswer> {
+    const [row] = yield* ask(findProfile, agentId, tokenHash)
+    if (!row || prefix === '') return profileAnswer(row)
+    const [counted] = yield* ask(countUnder, agentId, prefix, endOf(prefix))
+    return profileAnswer({ ...row, ...counted })
+  },
+}
+
+export const agentWrites = {
+  /** Throws where another with the same key is born at the same time: then it is known. */
+  *bear(birth: Birth, limits: BirthLimits, now: number): Verb<BirthAnswer> {
+    if (isLimited(limits)) yield* ask(passGate)
+    const known = yield* agentReads.findBirth(birth.keyHash)
+    if (known) return { outcome: 'known', birth: known }
+    const since = now - limits.windowMs
+    const count = yield* agentReads.countBirths(birth, since)
+    if (overLimits(count, limits)) return { outcome: 'over_limit', count }
+    const account = yield* accountOf(birth, now)
+    if (account === undefined) return { outcome: 'account_exists' }
+    yield* ask(forgetAddresses, since)
+    yield* ask(forgetErased, since)
+    yield* insert(birth, account, now)
+    if (account && birth.addressHash) yield* rememberAddress(account, birth.addressHash, now)
+    return { outcome: 'born' }
+  },
+}
