@@ -137,8 +137,9 @@ export const groups: Readonly<Record<string, Group>> = {
   writes: {
     mutate: [
       ...src('store', 'rows answers'),
-      ...src('store/sqlite', 'agents identities engine/group-commit engine/writes'),
-      ...src('store/postgres', 'agents identities'),
+      ...src('store/sqlite', 'identities engine/group-commit engine/writes'),
+      ...src('store/postgres', 'identities'),
+      ...src('store/verbs', 'agents'),
     ],
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),

@@ -3,29 +3,12 @@
  * nobody's, go after it in slices, before the erasure answers.
  */
 import type { Identity } from '../port/home.ts'
-import { takeControl } from '../verbs/controls.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { agentErasure } from '../verbs/agents.ts'
+import { type Connections, statement } from './engine/connections.ts'
 import { run } from './engine/run.ts'
 
 /** Rows that are given up together: more would keep the log of others' commits waiting. */
 const AT_ONCE = 128
-
-/** In the order in which they are held and refer to each other. */
-const ERASED = [
-  'INSERT INTO erased_agents VALUES ($1)',
-  'DELETE FROM credentials WHERE agent_id = $1',
-  'DELETE FROM homes WHERE agent_id = $1',
-  // From here on no import adds to the log.
-  'DELETE FROM staged_imports WHERE agent_id = $1',
-  'DELETE FROM daily_writes WHERE agent_id = $1',
-  'DELETE FROM daily_calls WHERE agent_id = $1',
-  'DELETE FROM operator_replacements WHERE agent_id = $1',
-  // To be born and erased in turn must not be free.
-  `INSERT INTO erased_births (born_from, created_at)
-     SELECT born_from, created_at FROM births WHERE agent_id = $1`,
-  'DELETE FROM births WHERE agent_id = $1',
-  'DELETE FROM agents WHERE agent_id = $1',
-].map((sql, at) => statement(`erase_agent_${at}`, sql))
 
 /**
  * The rows after $2. What was deleted before it stays in the index until it is vacuumed: to begin
@@ -81,18 +64,14 @@ export async function eraseLeft(connections: Connections, committed: () => void)
   }
 }
 
-async function erase(ask: Ask, identity: Identity) {
-  if (await run(ask, takeControl(identity))) return { outcome: 'revoked' } as const
-  for (const step of ERASED) await ask(step, identity.agentId)
-  return { outcome: 'erased' } as const
-}
-
 /** `gone`: called once its tokens are void. */
 export const eraseAgentVerb =
   (connections: Connections, committed: () => void) =>
   async (identity: Identity, gone: () => void) => {
     const { transact, alone } = connections
-    const answer = await transact((ask) => erase(ask, identity)).finally(gone)
+    const answer = await transact((ask) => run(ask, agentErasure.eraseAgent(identity))).finally(
+      gone,
+    )
     if (answer.outcome === 'revoked') return answer
     committed()
     await eraseRest(connections, identity.agentId, committed)

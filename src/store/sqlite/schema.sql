@@ -101,7 +101,7 @@ CREATE TABLE IF NOT EXISTS homes (
 -- text. `change`: its event. `run`: how many versions before the newest follow each other under this
 -- key, none missing: of these a version's number tells how many came after it.
 CREATE TABLE IF NOT EXISTS memories (
-  agent_id TEXT NOT NULL REFERENCES agents (agent_id),
+  agent_id TEXT NOT NULL,
   key TEXT NOT NULL,
   id TEXT NOT NULL,
   version INTEGER NOT NULL,

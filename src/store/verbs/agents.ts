@@ -14,8 +14,8 @@ import type {
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { rememberAddress } from './accounts.ts'
-import { AGENT_COLUMNS } from './controls.ts'
-import { ask, statement, type Verb } from './verb.ts'
+import { AGENT_COLUMNS, takeControl } from './controls.ts'
+import { ask, type Statement, statement, type Verb } from './verb.ts'
 
 const findProfile = statement<AgentRow>(
   'read_profile',
@@ -113,6 +113,23 @@ const addCredentials = statement(
    VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`,
 )
 
+/** In the order in which they are locked and refer to each other. */
+const eraseInTurn: readonly Statement<never>[] = [
+  'INSERT INTO erased_agents (agent_id) VALUES ($1)',
+  'DELETE FROM credentials WHERE agent_id = $1',
+  'DELETE FROM homes WHERE agent_id = $1',
+  // From here on no import adds to the log.
+  'DELETE FROM staged_imports WHERE agent_id = $1',
+  'DELETE FROM daily_writes WHERE agent_id = $1',
+  'DELETE FROM daily_calls WHERE agent_id = $1',
+  'DELETE FROM operator_replacements WHERE agent_id = $1',
+  // To be born and erased in turn must not be free.
+  `INSERT INTO erased_births (born_from, created_at)
+     SELECT born_from, created_at FROM births WHERE agent_id = $1`,
+  'DELETE FROM births WHERE agent_id = $1',
+  'DELETE FROM agents WHERE agent_id = $1',
+].map((sql, at) => statement(`erase_agent_${at}`, sql))
+
 /** The account's id; null without one; undefined when it exists already. */
 function* accountOf({ account }: Birth, now: number): Verb<string | null | undefined> {
   if (!account) return null
@@ -186,5 +203,14 @@ export const agentWrites = {
     yield* insert(birth, account, now)
     if (account && birth.addressHash) yield* rememberAddress(account, birth.addressHash, now)
     return { outcome: 'born' }
+  },
+}
+
+export const agentErasure = {
+  /** Its memories and its log are nobody's then: the engine erases them in slices. */
+  *eraseAgent(identity: Identity): Verb<{ outcome: 'erased' } | { outcome: 'revoked' }> {
+    if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    for (const step of eraseInTurn) yield* ask(step, identity.agentId)
+    return { outcome: 'erased' }
   },
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
-import { eraseLogs } from '../erase-agent.ts'
+import { eraseLeft } from '../erase-agent.ts'
 import { migrate } from '../schema/migrations.ts'
 import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
@@ -39,7 +39,7 @@ function prepareFile(db: DatabaseSync, path: string, file: number, progress: Pro
     const memories = migrate(db, path, progress)
     transact(db, () => {
       giveUpAhead(db)
-      eraseLogs(db)
+      eraseLeft(db)
     })
     const isClean = upkeep.clean() === 'done'
     if (memories > 0) progress(memories, memories)

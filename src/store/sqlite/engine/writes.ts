@@ -5,7 +5,7 @@ import type { StoreOptions } from '../../port/store.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareCountCalls } from '../activity.ts'
 import { prepareGatewayWrites } from '../entries.ts'
-import { prepareEraseAgent, prepareEraseLog } from '../erase-agent.ts'
+import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
 import { prepareRemoveEntry } from '../host.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareChanges } from '../keeping/changes.ts'
@@ -57,8 +57,8 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
     ...others,
     bear: counted(others.bear, totals.tally),
-    ...forgetting({ eraseAgent: prepareEraseAgent(db, refuse, totals.tally) }, forget),
-    eraseLog: prepareEraseLog(db),
+    ...forgetting({ eraseAgent: prepareEraseAgent(db, totals.tally) }, forget),
+    eraseRest: prepareEraseRest(db),
     removeEntry: prepareRemoveEntry(db),
     countCalls: prepareCountCalls(db),
     ...prepareChanges(db, refuse, totals.tally, home),
