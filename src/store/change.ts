@@ -1,6 +1,6 @@
 /** What a change makes of a memory, decided alike for every engine. */
 import { conflictWith } from './answers.ts'
-import type { Change, Deleted, Fault, Memory, Operation } from './port/keeping/memories.ts'
+import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
 
 /** What lies under a key: a memory, or what is left of one. */
 export interface Head {
@@ -48,9 +48,9 @@ export type Effect =
   | { readonly effect: 'delete'; readonly key: string; readonly deleted: Deleted }
 
 /** All but reads, which change nothing. */
-export type Editing = Exclude<Change, { verb: 'read' }>
+export type Mutation = Exclude<Change, { verb: 'read' }>
 
-type Decision = Effect | Fault
+type Decision = Effect | ChangeError
 
 export const isLiving = (head: Head | undefined): head is Head & { readonly deleted: false } =>
   head?.deleted === false
@@ -64,7 +64,7 @@ const versionOf = (head: Head | undefined): number => (isLiving(head) ? head.ver
 export const timeAfter = (head: Head | undefined, now: number): number =>
   Math.max(now, head?.updatedAt ?? now)
 
-function conflict({ head, content }: Found, sent?: Content): Fault {
+function conflict({ head, content }: Found, sent?: Content): ChangeError {
   const stored = isLiving(head) ? { ...head, ...(sent && content()) } : undefined
   return conflictWith(stored, sent, deletedOf(head))
 }
@@ -146,7 +146,7 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
   return { ...kept, left: { key: from, deleted } } as Effect
 }
 
-export function decide(change: Editing, found: Found, now: number): Decision {
+export function decide(change: Mutation, found: Found, now: number): Decision {
   switch (change.verb) {
     case 'write':
       return write(change, found, now)
@@ -163,7 +163,7 @@ export function decide(change: Editing, found: Found, now: number): Decision {
   }
 }
 
-export const isFault = (decision: Decision): decision is Fault => 'outcome' in decision
+export const isChangeError = (decision: Decision): decision is ChangeError => 'outcome' in decision
 
 /** Of a change: the key whose memory it changes. */
 export const keyOf = (change: Change): string =>

@@ -2,16 +2,16 @@
 import {
   type Content,
   decide,
-  type Editing,
   type Effect,
   type Found,
   type Head,
-  isFault,
+  isChangeError,
   isLiving,
   keyOf,
+  type Mutation,
   type Past,
 } from './change.ts'
-import type { AnswerBound, Change, Fault, Memory, Result } from './port/keeping/memories.ts'
+import type { AnswerBound, Change, ChangeError, Memory, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
 /** What is counted of a home. */
@@ -42,7 +42,7 @@ export interface Plan<L extends Ledger = Ledger> {
   readonly ledger: L
 }
 
-type Faulty = { readonly at: number; readonly fault: Fault }
+type FailedChange = { readonly at: number; readonly fault: ChangeError }
 
 /** A memory in the midst of the changes. */
 interface State {
@@ -86,7 +86,7 @@ function overlay(stored: Stored, floor: number) {
   }
 
   return {
-    found: (change: Editing): Found => ({
+    found: (change: Mutation): Found => ({
       head: stateOf(keyOf(change)).head,
       floor,
       content: () => contentOf(keyOf(change)),
@@ -166,11 +166,11 @@ export function plan<L extends Ledger>(
   bounds: HomeBounds,
   now: number,
   bound?: AnswerBound,
-): Plan<L> | { readonly faults: readonly Faulty[] } {
+): Plan<L> | { readonly faults: readonly FailedChange[] } {
   const midst = overlay(stored, ledger.floor)
   const effects: Effect[] = []
   const results: Result[] = []
-  const faults: Faulty[] = []
+  const faults: FailedChange[] = []
   let after = ledger
 
   function read(key: string): Result {
@@ -184,9 +184,9 @@ export function plan<L extends Ledger>(
     return { outcome: 'missing', deleted }
   }
 
-  function change(each: Editing): Result | Fault {
+  function change(each: Mutation): Result | ChangeError {
     const decision = decide(each, midst.found(each), now)
-    if (isFault(decision)) return decision
+    if (isChangeError(decision)) return decision
     const next = counted(after, decision, midst.head)
     if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
     after = next
@@ -212,7 +212,7 @@ const isShown = (result: Result, { minimal }: AnswerBound): result is Result & {
   result.outcome === 'found' || (result.outcome === 'saved' && !minimal)
 
 /** The first result that has no room beside those before it. Nothing behind it is looked at. */
-function withoutRoom(results: readonly Result[], bound: AnswerBound): Faulty | undefined {
+function withoutRoom(results: readonly Result[], bound: AnswerBound): FailedChange | undefined {
   let bytes = 0
   const at = results.findIndex((result) => {
     if (isShown(result, bound)) bytes += jsonBytes(result.memory)
@@ -222,7 +222,7 @@ function withoutRoom(results: readonly Result[], bound: AnswerBound): Faulty | u
 }
 
 /** A read of nothing is a result; a delete of nothing is not. */
-const isResult = (became: Result | Fault, { verb }: Change): became is Result =>
+const isResult = (became: Result | ChangeError, { verb }: Change): became is Result =>
   verb === 'read' ||
   became.outcome === 'saved' ||
   became.outcome === 'deleted' ||

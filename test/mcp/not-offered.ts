@@ -9,7 +9,7 @@ export interface NotOffered {
 }
 
 const FIXTURE =
-  'It calls a tool of the suite’s own fixture by its name (test_simple_text and the like); ours are nine, held by tests of their own.'
+  'It calls a tool of the suite’s own fixture by its name (test_simple_text and the like); ours are held by tests of their own.'
 
 const ASKING = 'Our tools never ask their client for anything: no sampling, elicitation or roots.'
 

@@ -1,6 +1,7 @@
 /** What an agent is told when a tool could not do what it was asked, in both eras. */
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { tools } from '../../src/mcp/tools/index.ts'
 import { type Born, embedded, openService, type TestService } from '../harness.ts'
 import { connect, eras } from './clients.ts'
 
@@ -100,7 +101,7 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
       const { said } = await refused('write_memory', { key: 'a', text: 'x', expectedVersion: 0 })
       expect(said).toMatch(/^agent_paused: Stop, and ask the operator/)
     }
-    expect((await client.listTools()).tools).toHaveLength(9)
+    expect((await client.listTools()).tools).toHaveLength(tools.length)
     await expect(client.listResources()).rejects.toThrow('agent_paused')
     const operator = await connect(service, token, era)
     expect((await operator.callTool({ name: 'list_memories' })).isError).toBeFalsy()

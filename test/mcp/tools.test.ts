@@ -24,12 +24,12 @@ const write = (key: string, text: string, expectedVersion = 0, metadata = {}) =>
 const names = [
   'get_context',
   'read_memory',
-  'write_memory',
-  'append_memory',
   'list_memories',
   'search_memories',
-  'delete_memory',
   'memory_history',
+  'write_memory',
+  'append_memory',
+  'delete_memory',
   'restore_memory',
 ]
 
@@ -60,7 +60,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     expect(client.getInstructions()?.split('. ')).toHaveLength(3)
   })
 
-  test('finds nine tools, each with schemas and every annotation', async () => {
+  test('finds the tools, each with schemas and every annotation', async () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(names)
     for (const { annotations, inputSchema, outputSchema, description } of tools) {
@@ -78,12 +78,12 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     expect(kinds).toEqual([
       ['get_context', 1, 0, 1, 0],
       ['read_memory', 1, 0, 1, 0],
-      ['write_memory', 0, 0, 1, 0],
-      ['append_memory', 0, 0, 0, 0],
       ['list_memories', 1, 0, 1, 0],
       ['search_memories', 1, 0, 1, 0],
-      ['delete_memory', 0, 1, 1, 0],
       ['memory_history', 1, 0, 1, 0],
+      ['write_memory', 0, 0, 1, 0],
+      ['append_memory', 0, 0, 0, 0],
+      ['delete_memory', 0, 1, 1, 0],
       ['restore_memory', 0, 0, 1, 0],
     ])
   })

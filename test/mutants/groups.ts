@@ -55,7 +55,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   memory: {
     mutate: [
-      ...src('home/memories', 'memory content operation'),
+      ...src('home/memories', 'memory content verb'),
       ...src('http', 'etag json json-faults readable target'),
       ...src('json', 'as-written decimals members pointer same-value strings'),
       ...src('pipeline', 'validate'),

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
 import { connecting, eras } from '../mcp/clients.ts'
 import { birth } from './calls.ts'
@@ -30,7 +31,7 @@ test.each(eras)('a client of $version has the same tools over stdio', async ({ e
   })
   await client.connect(transport)
   expect(client.getNegotiatedProtocolVersion()).toBe(version)
-  expect((await client.listTools()).tools).toHaveLength(9)
+  expect((await client.listTools()).tools).toHaveLength(tools.length)
   const args = { key: `plan.${era}`, text: 'Step 1', expectedVersion: 0 }
   await client.callTool({ name: 'write_memory', arguments: args })
   const read = await client.callTool({ name: 'read_memory', arguments: { key: args.key } })

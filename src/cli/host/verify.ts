@@ -1,7 +1,7 @@
 /** `agent-home verify`: holds a database file against what was promised of it. */
 
 import { verifyFile } from '../../store/at-rest.ts'
-import type { Fault, Verified } from '../../store/port/rest.ts'
+import type { Verified, Violation } from '../../store/port/rest.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
@@ -13,12 +13,12 @@ export const checkingOn =
     if (isWatched) tell(done < of ? `\r  check ${done + 1} of ${of}` : '\r\u001b[K')
   }
 
-const faultText = ({ fault, count, places }: Fault): string => {
+const faultText = ({ fault, count, places }: Violation): string => {
   const more = count > places.length ? `\n    and ${count - places.length} more` : ''
   return `  ${fault}:\n${places.map((place) => `    ${place}`).join('\n')}${more}\n`
 }
 
-export const faultsText = (faults: readonly Fault[]): string => faults.map(faultText).join('')
+export const faultsText = (faults: readonly Violation[]): string => faults.map(faultText).join('')
 
 const countsText = ({ counts }: Verified): string =>
   Object.entries(counts)

@@ -8,11 +8,12 @@ import { dateTime } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type {
   Change,
+  ChangeError,
   Conflict,
   Deleted,
-  Fault,
   Memory,
   MemorySummary,
+  MemoryWrite,
   Result,
 } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
@@ -122,12 +123,12 @@ export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_con
 export const PRECONDITION =
   'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'
 
-/** What was deleted, and by which version. */
-export const deletedView = ({ key, deleted }: Result & { outcome: 'deleted' }) => ({
-  key,
-  version: deleted.version,
-  deletedAt: iso(deleted.deletedAt),
-})
+/** What was deleted, and by which version. Throws on a result that deleted nothing. */
+export function deletedView(result: Result) {
+  if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
+  const { key, deleted } = result
+  return { key, version: deleted.version, deletedAt: iso(deleted.deletedAt) }
+}
 
 const deletedMembers = ({ version, deletedAt }: Deleted) => ({
   deletedVersion: version,
@@ -167,7 +168,7 @@ const GONE_ALREADY =
 export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>
   problem('memory_not_found', deleted && { detail, members: deletedMembers(deleted) })
 
-export function faultProblem(fault: Fault): Problem {
+export function faultProblem(fault: ChangeError): Problem {
   switch (fault.outcome) {
     case 'conflict':
       return problem('version_conflict', conflictExtras(fault))
@@ -206,14 +207,16 @@ export async function makeChange(
   throw new Error('a change was answered by nothing')
 }
 
-/** The same, of a change that leaves a memory. */
-export async function saveChange(
-  home: Home,
+/** Throws `version_conflict` and `memory_quota_reached`. */
+export async function saveWrite(
+  { store }: Home,
   identity: Identity,
-  change: Change,
+  write: MemoryWrite,
   now: number,
 ): Promise<Memory> {
-  const result = await makeChange(home, identity, change, now)
-  if (result.outcome === 'saved') return result.memory
-  throw new Error(`a change that saves was answered by ${result.outcome}`)
+  const written = await store.writeMemory(identity, write, now)
+  if (written.outcome === 'saved') return written.memory
+  if (written.outcome === 'conflict' || written.outcome === 'over_quota')
+    throw faultProblem(written)
+  throw refusal(written)
 }

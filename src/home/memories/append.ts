@@ -1,19 +1,15 @@
 /** POST /api/agents/me/memory/append: appends text to a memory. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { forAgents, noQuery } from '../guards.ts'
-import { body } from '../limits.ts'
-import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
+import { memoryExample, memoryKey } from '../schemas.ts'
 import { expectedVersion, text } from './content.ts'
-import { type ChangeSpec, saving } from './operation.ts'
+import { type MemoryVerb, savingEndpoint } from './verb.ts'
 
 const schema = z
   .strictObject({ key: memoryKey, text, expectedVersion: expectedVersion.optional() })
   .meta({ id: 'MemoryAppend' })
 
-export const append: ChangeSpec<typeof schema> = {
+export const append: MemoryVerb<typeof schema> = {
   schema,
   change: (sent, _source, { newId }) => ({
     verb: 'append',
@@ -21,25 +17,22 @@ export const append: ChangeSpec<typeof schema> = {
     ...sent,
     maxBytes: fields.text.maxBytes,
   }),
+  errors: ['text_too_large', 'memory_quota_reached'],
+  tool: {
+    name: 'append_memory',
+    title: 'Append to a memory',
+    description:
+      'Adds text to the end of a memory, or creates it. Without expectedVersion the text is added to the current version; if called again, it is added again.',
+    idempotent: false,
+  },
 }
 
-export const appendToMemory = endpoint({
+export const appendToMemory = savingEndpoint(append, {
   operationId: 'appendToMemory',
   method: 'POST',
   path: '/api/agents/me/memory/append',
-  docs: {
-    tag,
-    summary: 'Add text to the end of a memory, or create it',
-    description: `Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again. ${PRECONDITION}`,
-  },
-  guards: forAgents('writes'),
-  query: noQuery,
-  body: {
-    schema,
-    maxBytes: body.maxBytes,
-    example: { key: memoryExample.key, text: '\nStep 4: verify.', expectedVersion: 2 },
-  },
-  answers: savedAnswers,
-  errors: [...CHANGE_ERRORS, 'precondition_mismatch', 'text_too_large', 'memory_quota_reached'],
-  handle: saving(append),
+  summary: 'Add text to the end of a memory, or create it',
+  description:
+    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again.',
+  example: { key: memoryExample.key, text: '\nStep 4: verify.', expectedVersion: 2 },
 })

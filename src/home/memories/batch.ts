@@ -9,66 +9,32 @@ import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
 import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
-import type { Change, Fault, Memory, Result } from '../../store/port/keeping/memories.ts'
+import type { Change, ChangeError, Memory, Result } from '../../store/port/keeping/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { batch as bounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
+import { memoryExample, memorySchema, tag } from '../schemas.ts'
 import { deletedView, faultProblem, memoryJson, prefersMinimal, savedJson } from './answers.ts'
-import { append } from './append.ts'
-import { EXCESS, excessOf, expectedVersion, metadataIn } from './content.ts'
-import { deletedSchema, remove } from './delete.ts'
-import { memoryWrite, writeOf } from './memory.ts'
-import { type ChangeSpec, type WriteContext, writeContext } from './operation.ts'
-import { patch } from './patch.ts'
-import { restore } from './restore.ts'
+import { EXCESS, excessOf } from './content.ts'
+import { deletedSchema } from './delete.ts'
+import { type MemoryVerb, type WriteContext, writeContext } from './verb.ts'
+import { type VerbName, verbNames, verbs } from './verbs.ts'
 
-const write: ChangeSpec<typeof memoryWrite> = {
-  schema: memoryWrite,
-  change: (sent, source, context) => ({
-    verb: 'write',
-    ...writeOf(sent, metadataIn(source) ?? '{}', context),
-  }),
-}
+type Optional = { [Name in VerbName]: z.ZodOptional<(typeof verbs)[Name]['schema']> }
 
-const renameSchema = z
-  .strictObject({ from: memoryKey, to: memoryKey, expectedVersion })
-  .meta({ id: 'MemoryRename' })
-
-const rename: ChangeSpec<typeof renameSchema> = {
-  schema: renameSchema,
-  change: (sent) => ({ verb: 'rename', ...sent }),
-}
-
-const readSchema = z.strictObject({ key: memoryKey }).meta({ id: 'MemoryRead' })
-
-const read: ChangeSpec<typeof readSchema> = {
-  schema: readSchema,
-  change: (sent) => ({ verb: 'read', ...sent }),
-}
-
-const operations = { write, patch, append, delete: remove, restore, rename, read }
-
-type Verb = keyof typeof operations
-
-const verbs = Object.keys(operations) as readonly Verb[]
-
-const ONE_VERB = `must have one property: ${verbs.join(', ')}`
+const shape = Object.fromEntries(
+  Object.entries(verbs).map(([name, { schema }]) => [name, schema.optional()]),
+) as unknown as Optional
 
 /** One property, named by its verb. */
 const operation = z
-  .strictObject({
-    write: write.schema.optional(),
-    patch: patch.schema.optional(),
-    append: append.schema.optional(),
-    delete: remove.schema.optional(),
-    restore: restore.schema.optional(),
-    rename: rename.schema.optional(),
-    read: read.schema.optional(),
-  })
-  .refine((sent) => Object.keys(sent).length === 1, ONE_VERB)
+  .strictObject(shape)
+  .refine(
+    (sent) => Object.keys(sent).length === 1,
+    `must have one property: ${verbNames.join(', ')}`,
+  )
   .meta({ id: 'Operation', minProperties: 1, maxProperties: 1 })
 
 const schema = z
@@ -91,9 +57,9 @@ function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
 }
 
 function changeOf(sent: Sent, source: string, at: number, context: WriteContext): Change {
-  const verb = verbs.find((each) => sent[each] !== undefined)
+  const verb = verbNames.find((each) => sent[each] !== undefined)
   if (!verb) throw problem('invalid_body')
-  const { change } = operations[verb] as ChangeSpec
+  const { change } = verbs[verb] as MemoryVerb
   const asked = change(sent[verb], onlyMemberOf(source), context)
   requireMeasure(asked, ['operations', at, verb])
   return asked
@@ -112,13 +78,13 @@ function resultJson(result: Result, savedJson: (memory: Memory) => string): stri
   return `{"memory":${shown(result.memory)}}`
 }
 
-interface RefusedChange {
+interface FailedChange {
   readonly at: number
-  readonly fault: Fault
+  readonly fault: ChangeError
 }
 
 /** Comes alone: nothing else is in the way of the batch. */
-function throwWithoutRoom(faults: readonly RefusedChange[]): void {
+function throwWithoutRoom(faults: readonly FailedChange[]): void {
   for (const { at, fault } of faults) {
     if (fault.outcome !== 'answer_too_large') continue
     const message = `brings the texts and metadata of the response to more than ${bounds.answerBytes} bytes`
@@ -127,7 +93,7 @@ function throwWithoutRoom(faults: readonly RefusedChange[]): void {
   }
 }
 
-const conflictOf = ({ at, fault }: RefusedChange) => {
+const conflictOf = ({ at, fault }: FailedChange) => {
   const { code, message: detail, extras }: Problem = faultProblem(fault)
   return { operation: at, code, detail, ...extras.members }
 }

@@ -7,15 +7,23 @@ import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, conflictAnswer, deletedView, makeChange, PRECONDITION } from './answers.ts'
+import { CHANGE_ERRORS, conflictAnswer, deletedView, PRECONDITION } from './answers.ts'
 import { expectedVersion } from './content.ts'
-import { type ChangeSpec, requireAgreement, writeContext } from './operation.ts'
+import { carryOut, type MemoryVerb, requireAgreement } from './verb.ts'
 
 const schema = z.strictObject({ key: memoryKey, expectedVersion }).meta({ id: 'MemoryDelete' })
 
-export const remove: ChangeSpec<typeof schema> = {
+export const remove: MemoryVerb<typeof schema> = {
   schema,
   change: (sent) => ({ verb: 'delete', ...sent }),
+  errors: ['memory_not_found'],
+  tool: {
+    name: 'delete_memory',
+    title: 'Delete a memory',
+    description:
+      'Deletes a memory. Its versions are kept: restore_memory with expectedVersion 0 restores it.',
+    idempotent: true,
+  },
 }
 
 export const deletedSchema = z.object({
@@ -45,13 +53,10 @@ export const deleteMemory = endpoint({
     },
     409: conflictAnswer,
   },
-  errors: [...CHANGE_ERRORS, 'precondition_mismatch', 'memory_not_found'],
+  errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...remove.errors],
   async handle({ call, identity, query }, home: Home) {
     requireAgreement(call, query.expectedVersion)
-    const context = writeContext(home)
-    const change = remove.change(query, '', context)
-    const result = await makeChange(home, identity, change, context.now)
-    if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
+    const result = await carryOut(remove, home, identity, query, '')
     return json(call, 200, { deleted: deletedView(result) })
   },
 })

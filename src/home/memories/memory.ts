@@ -1,29 +1,20 @@
 /** GET and POST /api/agents/me/memory: one named text, under compare-and-swap. */
 
 import { z } from 'zod'
-import { problem } from '../../errors.ts'
 import { type Answer, answer, type Call } from '../../http/call.ts'
-import { agreesWith, etagOf, notModified } from '../../http/etag.ts'
+import { etagOf, notModified } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { Memory, MemoryWrite } from '../../store/port/keeping/memories.ts'
-import { forAgents, noQuery } from '../guards.ts'
+import type { Memory } from '../../store/port/keeping/memories.ts'
+import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
-import { body } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
-import {
-  CHANGE_ERRORS,
-  faultProblem,
-  memoryJson,
-  notFound,
-  savedAnswers,
-  showSaved,
-} from './answers.ts'
+import { faultProblem, memoryJson, notFound, saveWrite } from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
-import { type WriteContext, writeContext } from './operation.ts'
+import { type MemoryVerb, savingEndpoint, writeContext } from './verb.ts'
 
 const path = '/api/agents/me/memory'
 
@@ -112,63 +103,48 @@ export const memoryWrite = z
   })
   .meta({ id: 'MemoryWrite' })
 
-/** What is written, with its metadata's JSON as it was sent. */
-export const writeOf = (
-  { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
-  metadata: string,
-  { newId }: Pick<WriteContext, 'newId'>,
-): MemoryWrite => ({ id: newId(), key, text, metadata, expectedVersion })
-
-/** Throws what is too large, `version_conflict` and `memory_quota_reached`. */
-export async function saveMemory(
-  home: Home,
-  identity: Identity,
-  sent: Omit<z.output<typeof memoryWrite>, 'metadata'>,
-  metadata: string,
-): Promise<Memory> {
-  const context = writeContext(home)
-  const write = measured(writeOf(sent, metadata, context))
-  const written = await home.store.writeMemory(identity, write, context.now)
-  if (written.outcome === 'saved') return written.memory
-  if (written.outcome === 'conflict' || written.outcome === 'over_quota')
-    throw faultProblem(written)
-  throw refusal(written)
+export const write: MemoryVerb<typeof memoryWrite> = {
+  schema: memoryWrite,
+  change: ({ key, text, expectedVersion }, source, { newId }) => ({
+    verb: 'write',
+    id: newId(),
+    key,
+    text,
+    metadata: metadataIn(source) ?? '{}',
+    expectedVersion,
+  }),
+  errors: ['text_too_large', 'metadata_too_large', 'memory_quota_reached'],
+  tool: {
+    name: 'write_memory',
+    title: 'Write a memory',
+    description:
+      'Creates a memory (expectedVersion 0) or replaces its text and metadata (expectedVersion is the version that you read). If the memory is at another version, nothing is written and you are told which. Replaced versions stay in the history. Metadata {"pinned": true} makes it part of get_context.',
+    idempotent: true,
+  },
 }
 
-export const writeMemory = endpoint({
+/** `metadata`: as JSON. Throws what is too large, `version_conflict` and `memory_quota_reached`. */
+export function saveMemory(
+  home: Home,
+  identity: Identity,
+  { key, text, expectedVersion }: Omit<z.output<typeof memoryWrite>, 'metadata'>,
+  metadata: string,
+): Promise<Memory> {
+  const { now, newId } = writeContext(home)
+  const sent = measured({ id: newId(), key, text, metadata, expectedVersion })
+  return saveWrite(home, identity, sent, now)
+}
+
+export const writeMemory = savingEndpoint(write, {
   operationId: 'writeMemory',
   method: 'POST',
   path,
-  docs: {
-    tag,
-    summary: 'Create or update a memory under compare-and-swap',
-    description:
-      'The response is sent after the write is durable on disk. If-Match, if sent, must agree with expectedVersion.',
-  },
-  guards: forAgents('writes'),
-  query: noQuery,
-  body: {
-    schema: memoryWrite,
-    maxBytes: body.maxBytes,
-    statuses: { otherType: 400, tooLarge: 413 },
-    example: {
-      key: memoryExample.key,
-      text: memoryExample.text,
-      metadata: memoryExample.metadata,
-      expectedVersion: 2,
-    },
-  },
-  answers: savedAnswers,
-  errors: [
-    ...CHANGE_ERRORS,
-    'precondition_mismatch',
-    'text_too_large',
-    'metadata_too_large',
-    'memory_quota_reached',
-  ],
-  async handle({ call, identity, body, source }, home: Home) {
-    if (!agreesWith(call, body.expectedVersion)) throw problem('precondition_mismatch')
-    const metadata = metadataIn(source) ?? '{}'
-    return showSaved(call, await saveMemory(home, identity, body, metadata))
+  summary: 'Create or update a memory under compare-and-swap',
+  statuses: { otherType: 400, tooLarge: 413 },
+  example: {
+    key: memoryExample.key,
+    text: memoryExample.text,
+    metadata: memoryExample.metadata,
+    expectedVersion: 2,
   },
 })

@@ -1,12 +1,8 @@
 /** PATCH /api/agents/me/memory: changes part of a memory, under compare-and-swap. */
 import { z } from 'zod'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { forAgents, noQuery } from '../guards.ts'
-import { body } from '../limits.ts'
-import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
+import { memoryExample, memoryKey } from '../schemas.ts'
 import { expectedVersion, metadata, metadataIn, text } from './content.ts'
-import { type ChangeSpec, saving } from './operation.ts'
+import { type MemoryVerb, savingEndpoint } from './verb.ts'
 
 const schema = z
   .strictObject({
@@ -20,7 +16,7 @@ const schema = z
   })
   .meta({ id: 'MemoryPatch' })
 
-export const patch: ChangeSpec<typeof schema> = {
+export const patch: MemoryVerb<typeof schema> = {
   schema,
   change: ({ key, expectedVersion, text }, source) => ({
     verb: 'patch',
@@ -29,31 +25,14 @@ export const patch: ChangeSpec<typeof schema> = {
     text,
     metadata: metadataIn(source),
   }),
+  errors: ['text_too_large', 'metadata_too_large', 'memory_quota_reached'],
 }
 
-export const patchMemory = endpoint({
+export const patchMemory = savingEndpoint(patch, {
   operationId: 'patchMemory',
   method: 'PATCH',
   path: '/api/agents/me/memory',
-  docs: {
-    tag,
-    summary: 'Change the text or the metadata of a memory',
-    description: `Omitted properties are not changed. ${PRECONDITION}`,
-  },
-  guards: forAgents('writes'),
-  query: noQuery,
-  body: {
-    schema,
-    maxBytes: body.maxBytes,
-    example: { key: memoryExample.key, expectedVersion: 2, metadata: { run: 12 } },
-  },
-  answers: savedAnswers,
-  errors: [
-    ...CHANGE_ERRORS,
-    'precondition_mismatch',
-    'text_too_large',
-    'metadata_too_large',
-    'memory_quota_reached',
-  ],
-  handle: saving(patch),
+  summary: 'Change the text or the metadata of a memory',
+  description: 'Omitted properties are not changed.',
+  example: { key: memoryExample.key, expectedVersion: 2, metadata: { run: 12 } },
 })

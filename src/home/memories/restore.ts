@@ -1,14 +1,10 @@
 /** POST /api/agents/me/memory/restore: an earlier version as a new one. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
 import { integer } from '../../pipeline/schemas.ts'
-import { forAgents, noQuery } from '../guards.ts'
-import { body } from '../limits.ts'
-import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, PRECONDITION, savedAnswers } from './answers.ts'
+import { memoryExample, memoryKey } from '../schemas.ts'
 import { expectedVersion } from './content.ts'
-import { type ChangeSpec, saving } from './operation.ts'
+import { type MemoryVerb, savingEndpoint } from './verb.ts'
 
 const schema = z
   .strictObject({
@@ -20,34 +16,24 @@ const schema = z
   })
   .meta({ id: 'MemoryRestore' })
 
-export const restore: ChangeSpec<typeof schema> = {
+export const restore: MemoryVerb<typeof schema> = {
   schema,
   change: (sent) => ({ verb: 'restore', ...sent }),
+  errors: ['version_not_found', 'version_gone', 'memory_quota_reached'],
+  tool: {
+    name: 'restore_memory',
+    title: 'Restore a memory',
+    description:
+      'Makes an earlier version the newest: memory_history lists them. expectedVersion is the current version, and 0 if the memory was deleted.',
+    idempotent: true,
+  },
 }
 
-export const restoreMemory = endpoint({
+export const restoreMemory = savingEndpoint(restore, {
   operationId: 'restoreMemory',
   method: 'POST',
   path: '/api/agents/me/memory/restore',
-  docs: {
-    tag,
-    summary: 'Restore an earlier version, or a deleted memory',
-    description: `The text and metadata of that version become a new version. ${PRECONDITION}`,
-  },
-  guards: forAgents('writes'),
-  query: noQuery,
-  body: {
-    schema,
-    maxBytes: body.maxBytes,
-    example: { key: memoryExample.key, version: 1, expectedVersion: 2 },
-  },
-  answers: savedAnswers,
-  errors: [
-    ...CHANGE_ERRORS,
-    'precondition_mismatch',
-    'version_not_found',
-    'version_gone',
-    'memory_quota_reached',
-  ],
-  handle: saving(restore),
+  summary: 'Restore an earlier version, or a deleted memory',
+  description: 'The text and metadata of that version become a new version.',
+  example: { key: memoryExample.key, version: 1, expectedVersion: 2 },
 })

@@ -1,5 +1,5 @@
 /** The tools, in the order in which they are listed. */
-import { appendMemory, deleteMemory, restoreMemory, writeMemory } from './changing.ts'
+import { changing } from './changing.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
 import type { Tool } from './tool.ts'
@@ -7,13 +7,10 @@ import type { Tool } from './tool.ts'
 export const tools: readonly Tool[] = [
   getContext,
   readMemory,
-  writeMemory,
-  appendMemory,
   listMemories,
   searchMemories,
-  deleteMemory,
   memoryHistory,
-  restoreMemory,
+  ...changing,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -16,10 +16,6 @@ const metadataLine = ({ metadata }: Memory): string =>
 export const wholeText = (memory: Memory): string =>
   `${standing(memory)}${metadataLine(memory)}\n\n${memory.text}`
 
-/** For a writer that has the rest. */
-export const savedText = ({ key, version }: Memory): string =>
-  `${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`
-
 /** One line for each, and what to do where there are more. */
 export const linesOf = (lines: readonly string[], none: string, more: string | undefined): string =>
   [...(lines.length > 0 ? lines : [none]), ...(more ? [more] : [])].join('\n')

@@ -1,7 +1,7 @@
 /** What can be said of data at rest: of a file that nobody needs to serve. */
 
 /** A promise that does not hold. */
-export interface Fault {
+export interface Violation {
   /** What is not so, in words. */
   readonly fault: string
   /** Where it was found. */
@@ -19,7 +19,7 @@ export interface Verified {
   /** Rows of each kind; none where the schema is an older program's. */
   readonly counts: Readonly<Record<string, number>>
   /** Empty: all is as it was promised. */
-  readonly faults: readonly Fault[]
+  readonly faults: readonly Violation[]
 }
 
 /** Told before each check: `done` of `of`. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
-import type { Change, Fault, Result } from '../../../src/store/port/keeping/memories.ts'
+import type { Change, ChangeError, Result } from '../../../src/store/port/keeping/memories.ts'
 import { times } from '../../effort.ts'
 import { engines } from '../../harness.ts'
 import { exported, NOON, newWrite, openFixture, type StoreFixture, tally } from '../fixture.ts'
@@ -11,7 +11,7 @@ import { exported, NOON, newWrite, openFixture, type StoreFixture, tally } from 
 const ROUNDS = times(12)
 const AT_ONCE = 8
 
-type Became = Result | Fault | { readonly outcome: 'paused' | 'revoked' | 'empty' }
+type Became = Result | ChangeError | { readonly outcome: 'paused' | 'revoked' | 'empty' }
 
 /** Where the files are cleaned, an erasure ends the exports of its agent. */
 function brokenOff(error: unknown): undefined {

@@ -107,7 +107,7 @@ export type Result =
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
 
 /** Why a change cannot be made. */
-export type Fault =
+export type ChangeError =
   | Conflict
   /** Nothing to delete, or to rename, is there. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
@@ -130,7 +130,7 @@ export type ChangesAnswer =
   /** Nothing was changed. `at`: of the change, from 0. */
   | {
       readonly outcome: 'unchanged'
-      readonly faults: readonly { readonly at: number; readonly fault: Fault }[]
+      readonly faults: readonly { readonly at: number; readonly fault: ChangeError }[]
     }
   | Refused
 
@@ -195,7 +195,7 @@ export type VersionAnswer =
   | { readonly outcome: 'found'; readonly memory: Memory }
   /** Nothing was ever under the key. */
   | { readonly outcome: 'missing' }
-  | Extract<Fault, { outcome: 'gone' | 'no_version' }>
+  | Extract<ChangeError, { outcome: 'gone' | 'no_version' }>
   | Refused
 
 export interface VersionSummary {

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
-import type { Checking, Fault, Verified } from '../../port/rest.ts'
+import type { Checking, Verified, Violation } from '../../port/rest.ts'
 import { SCHEMA } from '../../schema.ts'
 import { prepareTuples } from '../engine/connection.ts'
 import { migrate } from '../schema/migrations.ts'
@@ -22,9 +22,9 @@ const promises: readonly Promised[] = [
   ...ofEntries,
 ]
 
-type Check = (db: DatabaseSync) => Fault | undefined
+type Check = (db: DatabaseSync) => Violation | undefined
 
-function faultOf(fault: string, places: Iterable<string>): Fault | undefined {
+function faultOf(fault: string, places: Iterable<string>): Violation | undefined {
   const named: string[] = []
   let count = 0
   for (const place of places) {
@@ -74,7 +74,7 @@ const always: readonly Check[] = [isBroken, isOrphaned]
 const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps)]
 
 /** A file may be too broken to be asked. */
-function attempt(check: Check, db: DatabaseSync): Fault | undefined {
+function attempt(check: Check, db: DatabaseSync): Violation | undefined {
   try {
     return check(db)
   } catch (error) {

@@ -3,12 +3,12 @@ import { type Problem, problem } from '../../../errors.ts'
 import { faultProblem } from '../../../home/memories/answers.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Identity } from '../../../store/port/home.ts'
-import type { Change, Fault } from '../../../store/port/keeping/memories.ts'
+import type { Change, ChangeError } from '../../../store/port/keeping/memories.ts'
 import { sentenceFor } from '../../layout/for-people.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** A change that was made already is made: a form may arrive twice. */
-function isDone(change: Change, fault: Fault): boolean {
+function isDone(change: Change, fault: ChangeError): boolean {
   if (change.verb === 'delete') {
     return fault.outcome === 'missing' && fault.deleted?.version === change.expectedVersion + 1
   }
@@ -17,7 +17,7 @@ function isDone(change: Change, fault: Fault): boolean {
 
 const keyOf = (change: Change): string => (change.verb === 'rename' ? change.from : change.key)
 
-function sentenceOf(change: Change, fault: Fault): string {
+function sentenceOf(change: Change, fault: ChangeError): string {
   const key = keyOf(change)
   if (fault.outcome === 'missing') return `“${key}” is not there any more.`
   if (fault.outcome !== 'conflict') return `“${key}”: ${sentenceFor(faultProblem(fault))}`
@@ -27,7 +27,7 @@ function sentenceOf(change: Change, fault: Fault): string {
 }
 
 function conflictOf(
-  faults: readonly { readonly change: Change; readonly fault: Fault }[],
+  faults: readonly { readonly change: Change; readonly fault: ChangeError }[],
 ): Problem {
   const sentences = faults.map(({ change, fault }) => sentenceOf(change, fault))
   return problem('batch_conflict', {

@@ -1,10 +1,9 @@
 /** POST /console/agents/<id>/memory/restore: an earlier version comes back, under the present one. */
 
 import type { Problem } from '../../../errors.ts'
-import { saveChange } from '../../../home/memories/answers.ts'
 import { findVersion } from '../../../home/memories/memory.ts'
-import { writeContext } from '../../../home/memories/operation.ts'
 import { restore } from '../../../home/memories/restore.ts'
+import { carryOut, savedBy } from '../../../home/memories/verb.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
@@ -58,9 +57,7 @@ export const restoreForm = endpoint({
   ],
   async handle(visit, workspace: Workspace) {
     const { call, identity, sent } = visit
-    const { now, newId } = writeContext(workspace)
-    const change = restore.change(requestOf(visit), '', { now, newId })
-    const { key } = await saveChange(workspace, identity, change, now)
+    const { key } = savedBy(await carryOut(restore, workspace, identity, requestOf(visit), ''))
     return redirect(call, `${memoryIn(identity.agentId, key, listingIn(sent.list))}&saved`)
   },
 })

@@ -1,0 +1,116 @@
+/**
+ * The verbs that change one memory. Each is declared once, in the file of its endpoint, and listed
+ * in `verbs.ts`: its endpoint, its operation in a batch and its tool of MCP are made from that.
+ */
+import type { z } from 'zod'
+import { type ErrorCode, problem } from '../../errors.ts'
+import type { BodyStatuses } from '../../http/body.ts'
+import type { Call } from '../../http/call.ts'
+import { agreesWith } from '../../http/etag.ts'
+import { type Endpoint, endpoint } from '../../pipeline/endpoint.ts'
+import type { Identity } from '../../store/port/home.ts'
+import type { Change, Memory, Result } from '../../store/port/keeping/memories.ts'
+import { newId } from '../../uuid/new-id.ts'
+import { forAgents, noQuery } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { body } from '../limits.ts'
+import { tag } from '../schemas.ts'
+import {
+  CHANGE_ERRORS,
+  makeChange,
+  PRECONDITION,
+  savedAnswers,
+  saveWrite,
+  showSaved,
+} from './answers.ts'
+import { measured } from './content.ts'
+
+/** The time of a change, and ids for the memories that it creates. */
+export interface WriteContext {
+  readonly now: number
+  readonly newId: () => string
+}
+
+/** Now. */
+export function writeContext({ clock, random }: Pick<Home, 'clock' | 'random'>): WriteContext {
+  const now = clock()
+  return { now, newId: () => newId(now, random) }
+}
+
+/** What a client of MCP is told of a verb. */
+interface ToolText {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  /** Called again with the same arguments, it changes nothing more. */
+  readonly idempotent: boolean
+}
+
+export interface MemoryVerb<Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema
+  /** `source`: the JSON that was validated, as it was sent. Sizes are measured afterwards. */
+  readonly change: (sent: z.output<Schema>, source: string, context: WriteContext) => Change
+  /** Besides those of every change. */
+  readonly errors: readonly ErrorCode[]
+  readonly tool?: ToolText
+}
+
+/** Makes the change. Throws what is too large, and what the change is refused for. */
+export async function carryOut<Schema extends z.ZodType>(
+  { change }: MemoryVerb<Schema>,
+  home: Home,
+  identity: Identity,
+  sent: z.output<Schema>,
+  source: string,
+): Promise<Result> {
+  const context = writeContext(home)
+  const made = measured(change(sent, source, context))
+  if (made.verb !== 'write') return makeChange(home, identity, made, context.now)
+  const { verb: _, ...write } = made
+  return { outcome: 'saved', memory: await saveWrite(home, identity, write, context.now) }
+}
+
+/** The memory that a change has left, of a verb that leaves one. */
+export function savedBy(result: Result): Memory {
+  if (result.outcome === 'saved') return result.memory
+  throw new Error(`a change that saves was answered by ${result.outcome}`)
+}
+
+/** If-Match beside a body must name the version that the body expects. */
+export function requireAgreement(call: Call, expectedVersion: number | undefined): void {
+  if (!agreesWith(call, expectedVersion ?? Number.NaN)) throw problem('precondition_mismatch')
+}
+
+type Expecting = z.ZodType<{ readonly expectedVersion?: number | undefined }>
+
+interface EndpointText<Sent> {
+  readonly operationId: string
+  readonly method: 'POST' | 'PATCH'
+  readonly path: `/${string}`
+  readonly summary: string
+  readonly description?: string
+  readonly example: Sent
+  readonly statuses?: BodyStatuses
+}
+
+/** The endpoint of a verb that leaves a memory. */
+export function savingEndpoint<Schema extends Expecting>(
+  verb: MemoryVerb<Schema>,
+  { summary, description, example, statuses, ...route }: EndpointText<z.input<Schema>>,
+): Endpoint<Home> {
+  const schema: Expecting = verb.schema
+  return endpoint({
+    ...route,
+    docs: { tag, summary, description: [description, PRECONDITION].filter(Boolean).join(' ') },
+    guards: forAgents('writes'),
+    query: noQuery,
+    body: { schema, maxBytes: body.maxBytes, example, ...(statuses && { statuses }) },
+    answers: savedAnswers,
+    errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
+    async handle({ call, identity, body, source }, home: Home) {
+      requireAgreement(call, body.expectedVersion)
+      const result = await carryOut(verb as MemoryVerb, home, identity, body, source)
+      return showSaved(call, savedBy(result))
+    },
+  })
+}
