@@ -13,7 +13,7 @@ export const SOURCES = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 /** As `npm start` has it. */
-const V8 = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']
+const V8 = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
 
 const unlimited = {
   MEMORIES_PER_AGENT: '0',
