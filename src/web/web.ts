@@ -1,17 +1,63 @@
-/** What the pages bring along: the operator's workspace, the rooms' site, and refusals for people. */
+/** The dependencies of the pages, and refusals shown in the frame of the page that was asked for. */
 import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
+import type { Answer, Call } from '../http/call.ts'
 import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Hooks } from '../pipeline/routes.ts'
-import type { SessionStore } from '../store/port/sessions.ts'
+import { currentSession } from '../pipeline/sessions.ts'
+import type { Session, SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
-import { showInPlace } from './console/in-place.ts'
+import { type AgentTab, showAgentPage } from './console/agent-page.ts'
 import type { Workspace } from './console/workspace.ts'
 import { serviceIcon } from './layout/glyphs.ts'
+import { type Page, showPage } from './layout/page.ts'
+import { ACCOUNT, AGENTS } from './layout/paths.ts'
 import { refuseToPeople, showProblem } from './layout/problem-page.ts'
 import type { SiteContext } from './rooms/site.ts'
+
+const OF_AGENT = /^\/console\/agents\/([^/]+)(?:\/(\w+))?/
+
+const tabs: Readonly<Record<string, AgentTab>> = {
+  memory: 'memories',
+  memories: 'memories',
+  activity: 'activity',
+  keys: 'keys',
+  key: 'keys',
+}
+
+/** Undefined where it is about no agent of theirs. */
+async function besideAgent(call: Call, workspace: Workspace, session: Session, page: Page) {
+  const [, agentId, below = ''] = OF_AGENT.exec(call.path) ?? []
+  if (agentId === undefined) return undefined
+  const owner = await workspace.sessions.identifyOwner(session.accountId, agentId)
+  if (!owner) return undefined
+  const tab = tabs[below] ?? (below ? 'settings' : 'overview')
+  const { title, body, status = 200 } = page
+  return showAgentPage({ call, session, ...owner }, workspace, { title, body, status, tab })
+}
+
+async function inFrame(call: Call, workspace: Workspace, page: Page): Promise<Answer | undefined> {
+  const session = await currentSession(call, workspace)
+  if (!session) return undefined
+  call.responseHeaders['Cache-Control'] = 'no-store'
+  const place = call.path.startsWith(ACCOUNT) ? 'account' : 'agents'
+  return (
+    (await besideAgent(call, workspace, session, page)) ??
+    showPage(call, workspace.secure, { ...page, session, place })
+  )
+}
+
+/** Where it cannot be told who asks, the page stands alone: that may be what was refused. */
+async function showInPlace(call: Call, workspace: Workspace, page: Page): Promise<Answer> {
+  const ofConsole = call.path === AGENTS || call.path.startsWith(`${AGENTS}/`)
+  const found =
+    ofConsole && workspace.enabled
+      ? await inFrame(call, workspace, page).catch(() => undefined)
+      : undefined
+  return found ?? showPage(call, workspace.secure, page)
+}
 
 interface Parts {
   readonly config: Config
@@ -21,7 +67,7 @@ interface Parts {
   readonly calls: Pick<AgentCalls, 'flush'>
 }
 
-export interface Web {
+interface Web {
   readonly workspace: Workspace
   readonly site: SiteContext
   readonly refuse: Hooks['refuse']

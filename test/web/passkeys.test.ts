@@ -1,7 +1,7 @@
 /** Passkeys beside the password: added after a second look, and what they open. */
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyRegistration } from '../../src/web/console/passkeys/answered.ts'
+import { verifyRegistration } from '../../src/web/console/passkeys/webauthn.ts'
 import { PASSWORD } from '../accounts.ts'
 import { type Authenticator, newAuthenticator, type Odd, type Options } from '../authenticator.ts'
 import { embedded, openService, type TestService } from '../harness.ts'

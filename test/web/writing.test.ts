@@ -1,7 +1,7 @@
 /** Memories that the operator writes first, renames, downloads; and forms that arrive twice. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indented } from '../../src/json/indent.ts'
-import { withPin } from '../../src/web/console/memories/pin.ts'
+import { withPin } from '../../src/web/console/memories/several.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { articleIn, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole, sendForm } from './operator.ts'

@@ -1,16 +1,12 @@
 /** What became of a text, by lines and by words. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import {
-  changesOf,
-  folded,
-  type Piece,
-} from '../../../src/web/console/memory/versions/changed-lines.ts'
+import { changesOf, folded, type Piece } from '../../../src/web/console/memory/changes.ts'
 import { openCounted } from '../../counted.ts'
 
-const counted = openCounted<
-  typeof import('../../../src/web/console/memory/versions/changed-lines.ts')
->(import.meta.resolve('../../../src/web/console/memory/versions/changed-lines.ts'))
+const counted = openCounted<typeof import('../../../src/web/console/memory/changes.ts')>(
+  import.meta.resolve('../../../src/web/console/memory/changes.ts'),
+)
 afterAll(() => counted.close())
 
 /** Of one comparison. The worst takes 610,000. */

@@ -1,8 +1,11 @@
 /** Merging in three ways: what does not overlap is merged, what does is chosen, nothing is lost. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { lineEndsOf } from '../../../src/web/console/memory/merge/line-ends.ts'
-import { assemble, mergeTexts } from '../../../src/web/console/memory/merge/merge-lines.ts'
+import {
+  assemble,
+  lineEndsOf,
+  mergeTexts,
+} from '../../../src/web/console/memory/merge/merge-lines.ts'
 import {
   assembleMetadata,
   mergeMetadata,

@@ -1,24 +1,116 @@
-/** /console/account: whose it is, where it is signed in, its passkeys and its password. */
+/** /console/account: the account’s sessions, passkeys and password, with the forms that change them. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import type { Answer } from '../../../http/call.ts'
+import { problem } from '../../../errors.ts'
+import { fields } from '../../../fields.ts'
+import { anotherPassword, PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import { input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { addressHashOf } from '../../../pipeline/failures.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { characters } from '../../../pipeline/schemas.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/passkeys.ts'
+import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
+import { deviceOf, placeOf } from '../../layout/device.ts'
+import { hidden, input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
 import { ACCOUNT } from '../../layout/paths.ts'
-import { forSignedIn } from '../guards.ts'
-import { passkeyList } from '../passkeys/passkey-list.ts'
-import { offeredAt } from '../passkeys/relying-party.ts'
+import { when } from '../../layout/words.ts'
+import { formForSignedIn, forSignedIn } from '../guards.ts'
+import { PASSKEYS } from '../passkeys/ceremony.ts'
+import { type Offered, offeredAt } from '../passkeys/relying-party.ts'
 import type { Visit, Workspace } from '../workspace.ts'
-import { newPasswordField } from './new-password.ts'
-import { sessionList } from './sessions.ts'
 
-export const PASSWORD = `${ACCOUNT}/password`
+export const newPasswordField = (typed: Typed): Html =>
+  input(
+    {
+      name: 'password',
+      label: 'New password',
+      type: 'password',
+      autocomplete: 'new-password',
+      secret: true,
+      hint: `At least ${fields.password.minLength} characters.`,
+    },
+    typed,
+  )
+
+const SESSIONS = `${ACCOUNT}/sessions`
+
+/** A visit is written down once a minute: who asks is there now. */
+const seen = (each: Session, isCurrent: boolean, now: number): Html =>
+  isCurrent ? html`now` : when(each.seenAt, now)
+
+function sessionRow(each: Session, current: Session, now: number): Html {
+  const isCurrent = each.id === current.id
+  const name = deviceOf(each.userAgent)
+  return html`<li class="row">
+<span class="grow"><strong><bdi>${name}</bdi>${placeOf(each.place)}</strong>, ${seen(each, isCurrent, now)}<br>
+<span class="dim">Signed in ${when(each.createdAt, now)}, ends ${when(each.expiresAt, now)}</span></span>
+${isCurrent ? html`<span class="status active">This browser</span>` : nothing}
+<form method="post" action="${SESSIONS}">${hidden('id', each.id)}
+<button class="quiet">Sign out<span class="away">: ${name}</span></button></form>
+</li>`
+}
+
+const everywhereElse = html`<form method="post" action="${SESSIONS}/others">
+<button class="quiet">Sign out everywhere else</button></form>`
+
+const sessionList = (
+  sessions: readonly Session[],
+  current: Session,
+  now: number,
+): Html => html`<section aria-labelledby="sessions">
+<h2 id="sessions">Where you are signed in</h2>
+<p class="dim">You are signed out after 12 hours without a visit, and after 7 days in any case; at the latest when there are ${SESSIONS_PER_ACCOUNT} others.</p>
+<ul class="rows">${sessions.map((each) => sessionRow(each, current, now))}</ul>
+${sessions.length > 1 ? everywhereElse : nothing}
+</section>`
+
+const used = ({ usedAt }: Passkey, now: number): Html =>
+  usedAt === undefined ? html`not used yet` : html`last used ${when(usedAt, now)}`
+
+const elsewhere = ({ site }: Passkey, offered: Offered): Html =>
+  'party' in offered && offered.party.name === site
+    ? nothing
+    : html`<br><span class="dim">It works at <bdi>${site}</bdi> alone.</span>`
+
+function passkeyRow(each: Passkey, offered: Offered, now: number): Html {
+  const name = deviceOf(each.userAgent)
+  return html`<li class="row">
+<span class="grow"><strong><bdi>${name}</bdi></strong>, ${used(each, now)}<br>
+<span class="dim">Added ${when(each.createdAt, now)}</span>${elsewhere(each, offered)}</span>
+<form method="post" action="${PASSKEYS}/remove">${hidden('id', each.id)}
+<button class="quiet">Remove<span class="away">: ${name}</span></button></form>
+</li>`
+}
+
+/** The way to another, or why there is none. */
+function another(count: number, offered: Offered): Html {
+  if ('why' in offered) return html`<p>${offered.why}</p>`
+  return count < PASSKEYS_PER_ACCOUNT
+    ? html`<p class="actions"><a class="button quiet" href="${PASSKEYS}">Add a passkey</a></p>`
+    : html`<p>There are ${PASSKEYS_PER_ACCOUNT}, as many as an account may have: remove one to add another.</p>`
+}
+
+const passkeyList = (
+  passkeys: readonly Passkey[],
+  offered: Offered,
+  now: number,
+): Html => html`<section aria-labelledby="passkeys">
+<h2 id="passkeys">Passkeys</h2>
+<p class="dim">Your device signs you in, in the place of the password, which goes on working. An account may have ${PASSKEYS_PER_ACCOUNT}.</p>
+${passkeys.length > 0 ? html`<ul class="rows">${passkeys.map((each) => passkeyRow(each, offered, now))}</ul>` : nothing}
+${another(passkeys.length, offered)}
+</section>`
+
+const PASSWORD = `${ACCOUNT}/password`
 export const DELETE_ACCOUNT = `${ACCOUNT}/delete`
-export const CHANGED = `${ACCOUNT}?changed`
+const CHANGED = `${ACCOUNT}?changed`
 
-const passwordForm = (email: string, typed: Typed): Html => html`<form method="post"
+const passwordFields = (email: string, typed: Typed): Html => html`<form method="post"
 action="${PASSWORD}" class="stack">
 <h2>Password</h2>
 <p>Another one ends every session but this, and a link that would set it. Passkeys stay.</p>
@@ -56,7 +148,7 @@ const newsOf = (query: {
 }
 
 /** The page, also shown again by its forms when they refuse. */
-export async function showAccount(
+async function showAccount(
   { call, session }: Visit,
   workspace: Workspace,
   typed: Typed,
@@ -76,7 +168,7 @@ export async function showAccount(
 ${news}${refusalNote(typed)}
 ${sessionList(all, session, now)}
 ${passkeyList(passkeys, offeredAt(call, workspace), now)}
-<div class="narrow apart">${passwordForm(session.email, typed)}
+<div class="narrow apart">${passwordFields(session.email, typed)}
 <section aria-labelledby="end"><h2 id="end">Delete the account</h2>
 <p>Its agents go on without it, or are erased: you are asked.</p>
 <p class="actions"><a class="button danger" href="${DELETE_ACCOUNT}">Delete the account</a></p></section></div>`,
@@ -91,4 +183,81 @@ export const accountPage = endpoint({
   query: z.object({ changed: z.string().optional(), added: z.string().optional() }),
   handle: (visit, workspace: Workspace) =>
     showAccount(visit, workspace, untouched, newsOf(visit.query)),
+})
+
+export const revokeSessionForm = endpoint({
+  operationId: 'consoleRevokeSession',
+  method: 'POST',
+  path: SESSIONS,
+  guards: formForSignedIn,
+  errors: [...WRITE_ERRORS, 'not_found'],
+  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
+    const revoked = await sessions.revokeSession(session.accountId, id)
+    if (!revoked) throw problem('not_found', { detail: 'Your account has no such session.' })
+    return redirect(call, ACCOUNT)
+  },
+})
+
+export const endOthersForm = endpoint({
+  operationId: 'consoleEndOtherSessions',
+  method: 'POST',
+  path: `${SESSIONS}/others`,
+  guards: formForSignedIn,
+  errors: WRITE_ERRORS,
+  async handle({ call, session }, { sessions }: Workspace) {
+    await sessions.endOtherSessions(session.accountId, session.id)
+    return redirect(call, ACCOUNT)
+  },
+})
+
+const newPassword = z.object({ password: characters(fields.password) })
+
+async function change({ call, session, sent }: Visit & Sent, workspace: Workspace) {
+  const { email, accountId, id } = session
+  const { current = '' } = sent
+  const { password } = validateBody(newPassword, { password: sent.password ?? '' })
+  const presented = { email, password: current, session }
+  const { passwordHash: replaces } = await provePassword(call, workspace, presented, 'current')
+  const passwordHash = await anotherPassword(call, workspace, { email, password })
+  const addressHash = addressHashOf(call, workspace, email)
+  const asked = { accountId, replaces, passwordHash, sessionId: id, addressHash }
+  return workspace.sessions.changePassword(asked, workspace.clock())
+}
+
+/** Of two changes at once, one finds the password that it asked for. */
+const overtaken = () =>
+  problem('invalid_body', {
+    errors: [{ pointer: '/current', message: 'was changed in the meantime' }],
+  })
+
+async function changeAndShow(visit: Visit & Sent, workspace: Workspace): Promise<Answer> {
+  if (!(await change(visit, workspace))) throw overtaken()
+  return redirect(visit.call, CHANGED)
+}
+
+export const passwordForm = endpoint({
+  operationId: 'consoleChangePassword',
+  method: 'POST',
+  path: PASSWORD,
+  guards: [
+    ...formForSignedIn,
+    again((visit: Visit & Sent, workspace: Workspace, refusal) =>
+      showAccount(visit, workspace, { values: {}, refusal }),
+    ),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', ...PASSWORD_ERRORS],
+  handle: (visit, workspace: Workspace) => changeAndShow(visit, workspace),
+})
+
+export const removePasskeyForm = endpoint({
+  operationId: 'consoleRemovePasskey',
+  method: 'POST',
+  path: `${PASSKEYS}/remove`,
+  guards: formForSignedIn,
+  errors: [...WRITE_ERRORS, 'not_found'],
+  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
+    const removed = await sessions.removePasskey(session.accountId, id)
+    if (!removed) throw problem('not_found', { detail: 'Your account has no such passkey.' })
+    return redirect(call, ACCOUNT)
+  },
 })

@@ -18,7 +18,7 @@ import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { newPasswordField } from './new-password.ts'
+import { newPasswordField } from './account.ts'
 
 const path = RECOVER
 

@@ -1,4 +1,4 @@
-/** /console/sign-in and sign-out. */
+/** /console/sign-in and sign-out, by password or by passkey. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
@@ -13,15 +13,14 @@ import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { consolePath, SIGN_IN } from '../../layout/paths.ts'
 import { forAnyone, formForAnyone, formForSignedIn } from '../guards.ts'
-import { ceremony } from '../passkeys/button.ts'
-import { ASKS } from '../passkeys/options.ts'
+import { ASKS, ceremony } from '../passkeys/ceremony.ts'
+import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
 import { offeredAt } from '../passkeys/relying-party.ts'
 import type { Workspace } from '../workspace.ts'
 
 const path = SIGN_IN
 
-export const destination = (next: string | undefined): string =>
-  consolePath(next ?? '') ?? '/console'
+const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
 /** A form of its own: it asks for neither address nor password. */
 function passkeyForm(call: Call, workspace: Workspace, { values }: Typed): Html {
@@ -76,7 +75,7 @@ export const signInPage = endpoint({
 })
 
 /** From here on a refusal shows the page once more. */
-export const signInAgain = again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
+const signInAgain = again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
   show(call, workspace, { values: sent, refusal }),
 )
 
@@ -111,5 +110,19 @@ export const signOutForm = endpoint({
   async handle({ call, session }, workspace: Workspace) {
     await endSession(call, workspace, session)
     return redirect(call, path)
+  },
+})
+
+export const passkeySignInForm = endpoint({
+  operationId: 'consolePasskeySignIn',
+  method: 'POST',
+  path: ASKS.signIn,
+  guards: [...formForAnyone, signInAgain],
+  errors: [...WRITE_ERRORS, ...PASSKEY_ERRORS, 'too_many_sign_ins'],
+  async handle({ call, sent: { passkey = '', next } }, workspace: Workspace) {
+    const session = await currentSession(call, workspace)
+    const account = await signInByPasskey(call, workspace, passkey, session)
+    await beginSession(call, workspace, account)
+    return redirect(call, destination(next))
   },
 })

@@ -1,13 +1,97 @@
-/** /console/agents/<id>/activity: everything that happened in this home, newest first. */
+/** /console/agents/<id>/activity: the events of a home, newest first, and as a stream for its pages. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { eventText, position, streamEvents } from '../../../home/event-stream.ts'
+import { refusal } from '../../../home/refusal.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
+import { findSession } from '../../../pipeline/sessions.ts'
+import type { HomeStore, Identity } from '../../../store/port/home.ts'
+import type { EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { showAgentPage, tabPath } from '../agent-page.ts'
+import { memoryPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
+import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
-import { eventsBefore, eventTable } from './events.ts'
+import type { Visit, Workspace } from '../workspace.ts'
+
+const words: Readonly<Record<EventType, string>> = {
+  write: 'Wrote',
+  patch: 'Changed',
+  append: 'Appended to',
+  delete: 'Deleted',
+  restore: 'Brought back',
+  rename: 'Renamed',
+  import: 'Imported',
+  erase: 'Erased',
+  export: 'Exported everything',
+  profile: 'Changed the profile',
+  pause: 'Paused the agent',
+  resume: 'Activated the agent',
+  rotate_key: 'Rotated the agent token',
+  create_key: 'Created the key',
+  revoke_key: 'Revoked the key',
+  replace_operator_key: 'Replaced the operator token',
+  sign_in: 'Signed in',
+}
+
+const link = (agentId: string, key: string): Html =>
+  html` <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
+
+/** The memory's page may be gone since: the log outlives what it tells of. */
+const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
+  html`${from === undefined ? nothing : html` <code>${from}</code> to`}${link(agentId, key)}`
+
+function about(agentId: string, { key, from, namedKey }: HomeEvent): Html {
+  if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
+  return key === undefined ? nothing : memoryOf(agentId, key, from)
+}
+
+const what = (agentId: string, event: HomeEvent): Html =>
+  html`${words[event.type]}${about(agentId, event)}`
+
+const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
+<td class="words what">${what(agentId, event)}</td>
+<td class="words">${byWhom(event.by)}</td>
+<td>${event.version === undefined ? nothing : html`version ${event.version}`}</td>
+<td class="end">${when(event.createdAt, now)}</td>
+</tr>`
+
+const eventTable = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
+  html`<table class="list events">
+<thead><tr><th scope="col">What happened</th><th scope="col">Who</th><th scope="col">Version</th><th scope="col" class="end">When</th></tr></thead>
+<tbody>${events.map((event) => row(agentId, event, now))}</tbody>
+</table>`
+
+const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
+<span class="what">${what(agentId, event)}</span>
+<span class="dim">${when(event.createdAt, now)}</span>
+<span class="by dim">${byWhom(event.by)}</span></li>`
+
+/** Beside other things: a line or two for each. */
+export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
+  html`<ol class="feed">${events.map((event) => item(agentId, event, now))}</ol>`
+
+async function eventsAfter({ store }: Workspace, identity: Identity, id: number, limit: number) {
+  const found = await store.eventsAfter(identity, id, limit)
+  if (found.outcome !== 'events') throw refusal(found)
+  return found
+}
+
+/** Newest first: events are numbered without a gap, so the page before another is found by number. */
+export async function eventsBefore(
+  workspace: Workspace,
+  identity: Identity,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+) {
+  const { last, first } = await eventsAfter(workspace, identity, Number.MAX_SAFE_INTEGER, 1)
+  const newest = Math.min(last, before - 1)
+  const after = Math.max(0, newest - limit)
+  const { events } = await eventsAfter(workspace, identity, after, limit)
+  const page = events.filter(({ id }) => id <= newest).toReversed()
+  return { page, next: after >= first ? after + 1 : undefined }
+}
 
 const EVENTS_PER_PAGE = 40
 
@@ -47,4 +131,33 @@ export const activityPage = endpoint({
 <p class="actions">${newest(tabPath(agentId, 'activity'), before)}${further(next)}</p></div>`,
     })
   },
+})
+
+/** A stream may outlive the session that opened it: whoever signed out is told no more. */
+const whileSignedIn = ({ call }: Visit, workspace: Workspace): HomeStore => ({
+  ...workspace.store,
+  async eventsAfter(...asked) {
+    const session = await findSession(call, workspace)
+    return session ? workspace.store.eventsAfter(...asked) : { outcome: 'revoked' }
+  },
+})
+
+/** One kind of event for all: pages look again at whatever happened. */
+const KIND = 'home'
+
+export const agentEvents = endpoint({
+  operationId: 'consoleEvents',
+  method: 'GET',
+  path: eventsPath(':agent'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ after: position.optional() }),
+  errors: ['invalid_token', 'invalid_last_event_id', 'too_many_streams'],
+  handle: (visit, workspace: Workspace) =>
+    streamEvents(
+      visit.call,
+      { ...workspace, store: whileSignedIn(visit, workspace) },
+      visit.identity,
+      { asked: visit.query.after, told: (event) => eventText(event, KIND) },
+    ),
 })

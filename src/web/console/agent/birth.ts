@@ -32,7 +32,7 @@ import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { connect, firstWrite, firstWritePath } from './connect.ts'
-import { type Credential, credentials } from './credentials.ts'
+import { type Credential, credentials } from './keys.ts'
 
 const path = '/console/birth'
 

@@ -1,22 +1,26 @@
-/** /console/agents/<id>: what one agent is doing, and what of it needs attention. */
+/** /console/agents/<id>: what the agent does, what needs attention, and the switch that pauses it. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
-import type { Answer } from '../../../http/call.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
 import { type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
 import type { HomeEvent } from '../../../store/port/keeping/events.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { agentPath, consolePath } from '../../layout/paths.ts'
 import { number, size, when } from '../../layout/words.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { forOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { eventList, eventsBefore } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { chart, DAYS, filled } from './chart.ts'
 import { connect, firstWrite, firstWritePath, NO_TOKEN } from './connect.ts'
-import { eventList, eventsBefore } from './events.ts'
 
 const RECENT = 8
 
@@ -87,7 +91,7 @@ const isNew = ({ memoryCount }: FoundAgent, { days }: Seen): boolean =>
   memoryCount === 0 && days.every(({ writes }) => writes === 0)
 
 /** The page, also shown again by the switch when it is refused. */
-export async function showAgent(
+async function showAgent(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
@@ -126,4 +130,25 @@ export const agentOverview = endpoint({
   errors: ['invalid_token'],
   handle: (visit, workspace: Workspace) =>
     showAgent(visit, workspace, untouched, visit.query.first !== undefined),
+})
+
+export const statusForm = endpoint({
+  operationId: 'consoleStatus',
+  method: 'POST',
+  path: `${agentPath(':agent')}/status`,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    again((visit: AgentVisit, workspace: Workspace, refused) =>
+      showAgent(visit, workspace, { values: {}, refusal: refused }),
+    ),
+    ...costs('controls'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+    const { status } = validateBody(statusChange, { status: sent.status })
+    const changed = await store.setStatus(identity, status, clock())
+    if (changed.outcome !== 'profile') throw refusal(changed)
+    return redirect(call, consolePath(sent.back ?? '') ?? agentPath(identity.agentId))
+  },
 })

@@ -1,8 +1,13 @@
-/** /console/agents/<id>/settings: who the agent is, what one can leave with, and the ways to end it. */
+/** /console/agents/<id>/settings: the profile, exports and imports, and the ways to part with the agent. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
-import type { Answer } from '../../../http/call.ts'
+import { profileChange } from '../../../home/profile.ts'
+import { refusal as refusalOf } from '../../../home/refusal.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { symbols } from '../../../symbols.ts'
 import { input, refusalNote, select, type Typed, textarea, untouched } from '../../layout/fields.ts'
@@ -10,7 +15,7 @@ import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { forOwner, ofAgent } from '../guards.ts'
+import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
@@ -21,7 +26,7 @@ const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
 <dt>Id</dt><dd><code>${agentId}</code></dd>
 </dl>`
 
-const profileForm = ({ agentId }: Profile, typed: Typed): Html => html`<form method="post"
+const profileFields = ({ agentId }: Profile, typed: Typed): Html => html`<form method="post"
 action="${tabPath(agentId, 'settings')}" class="stack">
 ${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
 ${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}
@@ -54,7 +59,7 @@ const parting = (path: string): Html => html`<section class="risks" aria-labelle
 </section>`
 
 /** The page, also shown again by its forms when they refuse. */
-export async function showSettings(
+async function showSettings(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
@@ -71,7 +76,7 @@ export async function showSettings(
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow"><h1>Settings</h1>
 ${refusalNote(typed)}
-${profileForm(profile, filled)}
+${profileFields(profile, filled)}
 ${about(profile, workspace.clock())}
 ${leaving(path)}
 ${arriving(path)}
@@ -87,4 +92,26 @@ export const settingsPage = endpoint({
   guards: forOwner,
   errors: ['invalid_token'],
   handle: (visit, workspace: Workspace) => showSettings(visit, workspace, untouched),
+})
+
+/** As at birth. */
+const requestOf = ({ name, purpose, symbol }: Fields) =>
+  validateBody(profileChange, {
+    name: name?.trim(),
+    purpose: purpose?.replaceAll('\r\n', '\n').trim(),
+    symbol,
+  })
+
+export const profileForm = endpoint({
+  operationId: 'consoleProfile',
+  method: 'POST',
+  path: tabPath(':agent', 'settings'),
+  params: ofAgent,
+  guards: [...formForOwner, shownAgain(showSettings), ...costs('controls')],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+    const changed = await store.changeProfile(identity, requestOf(sent), clock())
+    if (changed.outcome === 'revoked') throw refusalOf(changed)
+    return redirect(call, tabPath(identity.agentId, 'settings'))
+  },
 })

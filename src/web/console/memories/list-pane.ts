@@ -1,15 +1,18 @@
-/** The list of memories as it stands on its page, and beside a memory. */
+/** The list of memories, on its own page and beside a memory. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
+import type { Answer } from '../../../http/call.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
-import type { Found, Piece, Row } from './found.ts'
+import { type AgentPage, findAgent, showAgentPage } from '../agent-page.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { type Found, findMemories, type Piece, type Row } from './found.ts'
 import { everything, type Listing, listPath, memoryIn, newPath, queryOf } from './listing.ts'
 
 /** What a list is shown with. */
-export interface Pane {
+interface Pane {
   readonly agentId: string
   readonly listing: Listing
   readonly found: Found
@@ -152,3 +155,45 @@ export const oneButton = (
   button: Html,
 ): Html => html`<form method="post" action="${agentPath(agentId)}/memories" class="one">
 ${hidden(`memory.${key}`, version)}${hidden('list', queryOf(listing))}${button}</form>`
+
+interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent' | 'wide'> {
+  /** '' of a new one. */
+  readonly key: string
+  readonly listing: Listing
+  /** Its heading has the id `about`. */
+  readonly article: Html | Promise<Html>
+}
+
+const aside = (pane: Pane): Html => html`<section class="beside" aria-label="Memories">
+<div class="headed"><h2><a href="${listPath(pane.agentId, pane.listing)}">Memories</a></h2>${newButton(pane.agentId, pane.listing, true)}</div>
+${finder(pane.agentId, pane.listing)}
+${list(pane)}
+</section>`
+
+/** Side by side where there is room; else the way to the list stands above. */
+export async function showBeside(
+  visit: AgentVisit,
+  workspace: Workspace,
+  { key, listing, article, scripts = [], ...page }: Beside,
+): Promise<Answer> {
+  const { identity } = visit
+  const { agentId } = identity
+  const [shown, agent, found] = await Promise.all([
+    article,
+    findAgent(workspace, identity),
+    findMemories(visit, workspace, listing),
+  ])
+  const count = agent.memoryCount
+  const pane = { agentId, listing, found, count, now: workspace.clock(), current: key }
+  return showAgentPage(visit, workspace, {
+    ...page,
+    tab: 'memories',
+    agent,
+    wide: true,
+    scripts: [...scripts, 'find'],
+    body: html`<div class="split"><article class="reading" aria-labelledby="about">
+<p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>
+${shown}</article>
+${aside(pane)}</div>`,
+  })
+}

@@ -1,21 +1,72 @@
-/** /console/agents/<id>/memories: all that an agent remembers, looked through, sorted and chosen from. */
+/** /console/agents/<id>/memories: the list of an agent’s memories, searched, sorted and selected from. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
+import { memoryKey } from '../../../home/schemas.ts'
 import type { Answer } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
+import { plural } from '../../layout/words.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
+import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { findMemories } from './found.ts'
 import { finder, list, newButton } from './list-pane.ts'
-import { type Listing, listingIn, listingQuery } from './listing.ts'
-import { deletedIn, undoNote } from './undo-note.ts'
+import { type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
+
+const NAME = 'memory.'
+
+const chosen = z
+  .array(z.object({ key: memoryKey, version: z.int().min(1) }))
+  .min(1, 'must be at least one memory')
+
+export type Chosen = z.output<typeof chosen>[number]
+
+/** Throws `invalid_body`. */
+export const chosenIn = (sent: Fields): readonly Chosen[] =>
+  validateBody(
+    chosen,
+    Object.entries(sent).flatMap(([name, version]) =>
+      name.startsWith(NAME) ? [{ key: name.slice(NAME.length), version: versionIn(version) }] : [],
+    ),
+  )
+
+const DELETED = /^([\w.-]{1,100})~(\d{1,15})$/
+
+/** The list, which says what it was deleted from and what each was before. */
+export function afterDelete(agentId: string, gone: readonly Chosen[], listing: Listing): string {
+  const path = listPath(agentId, listing)
+  const deleted = gone.map(({ key, version }) => `${key}~${version}`).join(',')
+  return `${path}${path.includes('?') ? '&' : '?'}deleted=${deleted}`
+}
+
+/** As `afterDelete` wrote it. */
+const deletedIn = (deleted = ''): readonly Chosen[] =>
+  deleted.split(',').flatMap((each) => {
+    const [, key, version] = DELETED.exec(each) ?? []
+    return key && version ? [{ key, version: Number(version) }] : []
+  })
+
+const named = (gone: readonly Chosen[]): Html =>
+  gone.length === 1
+    ? html`<code>${gone[0]?.key}</code>`
+    : html`${plural(gone.length, 'memory', 'memories')}`
+
+const undoNote = (agentId: string, gone: readonly Chosen[], listing: Listing): Html =>
+  note(
+    'good',
+    html`<form method="post" action="${agentPath(agentId)}/memories/undo" class="undo">
+<p>Deleted ${named(gone)}. The versions are kept: you and the agent can bring back what was there.</p>
+${gone.map(({ key, version }) => hidden(`memory.${key}`, version))}${hidden('list', queryOf(listing))}
+<button class="quiet">Undo</button></form>`,
+  )
 
 const NONE_CHOSEN = 'Select at least one memory first.'
 
@@ -32,7 +83,7 @@ interface Shown {
 }
 
 /** The page, also shown again by what refuses to change several. */
-export async function showMemories(
+async function showMemories(
   visit: AgentVisit,
   workspace: Workspace,
   { listing, typed = untouched, deleted }: Shown,

@@ -1,24 +1,86 @@
-/** POST /console/agents/<id>/memories: what is done to one memory, or to several at once. */
+/** The forms of the list: delete, pin, undo and download, for one memory or several at once. */
+
 import { z } from 'zod'
+import { type Problem, problem } from '../../../errors.ts'
+import { EXPORT_FORMAT } from '../../../home/export.ts'
+import { faultProblem, memoryJson } from '../../../home/memories/answers.ts'
 import { measured } from '../../../home/memories/content.ts'
-import { findMemory } from '../../../home/memories/memory.ts'
-import { type Answer, redirect } from '../../../http/call.ts'
+import { findAt, findMemory } from '../../../home/memories/memory.ts'
+import { profileView } from '../../../home/profile.ts'
+import { refusal } from '../../../home/refusal.ts'
+import { memoryKey } from '../../../home/schemas.ts'
+import { type Answer, answer, type Call, redirect } from '../../../http/call.ts'
+import { membersOf } from '../../../json/members.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { spendMore } from '../../../pipeline/guards/budget.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Identity } from '../../../store/port/home.ts'
-import type { Change } from '../../../store/port/keeping/memories.ts'
+import type { Change, ChangeError } from '../../../store/port/keeping/memories.ts'
+import { iso } from '../../../time.ts'
+import { sentenceFor } from '../../layout/for-people.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { findAgent } from '../agent-page.ts'
+import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Chosen, chosenIn } from './chosen.ts'
 import { listingIn, listPath, memoryIn } from './listing.ts'
-import { showListAgain } from './memories.ts'
-import { withPin } from './pin.ts'
-import { changeTogether } from './together.ts'
-import { afterDelete } from './undo-note.ts'
+import { afterDelete, type Chosen, chosenIn, showListAgain } from './memories.ts'
+
+/** A change that was made already is made: a form may arrive twice. */
+function isDone(change: Change, fault: ChangeError): boolean {
+  if (change.verb === 'delete') {
+    return fault.outcome === 'missing' && fault.deleted?.version === change.expectedVersion + 1
+  }
+  return fault.outcome === 'conflict' && fault.sameContent
+}
+
+const keyOf = (change: Change): string => (change.verb === 'rename' ? change.from : change.key)
+
+function sentenceOf(change: Change, fault: ChangeError): string {
+  const key = keyOf(change)
+  if (fault.outcome === 'missing') return `“${key}” is not there any more.`
+  if (fault.outcome !== 'conflict') return `“${key}”: ${sentenceFor(faultProblem(fault))}`
+  return fault.currentVersion === 0
+    ? `“${key}” is not there any more.`
+    : `“${key}” was written in the meantime.`
+}
+
+function conflictOf(
+  faults: readonly { readonly change: Change; readonly fault: ChangeError }[],
+): Problem {
+  const sentences = faults.map(({ change, fault }) => sentenceOf(change, fault))
+  return problem('batch_conflict', {
+    detail: `Nothing was changed. ${sentences.join(' ')} Look at what is there now, and choose again.`,
+  })
+}
+
+/** Throws `batch_conflict`, and what the operator is refused for. */
+async function changeTogether(
+  { store, clock }: Workspace,
+  identity: Identity,
+  changes: readonly Change[],
+): Promise<void> {
+  const answer = await store.changeMemories(identity, changes, clock())
+  if (answer.outcome === 'changed') return
+  if (answer.outcome !== 'unchanged') throw refusal(answer)
+  const faults = answer.faults.flatMap(({ at, fault }) => {
+    const change = changes[at]
+    return change ? [{ change, fault }] : []
+  })
+  const done = faults.filter(({ change, fault }) => isDone(change, fault))
+  if (done.length < changes.length) throw conflictOf(faults)
+}
+
+/** The same metadata with the pin, or without it. */
+export function withPin(metadata: string, pinned: boolean): string {
+  const members = new Map(membersOf(metadata))
+  if (pinned) members.set('pinned', 'true')
+  else members.delete('pinned')
+  const written = [...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+  return `{${written.join(',')}}`
+}
 
 const asked = z.object({ do: z.enum(['delete', 'pin', 'unpin']), back: z.string().optional() })
 
@@ -76,5 +138,109 @@ export const severalForm = endpoint({
     const pins = chosen.map((each) => pinning(workspace, identity, each, verb === 'pin'))
     await changeTogether(workspace, identity, await Promise.all(pins))
     return redirect(call, wayBack(agentId, chosen, sent))
+  },
+})
+
+const restoring = ({ key, version }: Chosen): Change => ({
+  verb: 'restore',
+  key,
+  version,
+  expectedVersion: 0,
+})
+
+/** What is stored is what was to come back: the form came twice. */
+async function isBack({ store }: Workspace, identity: Identity, { key, version }: Chosen) {
+  const [now, then] = await Promise.all([
+    store.readMemory(identity, key),
+    store.readVersion(identity, key, version),
+  ])
+  if (now.outcome !== 'found' || then.outcome !== 'found') return false
+  return now.memory.text === then.memory.text && now.memory.metadata === then.memory.metadata
+}
+
+async function bringBack(
+  workspace: Workspace,
+  identity: Identity,
+  chosen: readonly Chosen[],
+): Promise<void> {
+  try {
+    await changeTogether(workspace, identity, chosen.map(restoring))
+  } catch (error) {
+    const back = await Promise.all(chosen.map((each) => isBack(workspace, identity, each)))
+    if (!back.every(Boolean)) throw error
+  }
+}
+
+export const undoForm = endpoint({
+  operationId: 'consoleUndo',
+  method: 'POST',
+  path: `${agentPath(':agent')}/memories/undo`,
+  params: ofAgent,
+  guards: [...formForOwner, again(showListAgain), ...costs('writes')],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'batch_conflict'],
+  async handle(visit, workspace: Workspace) {
+    const { call, identity, sent } = visit
+    const chosen = chosenIn(sent)
+    await spendMore(visit, workspace, chosen.length - 1)
+    await bringBack(workspace, identity, chosen)
+    const listing = listingIn(sent.list)
+    const [one, other] = chosen
+    const { agentId } = identity
+    const back = one && !other ? memoryIn(agentId, one.key, listing) : listPath(agentId, listing)
+    return redirect(call, back)
+  },
+})
+
+const attach = (call: Call, name: string): void => {
+  call.responseHeaders['Content-Disposition'] = `attachment; filename="${name}"`
+}
+
+export const memoryDownload = endpoint({
+  operationId: 'consoleDownload',
+  method: 'GET',
+  path: `${agentPath(':agent')}/memory/download`,
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
+  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
+  async handle({ call, identity, query: { key, version } }, workspace: Workspace) {
+    const { text } = await findAt(workspace, identity, key, version)
+    attach(call, `${key}.txt`)
+    return answer(call, 200, text, 'text/plain; charset=utf-8')
+  },
+})
+
+const reading = ({ key }: Chosen): Change => ({ verb: 'read', key })
+
+/** As they are at one moment. What is gone by then is left out. */
+async function readTogether(
+  { store, clock }: Workspace,
+  identity: Identity,
+  chosen: readonly Chosen[],
+) {
+  const found = await store.changeMemories(identity, chosen.map(reading), clock())
+  if (found.outcome === 'unchanged') throw new Error('reads were answered by faults')
+  if (found.outcome !== 'changed') throw refusal(found)
+  return found.results.flatMap((result) => (result.outcome === 'found' ? [result.memory] : []))
+}
+
+export const severalDownload = endpoint({
+  operationId: 'consoleDownloadSeveral',
+  method: 'POST',
+  path: `${agentPath(':agent')}/memories/download`,
+  params: ofAgent,
+  guards: [...formForOwner, again(showListAgain), ...costs('reads')],
+  errors: ['invalid_body', 'invalid_token', 'overloaded'],
+  async handle(visit, workspace: Workspace) {
+    const { call, identity, sent } = visit
+    const chosen = chosenIn(sent)
+    await spendMore(visit, workspace, chosen.length - 1)
+    const { profile } = await findAgent(workspace, identity)
+    const memories = await readTogether(workspace, identity, chosen)
+    const exportedAt = iso(workspace.clock())
+    const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt }
+    const counted = JSON.stringify({ ...head, memoryCount: memories.length }).slice(0, -1)
+    attach(call, `${memories.length}-memories-${exportedAt.slice(0, 10)}.json`)
+    return answer(call, 200, `${counted},"memories":[${memories.map(memoryJson).join(',')}]}`)
   },
 })

@@ -1,27 +1,156 @@
-/** An edit that came too late: what fits together is merged, the rest is chosen part by part. */
-
+/** An edit that came too late: both sides are merged, and the rest is chosen part by part. */
 import { html } from 'hono/html'
+import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
-import type { Answer } from '../../../http/call.ts'
+import { saveMemory } from '../../../home/memories/memory.ts'
+import { memoryKey } from '../../../home/schemas.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import type { Sent } from '../../../pipeline/guards/form.ts'
-import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { parseStrictJson } from '../../../http/json.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import { faultNote, hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { asWritten } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { when } from '../../layout/words.ts'
-import { showBeside } from '../memories/beside.ts'
-import { listField } from '../memories/list-pane.ts'
+import { plural, when } from '../../layout/words.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { listField, showBeside } from '../memories/list-pane.ts'
 import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { editor } from './editor.ts'
-import { showGone, unlessGone } from './gone.ts'
-import { meanwhile } from './meanwhile.ts'
+import { changeView, type Difference, differences, fold } from './changes.ts'
+import { editor, meanwhile, SAVE_ERRORS, writeIn } from './editor.ts'
+import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import { choices } from './merge/choices.ts'
-import { type Decided, decide } from './merge/decide.ts'
-import { withLineFeeds } from './merge/line-ends.ts'
-import { findSides, isDisputed, type Merged, mergedSides, type Sides } from './merge/sides.ts'
-import { changeView } from './versions/change-view.ts'
+import { type Disputed, lineEndsOf, type Part, withLineFeeds } from './merge/merge-lines.ts'
+import type { Member } from './merge/merge-metadata.ts'
+import {
+  type Decided,
+  decide,
+  disputedMembers,
+  disputedParts,
+  findSides,
+  isDisputed,
+  type Merged,
+  memberField,
+  mergedSides,
+  ownField,
+  partField,
+  type Sides,
+} from './merge/sides.ts'
+
+/** One side of the difference: what is only here is marked, what is only there is left out. */
+const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
+  parts
+    .filter(({ of }) => of === 'both' || of === only)
+    .map(({ of, text }) => (of === 'both' ? html`${text}` : html`<mark>${text}</mark>`))
+
+interface Choice {
+  readonly field: string
+  readonly value: string
+  readonly label: string
+  /** What is chosen, shown below. */
+  readonly content?: Html
+}
+
+const radio = ({ field, value, label, content = nothing }: Choice, sent: Fields): Html =>
+  html`<div class="option"><div class="check">
+<input type="radio" id="${field}-${value}" name="${field}" value="${value}" required${
+    sent[field] === value ? html` checked` : nothing
+  }><label for="${field}-${value}">${label}</label></div>${content}</div>`
+
+const shown = (id: string, content: Html | Html[], empty: boolean): Html =>
+  empty
+    ? html`<p class="dim" id="${id}">Nothing is here.</p>`
+    : html`<pre class="text" dir="auto" tabindex="0" id="${id}" aria-label="The text of this choice">${content}</pre>`
+
+const before = (base: string | undefined): Html =>
+  base === undefined
+    ? nothing
+    : html`<details><summary>As it was before both</summary>${shown('', html`${base}`, base === '')}</details>`
+
+const ownText = (field: string, yours: string, sent: Fields): Html => {
+  const own = ownField(field)
+  const text = sent[own] ?? yours
+  return html`<textarea name="${own}" rows="${Math.min(12, Math.max(3, text.split('\n').length))}" spellcheck="false" autocomplete="off" aria-label="Written by hand" dir="auto">
+${text}</textarea>`
+}
+
+const legend = (at: number, all: number): string =>
+  all === 1 ? 'The difference' : `Difference ${at + 1} of ${all}`
+
+function partChoice(
+  { base, theirs, yours }: Disputed,
+  at: number,
+  all: number,
+  typed: Typed,
+): Html {
+  const field = partField(at)
+  const sent = typed.values
+  const words = differences(theirs, yours)
+  return html`<fieldset class="dispute"><legend>${legend(at, all)}</legend>
+${faultNote(field, typed)}
+<div class="sides">
+${radio({ field, value: 'theirs', label: 'What is stored now', content: shown(`${field}-a`, side(words, 'stored'), theirs === '') }, sent)}
+${radio({ field, value: 'yours', label: 'Yours', content: shown(`${field}-b`, side(words, 'yours'), yours === '') }, sent)}
+</div>
+${before(base)}
+${radio({ field, value: 'both', label: 'Both: what is stored, then yours' }, sent)}
+${radio({ field, value: 'own', label: 'Edit by hand', content: ownText(field, yours, sent) }, sent)}
+</fieldset>`
+}
+
+const value = (json: string | undefined): Html =>
+  json === undefined
+    ? html`<p class="dim">Left out.</p>`
+    : html`<pre class="text" dir="auto">${json}</pre>`
+
+function memberChoice({ name, base, theirs, yours }: Member, at: number, typed: Typed): Html {
+  const field = memberField(at)
+  const own = ownField(field)
+  const sent = typed.values
+  const hand = html`<textarea name="${own}" rows="1" spellcheck="false" autocomplete="off" aria-label="The value as JSON; empty leaves it out">
+${sent[own] ?? yours ?? ''}</textarea>`
+  return html`<fieldset class="dispute"><legend>Metadata: <bdi><code>${name}</code></bdi></legend>
+${faultNote(field, typed)}
+<div class="sides">
+${radio({ field, value: 'theirs', label: 'What is stored now', content: value(theirs) }, sent)}
+${radio({ field, value: 'yours', label: 'Yours', content: value(yours) }, sent)}
+</div>
+${before(base)}
+${radio({ field, value: 'own', label: 'Edit by hand', content: hand }, sent)}
+</fieldset>`
+}
+
+const lines = (all: readonly string[]): Html =>
+  html`<pre class="agreed" dir="auto">${asWritten(all.join(''))}</pre>`
+
+const agreed = (text: string, first: boolean, last: boolean): Html[] =>
+  fold({ changed: false, lines: text.split(/(?<=\n)(?=.)/s) }, first, last).map((each) =>
+    each.folded
+      ? html`<details class="agreed"><summary>${plural(each.lines.length, 'line')} without a dispute</summary>${lines(each.lines)}</details>`
+      : lines(each.lines),
+  )
+
+function partView(parts: readonly Part[], typed: Typed): Html[] {
+  const all = parts.filter((part) => part.disputed).length
+  let disputes = 0
+  return parts.flatMap((part, at) =>
+    part.disputed
+      ? [partChoice(part, disputes++, all, typed)]
+      : agreed(part.text, at === 0, at === parts.length - 1),
+  )
+}
+
+const memberView = (members: readonly Member[], typed: Typed): Html[] =>
+  members.map((each, at) => memberChoice(each, at, typed))
+
+/** The text in its order, and the members of the metadata that both changed. */
+const choices = (merged: Merged, typed: Typed): Html => html`${
+  disputedParts(merged).length > 0 ? partView(merged.parts, typed) : nothing
+}
+${memberView(disputedMembers(merged), typed)}`
 
 const KEEP = 'Keep what is stored'
 
@@ -100,7 +229,7 @@ ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 }
 
 /** The whole text once it is decided, to be looked over and saved. */
-export const showDecided = (
+const showDecided = (
   visit: AgentVisit & Sent,
   workspace: Workspace,
   sides: Sides,
@@ -116,7 +245,7 @@ ${editorOf(placeOf(visit), sides, decided)}`,
   )
 
 /** The sides with what was typed about them; `refusal` says what was wrong with that. */
-export function showSides(
+function showSides(
   visit: AgentVisit & Sent,
   workspace: Workspace,
   sides: Sides,
@@ -149,3 +278,66 @@ export async function showConflict(
     ? showSides(visit, workspace, sides, untouched)
     : showGone(visit, workspace, { values: typed, refusal })
 }
+
+type Visited = AgentVisit & Sent
+
+/** The rest of the fields are what is chosen. */
+const conflictForm = z.object({
+  key: memoryKey,
+  text: z.string(),
+  metadata: z.string().refine(isObject, 'must be one JSON object'),
+  theirs: z.string().regex(/^\d{1,15}$/, 'must be a version'),
+})
+
+function isObject(text: string): boolean {
+  try {
+    return /^\s*\{/.test(text) && parseStrictJson(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+async function decided(workspace: Workspace, { identity, sent }: Visited) {
+  validateBody(conflictForm, sent)
+  const sides = await findSides(workspace, identity, sent)
+  return { sides, ...decide(mergedSides(sides), sent) }
+}
+
+/** A further conflict begins anew, with what was chosen as yours and what it was chosen about as its base. */
+async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): Promise<Answer> {
+  const { identity, sent } = visit
+  if (!conflictForm.safeParse(sent).success) throw refusal
+  if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
+  if (refusal.code === 'version_conflict') {
+    const { key = '', theirs = '', list = '' } = sent
+    const { text, metadata } = await decided(workspace, visit)
+    const values = { key, text, metadata, list, expectedVersion: theirs }
+    return showConflict({ ...visit, sent: values }, workspace, refusal)
+  }
+  const sides = await findSides(workspace, identity, sent)
+  return showSides(visit, workspace, sides, { values: sent, refusal })
+}
+
+async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
+  const { call, identity, sent } = visit
+  const { sides, ...chosen } = await decided(workspace, visit)
+  if (sent.next === 'edit') return showDecided(visit, workspace, sides, chosen)
+  const { write, metadata } = writeIn({
+    key: sides.key,
+    text: lineEndsOf(sides.theirs.text, chosen.text),
+    metadata: chosen.metadata,
+    expectedVersion: sent.theirs ?? '',
+  })
+  await saveMemory(workspace, identity, write, metadata)
+  return redirect(call, `${memoryIn(identity.agentId, sides.key, listingIn(sent.list))}&saved`)
+}
+
+export const resolveForm = endpoint({
+  operationId: 'consoleResolve',
+  method: 'POST',
+  path: `${agentPath(':agent')}/memory/resolve`,
+  params: ofAgent,
+  guards: [...formForOwner, again(refuse), ...costs('writes')],
+  errors: SAVE_ERRORS,
+  handle: (visit, workspace: Workspace) => save(visit, workspace),
+})

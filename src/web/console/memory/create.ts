@@ -8,8 +8,7 @@ import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
-import { showBeside } from '../memories/beside.ts'
-import { listField } from '../memories/list-pane.ts'
+import { listField, showBeside } from '../memories/list-pane.ts'
 import {
   listingIn,
   listingQuery,
@@ -19,9 +18,8 @@ import {
   queryOf,
 } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { writing } from './editor.ts'
-import { withLineFeeds } from './merge/line-ends.ts'
-import { isThere, KEY_HINT, SAVE_ERRORS, writeIn } from './written.ts'
+import { isThere, KEY_HINT, SAVE_ERRORS, writeIn, writing } from './editor.ts'
+import { withLineFeeds } from './merge/merge-lines.ts'
 
 const path = `${agentPath(':agent')}/memory/new`
 

@@ -1,12 +1,77 @@
-/** The form in which a memory is written. */
+/** The form in which a memory is written, and what it sends. */
 import { html } from 'hono/html'
+import { type ErrorCode, Problem, problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
+import { memoryWrite } from '../../../home/memories/memory.ts'
+import type { Fields } from '../../../http/form.ts'
+import { parseStrictJson } from '../../../http/json.ts'
+import { compact } from '../../../json/members.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
 import { listField } from '../memories/list-pane.ts'
 import { listingIn, memoryIn } from '../memories/listing.ts'
+
+export const SAVE_ERRORS: readonly ErrorCode[] = [
+  ...WRITE_ERRORS,
+  'invalid_body',
+  'invalid_token',
+  'memory_not_found',
+  'version_conflict',
+  'text_too_large',
+  'metadata_too_large',
+  'memory_quota_reached',
+]
+
+export const KEY_HINT = 'Letters, digits, and _ . - ; at most 100 of them.'
+
+/** Characters of a pointer that a sentence can bear. */
+const MOST_SHOWN = 100
+
+/** What is wrong with a value that is JSON and cannot be kept; undefined of what is no JSON. */
+export function faultInJson(error: unknown): string | undefined {
+  const [fault] = (error instanceof Problem && error.extras.errors) || []
+  if (!fault?.pointer) return undefined
+  const { pointer, message } = fault
+  const place = pointer.length > MOST_SHOWN ? 'a value in it' : `what is at "${pointer}"`
+  return `is JSON that cannot be kept: ${place} ${message}`
+}
+
+function parseMetadata(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch (cause) {
+    const message = faultInJson(cause) ?? 'must be one JSON object'
+    throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
+  }
+}
+
+/** What is no whole number in digits is left for the validation to refuse. */
+export const versionIn = (text: string | undefined): unknown =>
+  /^\d{1,16}$/.test(text ?? '') ? Number(text) : text
+
+/** What a form writes. Throws `invalid_body`. */
+export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
+  const metadata = sent.metadata || '{}'
+  const write = validateBody(memoryWrite, {
+    key,
+    text,
+    metadata: parseMetadata(metadata),
+    expectedVersion: versionIn(expectedVersion),
+  })
+  return { write, metadata: compact(metadata) }
+}
+
+/** What is stored is what was sent: the form came twice, or somebody wrote the same. */
+export const isThere = ({ code, extras }: Problem): boolean =>
+  code === 'version_conflict' && extras.members?.sameContent === true
+
+/** Silent until the script `later` has something to say. */
+export const meanwhile = (key: string, version: string | number): Html =>
+  html`<div class="note warn" id="later" role="status" data-key="${key}" data-version="${version}" hidden></div>`
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 

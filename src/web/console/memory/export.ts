@@ -12,7 +12,7 @@ import { framed } from '../agent-page.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { facts } from './memory.ts'
-import { metadataOf } from './metadata.ts'
+import { metadataOf } from './shown/rendered.ts'
 
 export const exportDownload = endpoint({
   operationId: 'consoleExport',

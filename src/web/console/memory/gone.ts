@@ -9,13 +9,12 @@ import type { Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
 import { memoryPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
-import { eventsBefore } from '../agent/events.ts'
+import { eventsBefore } from '../agent/activity.ts'
 import { byWhom } from '../author.ts'
-import { showBeside } from '../memories/beside.ts'
+import { showBeside } from '../memories/list-pane.ts'
 import { everything, listingIn, listPath, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { editor } from './editor.ts'
-import { meanwhile } from './meanwhile.ts'
+import { editor, meanwhile } from './editor.ts'
 
 /** Events back to which is looked for what became of a memory. */
 const LOOKED_AT = 500

@@ -1,6 +1,6 @@
 /** The versions of a memory: who made which, each to be read, compared and brought back. */
 import { html } from 'hono/html'
-import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
+import type { Operation, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
@@ -9,7 +9,16 @@ import { byWhom } from '../author.ts'
 import { listField } from '../memories/list-pane.ts'
 import { type Listing, memoryIn } from '../memories/listing.ts'
 import { hasText } from './standing.ts'
-import { operationWords } from './versions/operations.ts'
+
+export const operationWords: Readonly<Record<Operation, string>> = {
+  write: 'Written',
+  patch: 'Changed in part',
+  append: 'Added to',
+  delete: 'Deleted',
+  restore: 'Brought back',
+  rename: 'Renamed',
+  import: 'Imported',
+}
 
 /** Where a memory's versions belong. */
 export interface Place {

@@ -18,9 +18,9 @@ import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
 import { listField } from '../memories/list-pane.ts'
 import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { KEY_HINT, versionIn } from './editor.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import { KEY_HINT, versionIn } from './written.ts'
 
 const path = `${agentPath(':agent')}/memory/rename`
 

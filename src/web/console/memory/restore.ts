@@ -14,8 +14,8 @@ import { costs, formForOwner, ofAgent } from '../guards.ts'
 import { listingIn, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
+import { versionIn } from './editor.ts'
 import { showMemory } from './memory.ts'
-import { versionIn } from './written.ts'
 
 const requestOf = ({ sent }: Sent) =>
   validateBody(restore.schema, {

@@ -13,11 +13,10 @@ import { ACCOUNT } from '../../layout/paths.ts'
 import { isConfirmed, proof, secondLook } from '../account/second-look.ts'
 import { formForSignedIn, forSignedIn, shownAgain } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
-import { verifyRegistration } from './answered.ts'
-import { ceremony, withoutThem } from './button.ts'
+import { ASKS, ceremony, PASSKEYS, withoutThem } from './ceremony.ts'
 import { readChallenge } from './challenge.ts'
-import { ASKS, PASSKEYS } from './options.ts'
 import { type Offered, offeredAt, partyAt } from './relying-party.ts'
+import { verifyRegistration } from './webauthn.ts'
 
 const FIELD = 'passkey'
 

@@ -13,9 +13,9 @@ import type { Account } from '../../../store/port/home.ts'
 import type { FoundPasskey } from '../../../store/port/passkeys.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Assertion, assertionIn, verifyAssertion } from './answered.ts'
 import { type Purpose, readChallenge } from './challenge.ts'
 import { partyAt } from './relying-party.ts'
+import { type Assertion, assertionIn, verifyAssertion } from './webauthn.ts'
 
 /** Why a passkey may be refused. */
 export const PASSKEY_ERRORS = [

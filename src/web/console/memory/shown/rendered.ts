@@ -1,10 +1,42 @@
-/** A memory's text as it is meant: Markdown and JSON as such, everything else as it stands. */
+/** A memory’s text and metadata for people: Markdown and JSON rendered, everything else as it was written. */
 import { html, raw } from 'hono/html'
+import { indented } from '../../../../json/indent.ts'
+import { membersOf } from '../../../../json/members.ts'
+import type { Memory } from '../../../../store/port/keeping/memories.ts'
 import { type Html, nothing } from '../../../layout/page.ts'
+import { asWritten } from '../../../layout/parts.ts'
 import { size } from '../../../layout/words.ts'
-import { sourceOf } from '../text.ts'
 import { looksLikeMarkdown, markdownHtml } from './markdown.ts'
 import { prettyJson } from './pretty-json.ts'
+
+/** Exactly what was written. */
+export const sourceOf = (text: string): Html =>
+  html`<pre class="text" dir="auto" tabindex="0" aria-label="Text">${asWritten(text)}</pre>`
+
+const isNested = (value: string): boolean => /^[[{]/.test(value)
+
+/** Text as text; everything else as it is written, digit for digit. */
+const memberValue = (value: string): Html =>
+  value.startsWith('"')
+    ? html`<span dir="auto">${JSON.parse(value) as string}</span>`
+    : html`<code>${value}</code>`
+
+const metadataRow = ([name, value]: readonly [string, string]): Html =>
+  html`<tr><th scope="row" dir="auto">${name}</th><td>${memberValue(value)}</td></tr>`
+
+const metadataTable = (members: ReadonlyMap<string, string>): Html =>
+  html`<table class="list metadata"><thead class="away"><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
+<tbody>${[...members].map(metadataRow)}</tbody></table>`
+
+const metadataContent = (metadata: string): Html => {
+  const members = membersOf(metadata)
+  return [...members.values()].some(isNested)
+    ? html`<pre class="text" dir="auto">${indented(metadata)}</pre>`
+    : metadataTable(members)
+}
+
+export const metadataOf = ({ metadata }: Pick<Memory, 'metadata'>): Html =>
+  metadata === '{}' ? nothing : html`<h2>Metadata</h2>${metadataContent(metadata)}`
 
 interface Meant {
   readonly shown: Html

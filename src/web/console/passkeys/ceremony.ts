@@ -1,14 +1,37 @@
-/** GET …/passkey: what a page's script hands to the browser, made when the button is pressed. */
+/** The button that starts a passkey ceremony, and GET …/passkey, where its script gets the options. */
+import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Session } from '../../../store/port/sessions.ts'
+import { hidden } from '../../layout/fields.ts'
+import type { Html } from '../../layout/page.ts'
 import { ACCOUNT, SIGN_IN } from '../../layout/paths.ts'
 import { forAnyone, forSignedIn } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { creationOptions, requestOptions } from './asked.ts'
 import { newChallenge, type Purpose } from './challenge.ts'
 import { offeredAt, type RelyingParty } from './relying-party.ts'
+import { creationOptions, requestOptions } from './webauthn.ts'
+
+interface Ceremony {
+  readonly does: 'create' | 'get'
+  /** Where its options are asked for. */
+  readonly asks: string
+  /** The field of the form that takes what the browser answers. */
+  readonly field: string
+  readonly label: string
+  readonly quiet?: boolean
+}
+
+export const ceremony = ({ does, asks, field, label, quiet }: Ceremony): Html => html`<div
+class="passkey" data-passkey="${does}" data-asks="${asks}" hidden>
+${hidden(field, '')}
+<button type="button"${quiet ? html` class="quiet"` : ''}>${label}</button>
+<p class="hint" role="status"></p>
+</div>`
+
+/** In its place, where there is no script or the browser has no passkeys. */
+export const withoutThem = (words: string): Html => html`<p data-without-passkeys>${words}</p>`
 
 export const PASSKEYS = `${ACCOUNT}/passkeys`
 

@@ -1,27 +1,68 @@
-/** /console/agents/<id>/memory/compare?key=…: what became of a memory between any two of its versions. */
+/** /console/agents/<id>/memory/compare?key=…: what changed between any two versions of a memory. */
 import { html } from 'hono/html'
-import { findVersion } from '../../../../home/memories/memory.ts'
-import { findVersions } from '../../../../home/memories/versions.ts'
-import { memoryKey } from '../../../../home/schemas.ts'
-import { endpoint } from '../../../../pipeline/endpoint.ts'
-import { queryInteger } from '../../../../pipeline/schemas.ts'
-import type { Memory, VersionSummary } from '../../../../store/port/keeping/memories.ts'
-import { hidden, select } from '../../../layout/fields.ts'
-import { type Html, nothing } from '../../../layout/page.ts'
-import { agentPath } from '../../../layout/paths.ts'
-import { when } from '../../../layout/words.ts'
-import { showAgentPage } from '../../agent-page.ts'
-import { byWhom } from '../../author.ts'
-import { costs, forOwner, ofAgent } from '../../guards.ts'
-import { type Listing, listingQuery, memoryIn, queryOf } from '../../memories/listing.ts'
-import type { AgentVisit, Workspace } from '../../workspace.ts'
-import { orNothing } from '../gone.ts'
-import { bringBack, type Place } from '../history.ts'
-import { crumbOf } from '../memory.ts'
-import { findStanding, hasText } from '../standing.ts'
-import { changeView } from './change-view.ts'
-import { metadataView } from './metadata-view.ts'
-import { operationWords } from './operations.ts'
+import { findVersion } from '../../../home/memories/memory.ts'
+import { findVersions } from '../../../home/memories/versions.ts'
+import { memoryKey } from '../../../home/schemas.ts'
+import { membersOf } from '../../../json/members.ts'
+import { sameValue } from '../../../json/same-value.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
+import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
+import { hidden, select } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { showAgentPage } from '../agent-page.ts'
+import { byWhom } from '../author.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
+import { type Listing, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { changeView } from './changes.ts'
+import { orNothing } from './gone.ts'
+import { bringBack, operationWords, type Place } from './history.ts'
+import { crumbOf } from './memory.ts'
+import { findStanding, hasText } from './standing.ts'
+
+interface ChangedMember {
+  readonly name: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+const same = ({ before, after }: ChangedMember): boolean =>
+  before !== undefined && after !== undefined && sameValue(before, after)
+
+/** Both are valid JSON objects. */
+function changedMembers(before: string, after: string): ChangedMember[] {
+  const [was, is] = [membersOf(before), membersOf(after)]
+  const names = [...new Set([...was.keys(), ...is.keys()])]
+  return names
+    .map((name) => ({ name, before: was.get(name), after: is.get(name) }))
+    .filter((each) => !same(each))
+}
+
+const value = (json: string | undefined, mark: 'del' | 'ins'): Html => {
+  if (json === undefined) return html`<span class="dim">nothing</span>`
+  return mark === 'del'
+    ? html`<del><code>${json}</code></del>`
+    : html`<ins><code>${json}</code></ins>`
+}
+
+const row = ({ name, before, after }: ChangedMember): Html => html`<tr>
+<th scope="row"><bdi>${name}</bdi></th>
+<td class="words" data-name="Before">${value(before, 'del')}</td>
+<td class="words" data-name="After">${value(after, 'ins')}</td>
+</tr>`
+
+function metadataView(before: string, after: string): Html {
+  const members = changedMembers(before, after)
+  if (members.length === 0) return nothing
+  return html`<h2>Metadata</h2>
+<table class="list members">
+<thead><tr><th scope="col">Name</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+<tbody>${members.map(row)}</tbody>
+</table>`
+}
 
 interface Asked extends Listing {
   readonly key: string

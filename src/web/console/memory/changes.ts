@@ -1,5 +1,9 @@
-/** What became of a text: by lines, by words inside of those, and what did not change folded. */
+/** Changes between two texts, by lines and by words. */
 import { diffLines, diffWordsWithSpace } from 'diff'
+import { html } from 'hono/html'
+import { type Html, nothing } from '../../layout/page.ts'
+import { asWritten } from '../../layout/parts.ts'
+import { plural } from '../../layout/words.ts'
 
 /** A stretch of a line, marked where it is what differs. */
 export interface Piece {
@@ -104,3 +108,53 @@ export const folded = (stretches: readonly Stretch[]): (Changed | Folded)[] =>
   stretches.flatMap<Changed | Folded>((stretch, at) =>
     stretch.changed ? [stretch] : fold(stretch, at === 0, at === stretches.length - 1),
   )
+
+export interface Difference {
+  readonly of: 'both' | 'stored' | 'yours'
+  readonly text: string
+}
+
+/**
+ * Words or lines that differ. Texts that have less in common are compared by lines, and at worst
+ * not at all: the time grows with the square of this, and nobody else is answered meanwhile.
+ */
+const MOST_WORD_EDITS = 250
+
+export function differences(stored: string, yours: string): Difference[] {
+  const options = { maxEditLength: MOST_WORD_EDITS }
+  const changes = diffWordsWithSpace(stored, yours, options) ?? diffLines(stored, yours, options)
+  if (!changes) return [...wholeSide('stored', stored), ...wholeSide('yours', yours)]
+  return changes.map(({ added, removed, value }) => ({
+    of: added ? 'yours' : removed ? 'stored' : 'both',
+    text: value,
+  }))
+}
+
+const wholeSide = (of: Difference['of'], text: string): Difference[] => [{ of, text }]
+
+const pieces = (all: readonly Piece[]): Html[] =>
+  all.map(({ changed, text }) => (changed ? html`<mark>${text}</mark>` : html`${text}`))
+
+const change = ({ removed, added }: Changed): Html =>
+  html`${removed.length > 0 ? html`<pre class="removed" dir="auto"><del>${pieces(removed)}</del></pre>` : nothing}${
+    added.length > 0
+      ? html`<pre class="added" dir="auto"><ins>${pieces(added)}</ins></pre>`
+      : nothing
+  }`
+
+const lines = (all: readonly string[]): Html =>
+  html`<pre dir="auto">${asWritten(all.join(''))}</pre>`
+
+const unchanged = (stretch: Folded): Html =>
+  stretch.folded
+    ? html`<details><summary>${plural(stretch.lines.length, 'line')} unchanged</summary>${lines(stretch.lines)}</details>`
+    : lines(stretch.lines)
+
+/** From one text to the next; says so where nothing changed. */
+export function changeView(before: string, after: string): Html {
+  if (before === after) return html`<p class="dim">The text did not change.</p>`
+  const stretches = folded(changesOf(before, after))
+  return html`<div class="changes">${stretches.map((each) =>
+    each.changed ? change(each) : unchanged(each),
+  )}</div>`
+}

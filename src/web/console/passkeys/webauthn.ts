@@ -1,8 +1,68 @@
-/** What browsers answered, held to the standard by a kept library. */
+/** Ceremonies of WebAuthn: what browsers are asked, and their answers, verified by a library. */
+
 import { z } from 'zod'
 import type { Challenge, NewPasskey, Passkey } from '../../../store/port/passkeys.ts'
-import { ALGORITHMS, handleOf, library, transports } from './asked.ts'
+import type { Session } from '../../../store/port/sessions.ts'
+import { LASTS_MS } from './challenge.ts'
 import type { RelyingParty } from './relying-party.ts'
+
+/** Loaded when the first passkey is asked for: it takes 30 MB. */
+const library = () => import('@simplewebauthn/server')
+
+/** EdDSA, ES256 and RS256: what authenticators have. */
+const ALGORITHMS = [-8, -7, -257]
+
+/** How a browser may reach an authenticator. */
+const transports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
+
+type Handed = Pick<Passkey, 'id' | 'transports'>
+
+const handed = (passkeys: readonly Handed[]) =>
+  passkeys.map((each) => ({
+    id: each.id,
+    transports: transports.filter((name) => each.transports.includes(name)),
+  }))
+
+/** What an authenticator calls the account by; it tells nothing of whose it is. */
+const handleOf = (accountId: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(accountId)
+
+/** For a new passkey, on a device that has none of these. */
+export async function creationOptions(
+  { name: rpID }: RelyingParty,
+  { accountId, email }: Pick<Session, 'accountId' | 'email'>,
+  challenge: Uint8Array<ArrayBuffer>,
+  had: readonly Handed[],
+): Promise<object> {
+  const { generateRegistrationOptions } = await library()
+  return generateRegistrationOptions({
+    rpName: 'Agent Home',
+    rpID,
+    userID: handleOf(accountId),
+    userName: email,
+    userDisplayName: email,
+    challenge,
+    timeout: LASTS_MS,
+    excludeCredentials: handed(had),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  })
+}
+
+/** For an answer of one of these; of any that the browser has for us where there are none. */
+export async function requestOptions(
+  { name: rpID }: RelyingParty,
+  challenge: Uint8Array<ArrayBuffer>,
+  from: readonly Handed[] = [],
+): Promise<object> {
+  const { generateAuthenticationOptions } = await library()
+  return generateAuthenticationOptions({
+    rpID,
+    challenge,
+    timeout: LASTS_MS,
+    allowCredentials: handed(from),
+    userVerification: 'required',
+  })
+}
 
 const MOST_BYTES = 1_400
 
@@ -50,7 +110,7 @@ function parsed<S extends z.ZodType>(schema: S, text: string): z.output<S> | und
 export const assertionIn = (text: string): Assertion | undefined => parsed(assertion, text)
 
 /** Reads the challenge that was signed; undefined where it is not to be accepted. */
-export type Accept = (challenge: string) => Challenge | undefined
+type Accept = (challenge: string) => Challenge | undefined
 
 interface Accepting {
   readonly isAccepted: (challenge: string) => boolean
@@ -80,7 +140,7 @@ async function refuseCertificates(attestationObject: string): Promise<void> {
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error('an attestation was sent')
 }
 
-export type Registered = Omit<NewPasskey, 'accountId' | 'userAgent'> & {
+type Registered = Omit<NewPasskey, 'accountId' | 'userAgent'> & {
   readonly challenge: Challenge
 }
 

@@ -1,0 +1,349 @@
+/** /console/agents/<id>/keys: the named keys, and new tokens in place of those that others know. */
+import { html } from 'hono/html'
+import { problem } from '../../../errors.ts'
+import { isOwnKey, newKey } from '../../../home/birth-key.ts'
+import { dropKey, findKeys, keyRequest, makeKey } from '../../../home/keys/named.ts'
+import { replaceOperatorToken } from '../../../home/keys/operator.ts'
+import { rotateAgentKey } from '../../../home/keys/rotate.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { findSession } from '../../../pipeline/sessions.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import type { NamedKey } from '../../../store/port/keys.ts'
+import {
+  checkbox,
+  hidden,
+  input,
+  refusalNote,
+  select,
+  type Typed,
+  untouched,
+} from '../../layout/fields.ts'
+import type { Html } from '../../layout/page.ts'
+import { fold } from '../../layout/parts.ts'
+import { agentPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { proof, secondLook } from '../account/second-look.ts'
+import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
+import type { AgentVisit, Visit, Workspace } from '../workspace.ts'
+
+export interface Credential {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly meaning: string
+}
+
+const credential = ({ name, label, value, meaning }: Credential): Html => html`<div class="token">
+<label for="${name}">${label}</label>
+<p class="hint" id="${name}-hint">${meaning}</p>
+<div class="copy">
+<input id="${name}" class="code" readonly value="${value}" autocomplete="off" spellcheck="false" aria-describedby="${name}-hint">
+<button type="button" class="quiet" data-copies="${name}" hidden>Copy<span class="away"> ${label}</span></button>
+</div>
+</div>`
+
+export const credentials = (all: readonly Credential[]): Html => html`
+<div class="note warn" role="status"><p><strong>Copy ${
+  all.length > 1 ? 'them' : 'it'
+} now.</strong> This page is the only time that ${
+  all.length > 1 ? 'they are' : 'it is'
+} shown: the service keeps nothing from which ${
+  all.length > 1 ? 'they' : 'it'
+} could be shown again.</p></div>
+${all.map(credential)}`
+
+/** Which turn of the session it is, as it stands now: what was sent since has taken turns. */
+async function turnField({ call, session }: Visit, workspace: Workspace): Promise<Html> {
+  const { turn } = (await findSession(call, workspace)) ?? session
+  return hidden('turn', turn)
+}
+
+/** Just before the form does what it does. Throws `form_sent_before`. */
+async function takeTurn({ session, sent }: Visit & Sent, { sessions }: Workspace): Promise<void> {
+  const { turn = '' } = sent
+  const isTaken = /^\d{1,15}$/.test(turn) && (await sessions.takeTurn(session.id, Number(turn)))
+  if (!isTaken) throw problem('form_sent_before')
+}
+
+type Risky = 'agent' | 'operator'
+
+const rotateForm = (agentId: string, asked: Html, typed: Typed): Html => html`<form method="post"
+action="${agentPath(agentId)}/key" class="stack">
+${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used, and every named key ends.' }, typed)}
+${asked}
+<button class="danger">Rotate the agent token</button>
+</form>`
+
+/** Sent twice, the form replaces the token once: its key is what the token is made of. */
+const operatorForm = (
+  agentId: string,
+  key: string,
+  asked: Html,
+  typed: Typed,
+): Html => html`<form method="post" action="${agentPath(agentId)}/operator-key" class="stack">
+${hidden('key', key)}
+${checkbox({ name: 'assent', label: 'The present operator token stops working at once, wherever it is used, and the agent leaves every account but this one.' }, typed)}
+${asked}
+<button class="danger">Replace the operator token</button>
+</form>`
+
+const summary = (name: string, meaning: string): Html =>
+  html`<span><strong>${name}</strong> <span class="dim">${meaning}</span></span>`
+
+/** Folded, but for the one that was refused. */
+async function risks(
+  visit: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+  open: string | undefined,
+): Promise<Html> {
+  const { agentId } = visit.identity
+  const { key = '' } = typed.values
+  const fresh = isOwnKey(key) ? key : newKey(workspace.random)
+  const turn = await turnField(visit, workspace)
+  const asked = await proof('password', visit, workspace, typed)
+  const askedOperator = await proof('operatorPassword', visit, workspace, typed)
+  return html`<section class="risks" aria-labelledby="known">
+<h2 id="known">If others may know a token</h2>
+${fold({
+  summary: summary('Rotate the agent token', 'The program of the agent gets a new one.'),
+  open: open === 'agent',
+  body: rotateForm(agentId, html`${turn}${asked}`, typed),
+})}
+${fold({
+  summary: summary('Replace the operator token', 'You get a new one; the agent’s own keys stay.'),
+  open: open === 'operator',
+  body: operatorForm(agentId, fresh, askedOperator, typed),
+})}
+</section>`
+}
+
+const rights = { read: 'reads', write: 'reads and writes' } as const
+
+const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
+<th scope="row" class="words" dir="auto">${key.name}</th>
+<td>${rights[key.access]}</td>
+<td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
+<td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
+<td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
+<td><form method="post" action="${tabPath(agentId, 'keys')}/end">${hidden('id', key.id)}
+<button class="plain danger">Revoke<span class="away">: ${key.name}</span></button></form></td>
+</tr>`
+
+const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
+  keys.length === 0
+    ? html`<p class="empty">No named key yet.</p>`
+    : html`<table class="list log keys">
+<thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
+<tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
+</table>`
+
+const choices = [
+  { value: 'read', label: 'Read' },
+  { value: 'write', label: 'Read and write' },
+] as const
+
+const newKeyFields = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
+action="${tabPath(agentId, 'keys')}" class="stack">
+${turn}
+${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
+${select({ name: 'access', label: 'It may', choices }, typed)}
+${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
+${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}
+<button>Create key</button>
+</form>`
+
+/** Which of the page's forms was refused: each sends a field that no other has. */
+const refused = ({ values, refusal }: Typed): 'new' | Risky | undefined => {
+  if (!refusal) return undefined
+  if (values.name !== undefined) return 'new'
+  return values.key === undefined ? 'agent' : 'operator'
+}
+
+/** The page, also shown again by its forms when they refuse. */
+async function showKeys(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const { identity } = visit
+  const { agentId } = identity
+  const keys = await findKeys(workspace, identity)
+  const turn = await turnField(visit, workspace)
+  const open = refused(typed)
+  return showAgentPage(visit, workspace, {
+    tab: 'keys',
+    scripts: ['passkey'],
+    title: 'Keys',
+    status: typed.refusal?.status ?? 200,
+    body: html`<h1>Keys</h1>
+${refusalNote(typed)}
+<section aria-labelledby="named">
+<h2 id="named">Named keys</h2>
+<p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
+${table(agentId, keys, workspace.clock())}
+${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, turn, typed) })}
+</section>
+${await risks(visit, workspace, typed, open)}`,
+  })
+}
+
+export const keysPage = endpoint({
+  operationId: 'consoleKeys',
+  method: 'GET',
+  path: tabPath(':agent', 'keys'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('controls')],
+  errors: ['invalid_token'],
+  handle: (visit, workspace: Workspace) => showKeys(visit, workspace, untouched),
+})
+
+interface Shown {
+  readonly title: string
+  readonly heading: Html
+  readonly credential: Credential
+}
+
+function showOnce(
+  visit: AgentVisit,
+  workspace: Workspace,
+  { title, heading, credential }: Shown,
+): Promise<Answer> {
+  const keys = tabPath(visit.identity.agentId, 'keys')
+  return showAgentPage(visit, workspace, {
+    tab: 'keys',
+    title,
+    scripts: ['copy', 'shown'],
+    from: keys,
+    body: html`<div class="narrow">
+<h1>${heading}</h1>
+${credentials([credential])}
+<p><a class="button" href="${keys}" data-shown-once>Done</a></p>
+</div>`,
+  })
+}
+
+/** What is left empty is left out. */
+const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
+  validateBody(keyRequest, {
+    name: name?.trim(),
+    access,
+    ...(prefix && { prefix }),
+    ...(expiresAt && { expiresAt: `${expiresAt}T00:00:00Z` }),
+  })
+
+const KEY_MEANING =
+  'Put it where whoever it is for reads its token. It is used as the agent’s own token is.'
+
+export const newKeyForm = endpoint({
+  operationId: 'consoleNewKey',
+  method: 'POST',
+  path: tabPath(':agent', 'keys'),
+  params: ofAgent,
+  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls')],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'invalid_token',
+    'key_quota_reached',
+    'form_sent_before',
+  ],
+  async handle(visit, workspace: Workspace) {
+    const { identity, sent } = visit
+    const request = requestOf(sent)
+    await takeTurn(visit, workspace)
+    const { key, token } = await makeKey(workspace, identity, request)
+    const credential = { name: 'key-token', label: 'Token', value: token, meaning: KEY_MEANING }
+    const heading = html`The new key “<bdi>${key.name}</bdi>”`
+    return showOnce(visit, workspace, { title: 'New key', heading, credential })
+  },
+})
+
+export const endKeyForm = endpoint({
+  operationId: 'consoleEndKey',
+  method: 'POST',
+  path: `${tabPath(':agent', 'keys')}/end`,
+  params: ofAgent,
+  guards: [...formForOwner, ...costs('controls')],
+  errors: [...WRITE_ERRORS, 'invalid_token', 'key_not_found'],
+  async handle({ call, identity, sent: { id = '' } }, workspace: Workspace) {
+    await dropKey(workspace, identity, id)
+    return redirect(call, tabPath(identity.agentId, 'keys'))
+  },
+})
+
+const notUnderstood = () =>
+  problem('invalid_body', {
+    errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
+  })
+
+async function showKey(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
+  await takeTurn(visit, workspace)
+  const value = await rotateAgentKey(workspace, visit.identity)
+  const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
+  const title = 'New agent token'
+  const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
+  return showOnce(visit, workspace, { title, heading: html`${title}`, credential })
+}
+
+export const keyForm = endpoint({
+  operationId: 'consoleRotate',
+  method: 'POST',
+  path: `${agentPath(':agent')}/key`,
+  params: ofAgent,
+  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls'), secondLook('password')],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'form_sent_before'],
+  async handle(visit, workspace: Workspace) {
+    if (visit.sent.understood !== 'yes') throw notUnderstood()
+    return showKey(visit, workspace)
+  },
+})
+
+const notAssented = () =>
+  problem('invalid_body', {
+    errors: [{ pointer: '/assent', message: 'must be ticked: it is what a replacement does' }],
+  })
+
+const OPERATOR_MEANING =
+  'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one is void already.'
+
+export const operatorKeyForm = endpoint({
+  operationId: 'consoleOperatorKey',
+  method: 'POST',
+  path: `${agentPath(':agent')}/operator-key`,
+  params: ofAgent,
+  guards: [
+    ...formForOwner,
+    shownAgain(showKeys),
+    ...costs('controls'),
+    secondLook('operatorPassword'),
+  ],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    const { identity, sent } = visit
+    const { assent, key = '' } = sent
+    if (assent !== 'yes') throw notAssented()
+    const own = isOwnKey(key) ? key : newKey(workspace.random)
+    // Asked first: by the token that is void in a moment.
+    const agent = await findAgent(workspace, identity)
+    const value = await replaceOperatorToken(workspace, identity, own)
+    const credential = {
+      name: 'operator-token',
+      label: 'Operator token',
+      value,
+      meaning: OPERATOR_MEANING,
+    }
+    return showAgentPage(visit, workspace, {
+      agent,
+      tab: 'keys',
+      title: 'New operator token',
+      scripts: ['copy'],
+      body: html`<div class="narrow">
+<h1>New operator token</h1>
+${credentials([credential])}
+<p><a class="button" href="${tabPath(identity.agentId, 'keys')}">Done</a></p>
+</div>`,
+    })
+  },
+})
