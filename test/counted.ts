@@ -44,12 +44,18 @@ export function openCounted<M>(url: string): Counted<M> {
     env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
   })
 
+  /** Rejected once the thread has ended by itself, as it does where the module is not there. */
+  const ended = new Promise<never>((_, reject) => {
+    worker.once('error', reject).once('exit', () => reject(new Error(`${url} has ended`)))
+  })
+  ended.catch(() => {})
+
   function send(asked: Asked): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const answered = (reply: Reply) =>
       'error' in reply ? reject(reply.error) : resolve(reply.answer)
-    worker.once('error', reject).once('message', answered).postMessage(asked)
-    return promise.finally(() => worker.off('error', reject))
+    worker.once('message', answered).postMessage(asked)
+    return Promise.race([promise, ended])
   }
 
   const watched =

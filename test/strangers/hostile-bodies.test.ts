@@ -4,8 +4,8 @@ import { openCounted } from '../counted.ts'
 import { tellLargest } from '../effort.ts'
 import { growth, NOT_QUADRATIC } from '../growth.ts'
 import { embedded, freshKey, openService, type TestDatabase } from '../harness.ts'
+import { request, send } from '../http/socket.ts'
 import { hostileBodies, read } from './hostile-bodies.ts'
-import { request, send } from './socket.ts'
 
 const KIB = 1_024
 
@@ -41,7 +41,9 @@ describe('a hostile body is read', () => {
 })
 
 describe('while a hostile body is read', () => {
-  const counted = openCounted<typeof import('./served.ts')>(import.meta.resolve('./served.ts'))
+  const counted = openCounted<typeof import('../http/served.ts')>(
+    import.meta.resolve('../http/served.ts'),
+  )
   let database: TestDatabase
   let port: number
   let token: string

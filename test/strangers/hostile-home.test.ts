@@ -1,11 +1,11 @@
 /** Whatever a home is filled with and asked for, others are answered meanwhile, and it has an end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HomeIndex, HomeIndex as Index } from '../../../src/store/search/home-index.ts'
-import { rank } from '../../../src/store/search/rank.ts'
-import { required } from '../../../src/store/search/required.ts'
-import { parseQuery } from '../../../src/store/search/tokens.ts'
-import { type Counted, openCounted } from '../../counted.ts'
-import { growth, NOT_QUADRATIC } from '../../growth.ts'
+import { type HomeIndex, HomeIndex as Index } from '../../src/store/search/home-index.ts'
+import { rank } from '../../src/store/search/rank.ts'
+import { required } from '../../src/store/search/required.ts'
+import { parseQuery } from '../../src/store/search/tokens.ts'
+import { type Counted, openCounted } from '../counted.ts'
+import { growth, NOT_QUADRATIC } from '../growth.ts'
 import type { Kind } from './hostile-home.ts'
 
 type HostileHome = typeof import('./hostile-home.ts')

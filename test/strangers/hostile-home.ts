@@ -1,7 +1,7 @@
 /** A home that is filled to make its searches expensive, in a thread where work is counted. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { HomeIndex } from '../../../src/store/search/home-index.ts'
-import { rank } from '../../../src/store/search/rank.ts'
+import { HomeIndex } from '../../src/store/search/home-index.ts'
+import { rank } from '../../src/store/search/rank.ts'
 
 export type Kind = keyof typeof TEXTS
 
