@@ -1,4 +1,4 @@
-/** What every engine answers where it found the same. */
+/** Answers that every engine builds in the same way. */
 import { sameValue } from '../json/same-value.ts'
 import type {
   AgentStatus,
@@ -20,7 +20,7 @@ import type {
 
 type Content = Pick<Memory, 'text' | 'metadata'>
 
-/** Why the bearer of a credential may not act now, if it may not. */
+/** Why a credential may not act now; undefined if it may. */
 export function refusalOf(
   kind: TokenKind | null | undefined,
   status: AgentStatus | null | undefined,
@@ -36,7 +36,9 @@ export const overLimits = (count: BirthCount, limits: BirthLimits): boolean =>
   reached(count.fromNetwork, limits.perNetwork) ||
   reached(count.inAll, limits.inAll)
 
-/** What is there, for a writer that expected something else. Without `sent`, contents are not compared. */
+/**
+ * The conflict of a write that expected another version. Without `sent`, contents are not compared.
+ */
 export const conflictWith = (
   stored: (Pick<Memory, 'version' | 'updatedAt'> & Partial<Content>) | undefined,
   sent?: Content,
@@ -52,17 +54,17 @@ export const conflictWith = (
   deleted,
 })
 
-/** Of one change that is a write: nothing else can become of it than of a write alone. */
+/** The answer of a single write. It cannot have the outcomes that only a batch has. */
 export function writeAnswerOf(answer: ChangesAnswer): WriteAnswer {
   if (answer.outcome === 'changed') return answer.results[0] as WriteAnswer
   if (answer.outcome === 'unchanged') return answer.faults[0]?.fault as WriteAnswer
   return answer
 }
 
-/** Whoever owns the host acts as the operator, and has shown no credential. */
+/** The owner of the host acts as the operator, without a credential. */
 export const BY_HOST: Author = { as: 'operator', via: 'host' }
 
-/** Who does it, as it is kept with what was done. */
+/** The author, as stored with the change. */
 export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author => ({
   as: kind,
   via,
@@ -70,7 +72,7 @@ export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author 
   ...(key && { key: { id: key.id, name: key.name } }),
 })
 
-/** Ids of the events that are kept. */
+/** The ids of the retained events. */
 interface Log {
   readonly first: number
   readonly last: number
@@ -90,7 +92,7 @@ export function lookAfter(id: number, { first, last }: Log, limit: number, prefi
   return { after, until, limit, prefix }
 }
 
-/** `id`: after which events were asked for. */
+/** `id`: the cursor. */
 export function eventsAnswer(
   events: readonly HomeEvent[],
   id: number,

@@ -1,16 +1,16 @@
-/** Data at rest, whatever engine keeps it. */
+/** Data at rest, on either engine. */
 import { resolve } from 'node:path'
 import { isPostgres } from './open.ts'
 import { StoreRefused } from './port/errors.ts'
 import type { Checking, Examined, Finding, Verified } from './port/rest.ts'
 
-/** Throws StoreRefused: the file is none that this program can read. */
+/** Throws StoreRefused if this program cannot read the file. */
 export async function verifyFile(file: string, checking: Checking): Promise<Verified> {
   const { verifyDatabase } = await import('./sqlite/rest/verify.ts')
   return verifyDatabase(resolve(file), checking)
 }
 
-/** Nobody's password stands in a command that is shown. */
+/** Passwords are never printed in a suggested command. */
 const withoutPassword = (databaseUrl: string): string =>
   databaseUrl.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@').replace(/\?.*/, '')
 
@@ -24,8 +24,9 @@ and pg_restore brings one back into an empty database.`,
   )
 
 /**
- * Writes one moment of the data into an empty file, and answers where it was taken from. Throws
- * StoreRefused: none there, not to be read, or an engine that has a program of its own for it.
+ * Writes a consistent copy of the data into an empty file and returns the path that it was taken
+ * from. Throws StoreRefused if there is no database, if it cannot be read, or if the engine has its
+ * own backup program.
  */
 export async function copyDatabase(
   databaseUrl: string,
@@ -37,7 +38,7 @@ export async function copyDatabase(
   return copy.copyDatabase(databaseUrl, target, copying)
 }
 
-/** What is right and wrong with the data and with what keeps it. It changes nothing. */
+/** Checks the data and the environment that it is in. Changes nothing. */
 export async function examine(examined: Examined): Promise<Finding[]> {
   if (isPostgres(examined.databaseUrl)) {
     const { examineServer } = await import('./postgres/rest/examine.ts')

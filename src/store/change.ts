@@ -1,40 +1,40 @@
-/** What a change makes of a memory, decided alike for every engine. */
+/** What a change does to a memory: decided here for every engine. */
 import { conflictWith } from './answers.ts'
 import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
 
-/** What lies under a key: a memory, or what is left of one. */
+/** The current state of a key: a live memory or a tombstone. */
 export interface Head {
   readonly id: string
   readonly version: number
   readonly createdAt: number
-  /** Of what is left: when it was deleted. */
+  /** Of a tombstone: when the memory was deleted. */
   readonly updatedAt: number
   readonly deleted: boolean
-  /** UTF-8 bytes of the current text and metadata; 0 of what is left. */
+  /** UTF-8 bytes of the current text and metadata; 0 for a tombstone. */
   readonly size: number
-  /** Whether versions of it are kept: of what lives at least the current one. */
+  /** Whether versions of it are retained. A live memory always has its current one. */
   readonly kept: boolean
 }
 
 export type Content = Pick<Memory, 'text' | 'metadata'>
 
-/** A version that is kept: what the memory was then. */
+/** A retained version. */
 export type Past = Content & Pick<Memory, 'id' | 'createdAt'>
 
-/** What a change finds. What is asked for is looked up then, or was before. */
+/** What a change needs to know of its memory; loaded when asked for. */
 export interface Found {
   readonly head: Head | undefined
-  /** No key that is forgotten had a higher version: what is created begins above. */
+  /** The highest version of any forgotten tombstone: a new memory starts above it. */
   readonly floor: number
-  /** Of the living memory. */
+  /** Of a live memory. */
   readonly content: () => Content
-  /** Undefined where it is not kept; null of a delete, which has no text. */
+  /** Undefined if the version is not retained; null for a deletion, which has no text. */
   readonly past: (version: number) => Past | null | undefined
-  /** What is under the new name of a rename. */
+  /** The state of the new key of a rename. */
   readonly target: () => Head | undefined
 }
 
-/** The version that a change makes. */
+/** The version that a change creates. */
 export type Effect =
   | {
       readonly effect: 'keep'
@@ -42,12 +42,12 @@ export type Effect =
       readonly memory: Memory
       /** UTF-8 bytes of its text and metadata. */
       readonly size: number
-      /** Of a rename: the old name, and what is left there. */
+      /** Of a rename: the old key and its tombstone. */
       readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
     }
   | { readonly effect: 'delete'; readonly key: string; readonly deleted: Deleted }
 
-/** All but reads, which change nothing. */
+/** Every change except a read. */
 export type Mutation = Exclude<Change, { verb: 'read' }>
 
 type Decision = Effect | ChangeError
@@ -60,7 +60,7 @@ export const deletedOf = (head: Head | undefined): Deleted | undefined =>
 
 const versionOf = (head: Head | undefined): number => (isLiving(head) ? head.version : 0)
 
-/** A clock that steps back must not make a version older than what it replaced. */
+/** A version is never older than the one it replaces, even if the clock was set back. */
 export const timeAfter = (head: Head | undefined, now: number): number =>
   Math.max(now, head?.updatedAt ?? now)
 
@@ -69,7 +69,7 @@ function conflict({ head, content }: Found, sent?: Content): ChangeError {
   return conflictWith(stored, sent, deletedOf(head))
 }
 
-/** The version after what lies under the key. */
+/** The version after the current one. */
 function keep(
   operation: Exclude<Operation, 'delete'>,
   key: string,
@@ -165,14 +165,14 @@ export function decide(change: Mutation, found: Found, now: number): Decision {
 
 export const isChangeError = (decision: Decision): decision is ChangeError => 'outcome' in decision
 
-/** Of a change: the key whose memory it changes. */
+/** The key of the memory that a change applies to. */
 export const keyOf = (change: Change): string =>
   change.verb === 'rename' ? change.from : change.key
 
-/** UTF-8 bytes of what a version holds. */
+/** UTF-8 bytes of a version's text and metadata. */
 export const sizeOf = ({ text, metadata }: Content): number =>
   Buffer.byteLength(text) + Buffer.byteLength(metadata)
 
-/** Whether an agent wants to be told of it when it wakes. */
+/** Whether the memory is pinned: part of the agent's context. */
 export const isPinned = (metadata: string): boolean =>
   /"pinned"|\\u/.test(metadata) && JSON.parse(metadata).pinned === true

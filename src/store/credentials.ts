@@ -1,8 +1,8 @@
-/** Credentials as either engine selects them, and what they stand for. */
+/** Credentials as both engines select them. */
 import type { AgentStatus, Identity, TokenKind } from './port/home.ts'
 import type { Access, KeyBounds, NamedKey } from './port/keys.ts'
 
-/** Null of an agent's own token and of its operator's: they have no bounds. */
+/** Null for an agent's own token and its operator's, which are not limited. */
 export interface BoundsRow {
   key_id: string | null
   name: string | null

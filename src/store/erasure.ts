@@ -1,13 +1,13 @@
-/** What an erasure takes of a memory, and what it leaves, decided alike for every engine. */
+/** Which versions an erasure removes, and what remains: decided here for every engine. */
 import { deletedOf, type Head, isLiving, timeAfter } from './change.ts'
 import type { Ledger } from './plan.ts'
 import type { Deleted, Erasure } from './port/keeping/memories.ts'
 
-/** A version that is kept. */
+/** A retained version. */
 export interface Link {
-  /** Where it lies. */
+  /** Its row in the log. */
   readonly n: number
-  /** Where the version before it lies. */
+  /** The row of the version before it. */
   readonly previous: number | null
   readonly version: number
   /** UTF-8 bytes of its text and metadata. */
@@ -16,11 +16,11 @@ export interface Link {
 
 export interface Erased<Version extends Link> {
   readonly gone: readonly Version[]
-  /** Of those that stay: which have another before them now. */
+  /** Remaining versions whose predecessor was removed. */
   readonly relinked: readonly Pick<Link, 'n' | 'previous'>[]
-  /** Where all is gone: what is left under the key, as by a delete. */
+  /** If everything was removed: the tombstone. */
   readonly left: Deleted | undefined
-  /** What was made: a memory that was there and is gone has a version more. */
+  /** Erasing a live memory as a whole also creates the version of its deletion. */
   readonly made: number | undefined
   readonly ledger: Ledger
 }
@@ -30,7 +30,7 @@ const isErased = (erasure: Erasure, { version }: Link, head: Head): boolean => {
   return version !== head.version && (erasure === 'history' || erasure.includes(version))
 }
 
-/** Those that stay name each other. */
+/** Links the remaining versions to each other. */
 function relink(stay: readonly Link[]): Erased<Link>['relinked'] {
   const links = stay.map(({ n }, at) => ({ n, previous: stay[at + 1]?.n ?? null }))
   return links.filter(({ previous }, at) => previous !== stay[at]?.previous)
@@ -51,7 +51,9 @@ function counted(ledger: Ledger, gone: readonly Link[], ended: Head | undefined)
   }
 }
 
-/** `versions`: what is kept of the memory, newest first. `current`: it names the current version. */
+/**
+ * `versions`: the retained versions, newest first. `current`: the list names the current version.
+ */
 export function planErasure<Version extends Link>(
   erasure: Erasure,
   head: Head,
@@ -75,6 +77,6 @@ export function planErasure<Version extends Link>(
   }
 }
 
-/** As they are told: the lowest first. */
+/** As they are returned, in ascending order. */
 export const numbersOf = (versions: readonly Link[]): number[] =>
   versions.map(({ version }) => version).sort((a, b) => a - b)

@@ -1,20 +1,20 @@
-/** What bounds the feeds, and how a page is cut from them: the same in every engine. */
+/** Retention and paging of the feeds, the same for every engine. */
 import type { FeedQuery, NewEntry } from './port/gateway.ts'
 import type { FeedBounds } from './port/store.ts'
 import { wordsToFind } from './words.ts'
 
-/** What an entry takes beside what it says: ids, names of feeds, its places in the indexes. */
+/** Bytes of an entry besides its text: ids, feed names, index rows. */
 const ENTRY_BYTES = 512
-/** A word's place in the index, beside the word. */
+/** Bytes of a word's row in the index, besides the word. */
 const WORD_BYTES = 8
-/** A label stands with its entry and, with the feed, in the index. */
+/** A label is stored with its entry and in the index, there with the feed. */
 const LABEL_COPIES = 3
 
-/** An entry as it is filed: with the words that find it, and what it takes. */
+/** An entry ready to be stored: with its index words and its size. */
 export interface FiledEntry extends NewEntry {
-  /** Joined by spaces. */
+  /** Separated by spaces. */
   readonly words: string
-  /** On disk, nearly; the same on every engine. */
+  /** An estimate of the bytes on disk, the same on every engine. */
   readonly bytes: number
 }
 
@@ -32,22 +32,22 @@ export function filed(entry: NewEntry): FiledEntry {
   return { ...entry, words, bytes }
 }
 
-/** What a feed holds. */
+/** The size of a feed. */
 export interface FeedSize {
   readonly entries: number
   readonly bytes: number
 }
 
-/** Removed for one arrival: more than it brings, so that a lowered bound is reached. */
+/** Removed per arrival: more than one, so that a lowered limit is reached. */
 const COMPOST_BATCH: FeedSize = { entries: 32, bytes: 262_144 }
 
-/** The oldest that go: until so many are gone, and so many bytes. */
+/** How many of the oldest entries to remove, by number and by bytes. */
 export interface Surplus extends FeedSize {
-  /** No more than these need be looked at. */
+  /** Upper bound of the rows to look at. */
   readonly most: number
 }
 
-/** What goes of a feed, now that `arrived` have come; 0 is no bound. */
+/** What to remove from a feed after `arrived` entries; 0 means no limit. */
 export function surplus(
   stored: FeedSize,
   bounds: FeedBounds,
@@ -60,20 +60,20 @@ export function surplus(
   return most > 0 ? { entries, bytes, most } : undefined
 }
 
-/** Entries looked at for one page that several labels narrow down. */
+/** Entries read for one page if several labels filter it. */
 const SCAN_LIMIT = 1_000
 
-/** How many candidates are looked at for a page: those that have its first label, if it has one. */
+/** How many candidates to read for a page: entries with its first label, if it has one. */
 export const candidatesOf = ({ labels, limit }: FeedQuery): number =>
   labels.length > 1 ? SCAN_LIMIT : limit + 1
 
 export interface Cut<Candidate> {
   readonly found: readonly Candidate[]
-  /** The last that was looked at, where older ones remain to be looked at. */
+  /** The last candidate that was read, if older ones remain. */
   readonly stoppedAt: Candidate | undefined
 }
 
-/** A page of the candidates that match, newest first. */
+/** The matching candidates as a page, newest first. */
 export function cut<Candidate>(
   query: FeedQuery,
   candidates: readonly Candidate[],

@@ -1,14 +1,14 @@
-/** An import is counted before it is written, and one that others overtake begins anew. */
+/** An import is dry-run before it is written, and retried if other writes overtook it. */
 import { StoreUnavailable } from './port/errors.ts'
 import type { ImportAnswer, ImportOrder } from './port/transfer.ts'
 
-/** `lost`: what was written ahead is gone. `overtaken`: what it needs now was not written. */
+/** `lost`: the staged rows are gone. `overtaken`: rows that it needs now were not staged. */
 export type FinishAnswer =
   | ImportAnswer
   | { readonly outcome: 'lost' }
   | { readonly outcome: 'overtaken' }
 
-/** How often it begins anew where others change what it was to go on from. */
+/** How often an import is retried when other writes change the memories that it continues. */
 const TRIES = 5
 
 async function untilTaken(attempt: () => Promise<FinishAnswer>): Promise<ImportAnswer> {
@@ -21,8 +21,8 @@ async function untilTaken(attempt: () => Promise<FinishAnswer>): Promise<ImportA
 }
 
 /**
- * What is refused, or brings nothing, is so before anything of it is written: rows that are written
- * and dropped again would leave the database as large as they made it. Throws StoreUnavailable.
+ * A refused or empty import writes nothing: rows that are staged and then removed would leave the
+ * database as large as they made it. Throws StoreUnavailable.
  */
 export async function importWhole(
   attempt: (order: ImportOrder) => Promise<FinishAnswer>,

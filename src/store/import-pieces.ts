@@ -1,12 +1,15 @@
-/** A source as it is written ahead: which version is its key's newest shows with the next one. */
+/**
+ * Splits a source into pieces to stage. Whether a version is its key's newest is known once the
+ * next one has arrived.
+ */
 import type { ImportSource, KeptVersion } from './port/transfer.ts'
 
 export interface Arriving extends KeptVersion {
-  /** The last of its key. */
+  /** Whether it is the last version of its key. */
   readonly isNewest: boolean
 }
 
-/** At least one, which may be empty. */
+/** At least one piece, possibly empty. */
 export async function* piecesOf(source: ImportSource): AsyncGenerator<readonly Arriving[]> {
   let held: KeptVersion | undefined
   for await (const versions of source) {

@@ -1,4 +1,4 @@
-/** What becomes of what is imported, decided alike for every engine. */
+/** What an import does to each key: decided here for every engine. */
 import { type Head, isLiving } from './change.ts'
 import { isOver, type Ledger } from './plan.ts'
 import type { Refused } from './port/home.ts'
@@ -13,11 +13,11 @@ import {
 /** The newest version of a key in the source. */
 export type Newest = Omit<KeptVersion, 'content' | 'by'> & { readonly size: number }
 
-/** A version that goes on where another ended. */
+/** A version that follows the current one of its key. */
 export type Next = Pick<KeptVersion, 'id' | 'version' | 'createdAt' | 'updatedAt'>
 
 export type Fate =
-  /** Nothing ever was there: with its number, its author and its history. */
+  /** The key is new to this home: numbers, authors and history are kept. */
   | { readonly fate: 'as_it_was' }
   | { readonly fate: 'next'; readonly next: Next }
   | { readonly fate: 'left_out' }
@@ -25,14 +25,14 @@ export type Fate =
 const LEFT_OUT: Fate = { fate: 'left_out' }
 
 /**
- * A version above it begins anew. An import refuses what is above twice as much, so whatever is
- * written under a key that was imported, for years without a pause, can be exported and imported.
+ * A higher version starts again at 1. An import refuses twice this number, so a memory that was
+ * imported can be written for years and still be exported and imported again.
  */
 export const HIGHEST_AS_IT_WAS = 500_000_000_000
 
 const isDeletion = ({ operation }: Newest): boolean => operation === 'delete'
 
-/** What was under a key that is forgotten had the floor as its number at most. */
+/** The highest version that a forgotten tombstone under this key can have had is the floor. */
 const forgotten = ({ id, createdAt }: Newest, version: number): Head => ({
   ...{ id, version, createdAt, updatedAt: createdAt },
   ...{ deleted: true, size: 0, kept: false },
@@ -58,7 +58,7 @@ function fateOf(
   }
 }
 
-/** What is counted once it is there. `bytes`: of all its versions in the source. */
+/** The home's counters after this key. `bytes`: of all its versions in the source. */
 function counted(
   ledger: Ledger,
   { fate }: Fate,
@@ -79,7 +79,7 @@ function counted(
   }
 }
 
-/** What an import brings, so far: memories that will be there, and their bytes. */
+/** The imported memories so far, and their bytes. */
 export interface Brought {
   readonly memories: number
   readonly bytes: number
@@ -92,14 +92,14 @@ export const withBrought = (brought: Brought, newest: Newest, { fate }: Fate): B
     ? brought
     : { memories: brought.memories + 1, bytes: brought.bytes + newest.size }
 
-/** Whether it will be over the quota whatever follows: no more can be replaced than is there. */
+/** Whether the quota is exceeded for certain: replacing every memory would not make room. */
 export const isTooMuch = (brought: Brought, before: Ledger, bounds: HomeBounds): boolean =>
   isOver(before, { ...before, ...brought }, bounds)
 
-/** Deletes that a home remembers beyond its bound, before it forgets some of them together. */
+/** Tombstones beyond the limit that a home may have before some are removed together. */
 const LATE = 64
 
-/** More names than a home has, and remembers as deleted; 0: no bound. */
+/** More keys than a home can have live and deleted together; 0: no limit. */
 export const mostKeys = ({ memories, events }: HomeBounds): number =>
   memories > 0 && events > 0 ? memories + events + LATE : 0
 
@@ -114,7 +114,7 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
   const isTooMany = () => most > 0 && imported + skipped > most
 
   return {
-    /** `head`: what lies under the key; `bytes`: of all its versions in the source. */
+    /** `head`: the key's current state; `bytes`: of all its versions in the source. */
     meet(newest: Newest, head: Head | undefined, bytes: number, versions = 1): Fate {
       const stands = isLiving(head) && !isDeletion(newest)
       if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
@@ -126,7 +126,7 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
       return fate
     },
     ledger: () => ledger,
-    /** Nothing of it may be kept. */
+    /** Whether the import must be refused as a whole. */
     fails: () => isTooMany() || (order.onConflict === 'fail' && conflicts.length > 0),
     answer(): Exclude<ImportAnswer, Refused> {
       if (order.onConflict === 'fail' && conflicts.length > 0) {
@@ -141,10 +141,13 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
 
 export type Following = ReturnType<typeof followImport>
 
-/** Whether what was met is to be there when the import has ended. */
+/** Whether the import is to be applied once every key has been seen. */
 export const isKept = ({ outcome }: ImportAnswer, { dryRun }: ImportOrder): boolean =>
   outcome === 'imported' && !dryRun
 
-/** Whether what was written ahead can be made what it is to be; `written`: undefined if nothing was. */
+/**
+ * Whether the staged rows of a key can be adjusted to the fate it has now. `written`: undefined if
+ * nothing was staged.
+ */
 export const canBecome = (written: Fate | undefined, { fate }: Fate): boolean =>
   fate === 'left_out' || (written !== undefined && (fate === 'next' || fate === written.fate))

@@ -1,10 +1,10 @@
-/** DATABASE_URL -> the engine it names. */
+/** Opens the engine that DATABASE_URL names. */
 import type { Host } from './port/host.ts'
 import type { Progress, Store, StoreOptions } from './port/store.ts'
 
 export const isPostgres = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl)
 
-/** Throws StoreRefused when the database may not be used. An engine is loaded when it is named. */
+/** Throws StoreRefused if the database cannot be used. Only the named engine is loaded. */
 export async function openStore(
   databaseUrl: string,
   now: number,
@@ -20,8 +20,8 @@ export async function openStore(
 }
 
 /**
- * The data for the host's owner, whether it is served or not. Where one process alone may hold it,
- * that process is asked. Throws StoreRefused when the database may not be used.
+ * The data for commands on the host, whether the service runs or not: if another process holds the
+ * database, that process is asked. Throws StoreRefused if the database cannot be used.
  */
 export async function openHost(
   databaseUrl: string,

@@ -1,4 +1,4 @@
-/** Changes that are made together: decided one after the other, each on what those before it left. */
+/** Plans a batch of changes: each is decided on the result of those before it. */
 import {
   type Content,
   decide,
@@ -14,21 +14,21 @@ import {
 import type { AnswerBound, Change, ChangeError, Memory, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
-/** What is counted of a home. */
+/** The counters of a home. */
 export interface Ledger {
-  /** Living ones. */
+  /** Live memories. */
   readonly memories: number
-  /** Of current texts and metadata. */
+  /** Bytes of current texts and metadata. */
   readonly bytes: number
-  /** Of earlier versions. */
+  /** Bytes of earlier versions. */
   readonly history: number
-  /** Keys of which only is known that they were deleted. */
+  /** Tombstones. */
   readonly deleted: number
-  /** No key that is forgotten had a higher version. */
+  /** The highest version of any forgotten tombstone. */
   readonly floor: number
 }
 
-/** What the store has, before any of the changes. */
+/** The state before the batch. */
 export interface Stored {
   readonly head: (key: string) => Head | undefined
   readonly content: (key: string) => Content
@@ -37,25 +37,25 @@ export interface Stored {
 
 export interface Plan<L extends Ledger = Ledger> {
   readonly effects: readonly Effect[]
-  /** One for each change. */
+  /** One per change. */
   readonly results: readonly Result[]
   readonly ledger: L
 }
 
 type FailedChange = { readonly at: number; readonly fault: ChangeError }
 
-/** A memory in the midst of the changes. */
+/** The state of a memory within the batch. */
 interface State {
   readonly head: Head | undefined
-  /** Under which key the store has what was before the changes. */
+  /** The key that the stored memory had before the batch. */
   readonly origin: string
-  /** Undefined: as stored. */
+  /** Undefined: unchanged so far. */
   readonly content?: Content
-  /** Versions of it that the changes have made so far. */
+  /** Versions that the batch has created so far. */
   readonly made: Map<number, Past | null>
 }
 
-/** No key is empty: what was renamed away has left nothing under its old name. */
+/** No key is empty, so a renamed memory's old key has no stored state. */
 const NOWHERE = ''
 
 const untouched = (head: Head | undefined, origin: string): State => ({
@@ -129,7 +129,7 @@ const keysOf = (effect: Effect): readonly string[] => {
   return effect.left ? [effect.memory.key, effect.left.key] : [effect.memory.key]
 }
 
-/** What is counted once the effect is there, of what lay under each of its keys before. */
+/** The counters after the effect, computed from the previous state of its keys. */
 function counted<L extends Ledger>(ledger: L, effect: Effect, headOf: Stored['head']): L {
   let { memories, bytes, history, deleted } = ledger
   for (const key of keysOf(effect)) {
@@ -158,7 +158,7 @@ const resultOf = (effect: Effect): Result =>
     ? { outcome: 'saved', memory: effect.memory }
     : { outcome: 'deleted', key: effect.key, deleted: effect.deleted }
 
-/** All of the changes, or what stands in the way of each that cannot be made. */
+/** The effects of all changes, or the error of each change that cannot be made. */
 export function plan<L extends Ledger>(
   changes: readonly Change[],
   stored: Stored,
@@ -211,7 +211,7 @@ const jsonBytes = ({ text, metadata }: Memory): number =>
 const isShown = (result: Result, { minimal }: AnswerBound): result is Result & { memory: Memory } =>
   result.outcome === 'found' || (result.outcome === 'saved' && !minimal)
 
-/** The first result that has no room beside those before it. Nothing behind it is looked at. */
+/** The first result that exceeds the response size; later results are not looked at. */
 function withoutRoom(results: readonly Result[], bound: AnswerBound): FailedChange | undefined {
   let bytes = 0
   const at = results.findIndex((result) => {
@@ -221,7 +221,7 @@ function withoutRoom(results: readonly Result[], bound: AnswerBound): FailedChan
   return at < 0 ? undefined : { at, fault: { outcome: 'answer_too_large' } }
 }
 
-/** A read of nothing is a result; a delete of nothing is not. */
+/** Reading a missing memory is a result; deleting one is an error. */
 const isResult = (became: Result | ChangeError, { verb }: Change): became is Result =>
   verb === 'read' ||
   became.outcome === 'saved' ||

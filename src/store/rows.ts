@@ -1,4 +1,4 @@
-/** Rows as either engine selects them, and the domain's objects that they hold. */
+/** Rows as both engines select them, and their conversion to the port's types. */
 
 import type { OwnedAgent } from './port/activity.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
@@ -94,9 +94,9 @@ export interface SummaryRow {
   version: number
   created_at: number
   updated_at: number
-  /** Orders what was changed. */
+  /** Orders by last change. */
   seq: number
-  /** Null where it was not asked for. */
+  /** Null if not requested. */
   text: string | null
 }
 
@@ -112,7 +112,7 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
   ...(row.text !== null && { text: row.text }),
 })
 
-/** A page of at most `limit` of these rows, of which there is one more where there are more. */
+/** A page of at most `limit` of these rows; one row more shows that there is a next page. */
 export function pageOf(
   rows: Iterable<SummaryRow>,
   { order, before, limit, maxBytes }: MemoriesQuery,
@@ -133,7 +133,7 @@ export function pageOf(
 }
 
 export interface VersionRow {
-  /** Where it lies, in the engine that gives it a place. */
+  /** Its row in the log. */
   n: number
   previous: number | null
   version: number
@@ -159,7 +159,7 @@ export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSumma
 
 export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | 'size'> {
   key: string
-  /** Null of a delete, and of what need not be said twice. */
+  /** Null of a deletion, and if it is part of the response already. */
   text: string | null
   metadata: string | null
 }
@@ -178,7 +178,7 @@ export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion 
 export interface EventRow {
   id: number
   type: EventType
-  /** What it happened to: a memory's key; a named key as `namedKeyText`. */
+  /** The subject: a memory's key, or a named key as `namedKeyText`. */
   key: string | null
   renamed_from: string | null
   version: number | null
@@ -207,5 +207,5 @@ export const eventOf = (row: EventRow): HomeEvent => ({
   createdAt: row.created_at,
 })
 
-/** Greater than every key with the prefix: no key holds DEL. */
+/** Greater than every key with the prefix: no key contains DEL. */
 export const endOf = (prefix: string): string => `${prefix}\u007f`

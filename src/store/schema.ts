@@ -1,13 +1,13 @@
-/** The schemas of both engines, each written down in one file of SQL. */
+/** The schemas of both engines, each in one SQL file. */
 import { readFileSync } from 'node:fs'
 
-/** The version of both. It rises with each change of a schema; 1.0.0 alone was released before. */
+/** The schema version of both engines. It increases with each change. */
 export const SCHEMA = 20
 
 export const schemaOf = (engine: 'sqlite' | 'postgres'): string =>
   readFileSync(new URL(`./${engine}/schema.sql`, import.meta.url), 'utf8')
 
-/** Of a schema that is neither today's nor a released one. */
+/** For a schema that is neither current nor released. */
 export const unknownSchema = (database: string, version: number): string =>
   version > SCHEMA
     ? `${database} has schema ${version}, and this program knows ${SCHEMA}. Run the newer program that wrote it.`

@@ -1,6 +1,6 @@
 /**
- * Everything from the embedded engine to the scale-out engine, in one transaction: until it is all
- * there, counted and compared, the target stays empty.
+ * Copies everything from SQLite to PostgreSQL in one transaction: the target stays empty until all
+ * of it has been copied, counted and compared.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
-/** Rows on their way at once. */
+/** Rows in flight. */
 const BATCH_ROWS = 500
 const BATCH_CHARS = 1_000_000
 const BATCH_MS = 60_000
@@ -28,7 +28,7 @@ const BATCH_MS = 60_000
 export interface Moved {
   readonly table: string
   readonly rows: number
-  /** Of the rows in any order. */
+  /** A checksum that does not depend on the order of rows. */
   readonly digest: string
 }
 
@@ -36,7 +36,7 @@ export type Progress = (table: string, rows: number, total: number) => void
 
 type Row = (string | number | boolean | null)[]
 
-/** The same for the same rows in any order, and for no others. */
+/** Equal for equal sets of rows, and only for those. */
 function digester() {
   let sum = 0n
   let rows = 0
@@ -72,7 +72,7 @@ function* batches(rows: Iterable<Row>): Generator<Row[]> {
   if (batch.length > 0) yield batch
 }
 
-/** One array for each column: a batch is one statement, whatever its length. */
+/** One array per column: a batch is one statement. */
 function insertInto({ name, columns, derived }: Table): Statement<never> {
   const all = [...columns, ...(derived ? [{ name: derived.name, type: 'TEXT' }] : [])]
   const names = all.map((column) => column.name).join(', ')
@@ -151,7 +151,7 @@ const copyAll = (source: DatabaseSync, progress: Progress) => async (ask: Ask) =
   return moved
 }
 
-/** Brings the schema of the source up to date, and holds its file for as long as it is read. */
+/** Migrates the source, and holds its lock while it is read. */
 function openSource(databaseUrl: string, now: number) {
   const named = pathOf(databaseUrl)
   if (!existsSync(named)) throw new StoreRefused(`There is no database at ${named}.`)
@@ -174,8 +174,8 @@ async function openTarget(databaseUrl: string): Promise<Connections> {
 }
 
 /**
- * Throws StoreRefused: the source is in use, the target is not empty or may not be trusted, or
- * something did not arrive as it left. Then nothing was moved.
+ * Throws StoreRefused if the source is in use, if the target is not empty or not safe, or if the
+ * copy differs. Nothing has been moved then.
  */
 export async function move(
   from: string,

@@ -1,6 +1,6 @@
 /**
- * Every table, and how its rows read on the embedded engine: the columns are the target's, in its
- * order. A table that is referred to stands before those that refer to it.
+ * Every table, and how to read its rows from SQLite: columns are the target's, in its order.
+ * Referenced tables come before those that refer to them.
  */
 import { joinedWords, storedWords } from '../postgres/engine/words.ts'
 
@@ -16,7 +16,7 @@ export interface Table {
   /** One row for each of the target's, its columns in the same order. */
   readonly source: string
   readonly columns: readonly Column[]
-  /** A column that the target derives from a row, with the expression that stores it. */
+  /** A column that the target computes, with its expression. */
   readonly derived?: {
     readonly name: string
     readonly of: (row: readonly Value[]) => string
@@ -29,9 +29,8 @@ const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, ty
 const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BOOLEAN' }))
 
 /**
- * Where the versions lie in the target's log: the newest that came with an event at its number,
- * others, which an import brought, below zero in their order. alone: events that are shown and
- * made no version of their own.
+ * Positions in the target's log: the newest version of an event has the event's number, versions
+ * that an import brought are negative. alone: events that created no version.
  */
 const PLACED = `WITH placed AS (
     SELECT n, agent_id,
@@ -208,6 +207,6 @@ export const tables: readonly Table[] = [
   },
 ]
 
-/** Tables of the embedded engine that hold nothing of their own. */
+/** SQLite tables without data of their own. */
 export const holdsNothing =
   /^(heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/

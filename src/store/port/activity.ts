@@ -1,28 +1,28 @@
-/** What is asked for in a home, day by day: for its operator to see, not for accounts to be kept by. */
+/** Daily activity of a home, for its operator. Not an audit log. */
 import type { Identity, Profile, Refused } from './home.ts'
 
-/** The day by which is counted: whole days since the epoch, UTC. */
+/** Days since the epoch, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
 
-/** Calls of the agent and of its named keys; what its operator asked for is not among them. */
+/** Calls of the agent and of its named keys, without those of its operator. */
 export interface Calls {
   readonly reads: number
-  /** Writes that were refused because the memory had been written since. */
+  /** Writes refused because the memory had changed. */
   readonly conflicts: number
-  /** What was refused for any other reason, but that something is not there. */
+  /** Other refusals, except of a memory that does not exist. */
   readonly refusals: number
 }
 
 export interface CountedCalls extends Calls {
   readonly agentId: string
   readonly day: number
-  /** When the last of them came. */
+  /** When the last call came. */
   readonly seenAt: number
 }
 
 export interface DayOfActivity extends Calls {
   readonly day: number
-  /** Changes of memories that were saved, whoever made them. */
+  /** Saved changes of memories, by anyone. */
   readonly writes: number
 }
 
@@ -33,14 +33,14 @@ export interface OwnedAgent {
   readonly memoryCount: number
   /** UTF-8 bytes of current texts and metadata. */
   readonly bytes: number
-  /** To about ten seconds; undefined: not since calls are counted. */
+  /** Accurate to about ten seconds; undefined if no call was counted yet. */
   readonly seenAt: number | undefined
   readonly today: Today
 }
 
-/** Where a list goes on, and how much of it is asked for. */
+/** A position in a list, and a limit. */
 export interface Page {
-  /** The last item of the page before; undefined for the first page. */
+  /** The last item of the previous page; undefined for the first page. */
   readonly after?: string | undefined
   readonly limit: number
 }
@@ -48,16 +48,16 @@ export interface Page {
 export type ActivityAnswer =
   | {
       readonly outcome: 'activity'
-      /** Ordered by day; days on which nothing was counted are left out. */
+      /** Ordered by day, without days that have no calls. */
       readonly days: readonly DayOfActivity[]
       readonly seenAt: number | undefined
     }
   | Refused
 
 export interface ActivityStore {
-  /** Adds to what was counted. An agent that is gone is left out. */
+  /** Adds to the counters; calls of erased agents are dropped. */
   countCalls(calls: readonly CountedCalls[]): Promise<void>
-  /** The account's agents, oldest first, paged by agent id, each with what was counted on a day. */
+  /** The account's agents, oldest first, paged by agent id, each with the counters of one day. */
   listAgents(accountId: string, page: Page, day: number): Promise<readonly OwnedAgent[]>
   readActivity(identity: Identity, sinceDay: number): Promise<ActivityAnswer>
 }

@@ -1,8 +1,10 @@
-/** The open gateway: entries in the order of arrival, and what finds them again. */
+/** The open gateway: entries in order of arrival, and their search. */
 
-/** One thing left in the open gateway: a trace, a seed, a whisper, or a first contact. */
+/** An entry of the open gateway: a trace, a seed, a whisper or a first contact. */
 export interface Entry {
-  /** UUIDv7. Ids grow in the order in which entries became readable; so they are cursors too. */
+  /**
+   * UUIDv7. Ids increase in the order in which entries became visible, so they are also cursors.
+   */
   readonly id: string
   readonly feed: string
   readonly room: string
@@ -10,67 +12,67 @@ export interface Entry {
   readonly text: string
   readonly identity: string
   readonly identityType: string
-  /** What only entries of this feed have: a JSON object, byte for byte as it was left. */
+  /** Members that only this feed's entries have: a JSON object, byte for byte as it was sent. */
   readonly details: string
   readonly createdAt: number
 }
 
 export interface NewEntry extends Entry {
-  /** The id the entry gets, unless one that is not earlier exists: then the next after that. */
+  /** The proposed id. If one that is not lower exists, the entry gets the next id after that. */
   readonly id: string
-  /** What the feed can be filtered by, each label at most once. */
+  /** Labels to filter by, each at most once. */
   readonly labels: readonly string[]
 }
 
 export interface FeedQuery {
   readonly feed: string
-  /** Only entries that bear every one of them. */
+  /** Only entries with all of these labels. */
   readonly labels: readonly string[]
-  /** Only entries whose id is lower; undefined starts at the newest. */
+  /** Only entries with a lower id; undefined starts at the newest. */
   readonly before: string | undefined
   readonly limit: number
 }
 
 export interface FeedPage {
-  /** Newest first. With several labels it may be short of the limit although more follow. */
+  /** Newest first. With several labels, a page may be short although more entries follow. */
   readonly entries: readonly Entry[]
-  /** `before` of the next page; undefined at the end. */
+  /** `before` for the next page; undefined at the end. */
   readonly next: string | undefined
 }
 
 export interface RoomSummary {
   readonly room: string
   readonly count: number
-  /** Of them, those of each feed. */
+  /** Entries of each feed. */
   readonly feeds: Readonly<Record<string, number>>
-  /** Newest first, from every feed. */
+  /** Newest first, of all feeds. */
   readonly latest: readonly Entry[]
 }
 
 /**
- * The open half. Every verb's cost is bounded, however many entries there are. Ids are given in
- * the order of commits: once an entry was read, no entry with a lower id will appear.
+ * The open half. The cost of every verb is bounded, however many entries there are. Ids are
+ * assigned in commit order: once an entry was read, none with a lower id appears.
  */
 export interface GatewayStore {
   /**
-   * Keeps the entry, and removes the feed's oldest over the store's capacity, a bounded number at a
-   * time. Answers the id it got.
+   * Stores the entry, and removes a bounded number of the feed's oldest entries if it exceeds its
+   * limits. Returns the entry's id.
    */
   leaveEntry(entry: NewEntry): Promise<string>
   readFeed(query: FeedQuery): Promise<FeedPage>
   /**
-   * The newest entries whose text has one of the phrases' words, newest first. Case does not
-   * matter, nor do the accents of Latin letters. Of a phrase words of four letters or more count,
-   * unless it has none; of all phrases, the first words.
+   * The newest entries that contain a word of one of the phrases, newest first, ignoring case and
+   * Latin accents. Words of fewer than four letters count only if the phrase has no others; of all
+   * phrases, the first words.
    */
   findKindred(phrases: readonly string[], limit: number): Promise<readonly Entry[]>
-  /** The rooms that have entries, each with its newest. */
+  /** Rooms with entries, each with its newest entry. */
   summarizeRooms(latest: number): Promise<readonly RoomSummary[]>
   /**
-   * Arrivals of every feed after this id, oldest first: what a stream says next. At most `limit`,
-   * and none after the one with which texts and details reach `maxBytes` in UTF-8.
+   * Entries of all feeds after this id, oldest first, for the stream: at most `limit`, and none
+   * after the one that reaches `maxBytes` of texts and details.
    */
   entriesAfter(id: string, limit: number, maxBytes: number): Promise<readonly Entry[]>
-  /** The newest entry's id; the nil UUID before the first. */
+  /** The newest entry's id; the nil UUID if there is none. */
   lastArrival(): Promise<string>
 }

@@ -1,4 +1,4 @@
-/** The agents' home: births, profiles, and who may do what with what an agent keeps. */
+/** The agents' home: births, profiles and identities. */
 import type { EventStore } from './keeping/events.ts'
 import type { MemoryStore } from './keeping/memories.ts'
 import type { SearchStore } from './keeping/search.ts'
@@ -7,10 +7,10 @@ import type { TransferStore } from './transfer.ts'
 
 export type AgentStatus = 'active' | 'paused'
 
-/** Who a bearer token speaks for. */
+/** The identity behind a bearer token. */
 export type TokenKind = 'agent' | 'operator'
 
-/** By which door somebody came. `host`: by a command where the service runs. */
+/** Where a request came in. `host`: a command on the host. */
 export const DOORS = ['api', 'console', 'mcp', 'host'] as const
 export type Door = (typeof DOORS)[number]
 
@@ -20,15 +20,15 @@ export interface Identity {
   /** SHA-256 of the token, hex. */
   readonly tokenHash: string
   readonly status: AgentStatus
-  /** `api` where it is left out. */
+  /** Defaults to `api`. */
   readonly via?: Door
-  /** The e-mail address of the operator's account, in the console. */
+  /** The e-mail address of the operator's account, for requests from the console. */
   readonly account?: string
-  /** Of an agent's named key: what it is bounded by. */
+  /** The limits of a named key. */
   readonly key?: KeyBounds
 }
 
-/** Who did something, as it is kept. */
+/** The author of a change, as stored. */
 export interface Author {
   readonly as: TokenKind
   readonly via: Door
@@ -48,12 +48,12 @@ export interface Profile {
 }
 
 /**
- * Why a verb that acts for an identity may refuse it. Every such verb checks this in the same
- * transaction as its work: a token may be revoked or its agent paused after it was identified.
+ * Why a verb refuses an identity. Every verb checks this in the transaction of its work, because a
+ * token may be revoked or its agent paused after it was identified.
  */
 export type Refused =
   | { readonly outcome: 'revoked' }
-  /** Only for agent tokens: a paused agent's operator keeps every right. */
+  /** Only for agent tokens: the operator of a paused agent keeps all rights. */
   | { readonly outcome: 'paused' }
 
 export type ProfileAnswer =
@@ -69,10 +69,10 @@ export type ProfileAnswer =
 export interface BirthRecord {
   /** HMAC of the validated body, hex. */
   readonly fingerprint: string
-  /** Salt of the token derivation, hex. */
+  /** Salt from which the tokens are derived, hex. */
   readonly salt: string
   readonly agentId: string
-  /** A credential of this birth was replaced since. */
+  /** A token of this birth has been replaced since. */
   readonly rotated: boolean
 }
 
@@ -83,11 +83,11 @@ export interface Account {
   readonly passwordHash: string
 }
 
-/** Where a birth is asked for, as births are counted. */
+/** Where a birth came from, for counting. */
 export interface Birthplace {
-  /** The client as counted; kept for an hour. */
+  /** The client address as it is counted; kept for an hour. */
   readonly bornFrom: string
-  /** What `bornFrom` begins with in all of the client's network; undefined where it has none. */
+  /** The prefix of `bornFrom` that the client's network shares; undefined if it has none. */
   readonly bornWithin?: string | undefined
 }
 
@@ -102,14 +102,14 @@ export interface Birth extends Birthplace {
   readonly keyHash: string
   readonly fingerprint: string
   readonly salt: string
-  /** The operator's account: one to join, or one to create with this birth. */
+  /** The operator's account: an existing one, or one to create with this birth. */
   readonly account?: { readonly join: string } | { readonly create: Account } | undefined
-  /** Of the client's address for this account, hex; remembered as one that it is signed in from. */
+  /** Hash of the client address and the account, hex; remembered as an address of its sign-ins. */
   readonly addressHash?: string | undefined
 }
 
 export interface BirthLimits {
-  /** 0 turns a limit off. */
+  /** 0 disables a limit. */
   readonly perAddress: number
   readonly perNetwork: number
   readonly inAll: number
@@ -121,7 +121,7 @@ export interface BirthCount {
   readonly fromAddress: number
   readonly fromNetwork: number
   readonly inAll: number
-  /** When the oldest counted one was, for Retry-After; undefined where there is none. */
+  /** When the oldest counted birth was, for Retry-After; undefined if there is none. */
   readonly oldestFromAddress: number | undefined
   readonly oldestFromNetwork: number | undefined
   readonly oldestInAll: number | undefined
@@ -129,13 +129,13 @@ export interface BirthCount {
 
 export type BirthAnswer =
   | { readonly outcome: 'born' }
-  /** The key was used before, perhaps a moment ago by a concurrent call. */
+  /** The key was used before, possibly by a concurrent call. */
   | { readonly outcome: 'known'; readonly birth: BirthRecord }
   | { readonly outcome: 'over_limit'; readonly count: BirthCount }
-  /** Another birth created the account in the meantime. */
+  /** A concurrent birth has created the account. */
   | { readonly outcome: 'account_exists' }
 
-/** What is left out stays. */
+/** Omitted members stay as they are. */
 export interface ProfileChange {
   readonly name?: string | undefined
   readonly purpose?: string | undefined
@@ -144,13 +144,13 @@ export interface ProfileChange {
 
 export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore, TransferStore {
   /**
-   * Undefined: no such token, or no longer. Where several nodes share a database it may lag behind
-   * a revocation, which is why every verb checks again; it never lags on a paused agent. What is
-   * remembered is given without a promise.
+   * Undefined: unknown or revoked. With several nodes it may lag behind a revocation, so every verb
+   * checks again; a paused agent is never out of date. Cached identities are returned
+   * synchronously.
    */
   identify(tokenHash: string): Identity | undefined | Promise<Identity | undefined>
   findBirth(keyHash: string): Promise<BirthRecord | undefined>
-  /** Whether there is room for births, and for arrivals in the gateway. True where nobody knows. */
+  /** Whether there is room for births and for gateway posts. True if the engine cannot know. */
   hasRoom(): Promise<boolean>
   countBirths(place: Birthplace, since: number): Promise<BirthCount>
   findAccount(email: string): Promise<Account | undefined>
@@ -158,11 +158,13 @@ export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStor
   knowsAddress(addressHash: string): Promise<boolean>
   /** One agent, its two tokens and its account, or nothing. */
   bear(birth: Birth, limits: BirthLimits, now: number): Promise<BirthAnswer>
-  /** With a prefix what is counted is that of memories whose keys start with it. */
+  /** With a prefix, only memories whose keys start with it are counted. */
   readProfile(identity: Identity, prefix?: string): Promise<ProfileAnswer>
   setStatus(identity: Identity, status: AgentStatus, now: number): Promise<ProfileAnswer>
   changeProfile(identity: Identity, change: ProfileChange, now: number): Promise<ProfileAnswer>
-  /** Nothing of the agent is left, but for an hour that one was born. Accounts stay. */
+  /**
+   * Removes everything of the agent, except that its birth counts for an hour. The account stays.
+   */
   eraseAgent(
     identity: Identity,
     now: number,

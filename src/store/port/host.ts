@@ -1,30 +1,30 @@
-/** What whoever owns the host may do on the data itself: the last resort, past every credential. */
+/** What the owner of the host may do to the data, without credentials. */
 
 export type ResetAnswer =
   | { readonly outcome: 'replaced' }
   /** No agent has this id. */
   | { readonly outcome: 'missing' }
 
-/** What is shown of an entry to whoever decides whether it stays. */
+/** The summary of an entry for whoever moderates it. */
 export interface EntrySummary {
   readonly id: string
   readonly feed: string
   readonly room: string
-  /** As much of it as `SHOWN_CHARS`, and so of the text. */
+  /** At most `SHOWN_CHARS` characters, as of the text. */
   readonly identity: string
   readonly text: string
-  /** What the whole entry takes, nearly. */
+  /** Approximate size of the whole entry. */
   readonly bytes: number
   readonly createdAt: number
 }
 
-/** Unicode characters of what strangers wrote that a summary holds. */
+/** Unicode characters of an entry's text in a summary. */
 export const SHOWN_CHARS = 200
 
 export interface EntriesWanted {
-  /** All, where there is none. */
+  /** All feeds if omitted. */
   readonly feed?: string | undefined
-  /** Only those with a lower id. */
+  /** Only entries with a lower id. */
   readonly before?: string | undefined
   readonly limit: number
 }
@@ -38,25 +38,27 @@ export type RemoveAnswer = { readonly outcome: 'removed' } | { readonly outcome:
 
 export interface HostStore {
   /**
-   * Gives the agent another operator token. The old one is void when this answers, no replay gives
-   * it or another again, and the agent leaves its account: whoever has lost a token, or has it
-   * shared with a stranger, knows no other who is to keep the agent.
+   * Replaces the operator token. The old token is invalid from then on and cannot be replayed, and
+   * the agent leaves its account, because the host's owner cannot know who else has access to it.
    */
   resetOperatorToken(agentId: string, tokenHash: string, now: number): Promise<ResetAnswer>
   /**
-   * Lets whoever holds the secret set another password for the account, once and until then. A link
-   * of the account that was made before is void.
+   * Lets the holder of the secret set a new password for the account, once, until the secret
+   * expires. An earlier link of the account becomes invalid.
    */
   recoverAccount(email: string, secretHash: string, expiresAt: number): Promise<RecoverAnswer>
-  /** What strangers left in the gateway, newest first. */
+  /** Entries of the gateway, newest first. */
   listEntries(wanted: EntriesWanted): Promise<readonly EntrySummary[]>
-  /** Takes an entry out of the gateway, and out of all that finds or counts it. */
+  /** Removes an entry and its index rows from the gateway. */
   removeEntry(id: string): Promise<RemoveAnswer>
 }
 
-/** The data as the host's owner reaches it: opened for this alone, or through whoever holds it. */
+/**
+ * The data as commands on the host reach it: opened by the command, or through the process that
+ * holds it.
+ */
 export interface Host extends HostStore {
-  /** Where the data lives, for people; without credentials. */
+  /** The location of the data, for people; without credentials. */
   readonly location: string
   close(): Promise<void>
 }

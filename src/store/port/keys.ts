@@ -1,37 +1,37 @@
 /** The credentials of an agent: its own token, its named keys, and its operator's token. */
 import type { Identity } from './home.ts'
 
-/** What a named key may do to the memories that it sees. */
+/** What a named key may do to the memories in its scope. */
 export type Access = 'read' | 'write'
 
-/** What bounds a named key, for as long as it lives. */
+/** The limits of a named key, fixed for its life. */
 export interface KeyBounds {
   readonly id: string
   readonly name: string
   readonly access: Access
-  /** It sees the memories whose keys start with it; empty: all of them. */
+  /** Its scope: memories whose keys start with this prefix; empty: all. */
   readonly prefix: string
-  /** Undefined: never. One that expired is known until it is revoked or gives way to a new one. */
+  /** Undefined: never. An expired key is listed until it is revoked or replaced by a new one. */
   readonly expiresAt: number | undefined
 }
 
 export interface NamedKey extends KeyBounds {
   readonly createdAt: number
-  /** To the minute; undefined before the first. */
+  /** To the minute; undefined if it was never used. */
   readonly lastUsedAt: number | undefined
 }
 
-/** Of each agent; none is without bound, for all of them are listed in one answer. */
+/** Per agent; bounded because all keys are listed in one response. */
 export const KEYS_PER_AGENT = 50
 
-/** A use is written down at most this often. */
+/** Uses are recorded at most this often. */
 export const USE_MS = 60_000
 
 type Revoked = { readonly outcome: 'revoked' }
 
 export type CreateKeyAnswer =
   | { readonly outcome: 'created'; readonly key: NamedKey }
-  /** The agent has KEYS_PER_AGENT that have not expired. */
+  /** The agent already has KEYS_PER_AGENT unexpired keys. */
   | { readonly outcome: 'too_many' }
   | Revoked
 
@@ -40,10 +40,13 @@ export type KeysAnswer =
   { readonly outcome: 'keys'; readonly keys: readonly NamedKey[] } | Revoked
 
 export type EndKeyAnswer =
-  /** As it was. */
+  /** Unchanged. */
   { readonly outcome: 'ended'; readonly key: NamedKey } | { readonly outcome: 'missing' } | Revoked
 
-/** How the present operator token came: whoever has the key and the token before it gets it again. */
+/**
+ * The request that created the current operator token: repeated with the key and the token before
+ * it, it returns the token again.
+ */
 export interface Replacement {
   readonly agentId: string
   /** SHA-256 of the labelled Idempotency-Key, hex. */
@@ -58,12 +61,12 @@ export interface NewOperatorToken extends Omit<Replacement, 'agentId'> {
 
 export type ReplaceAnswer =
   | { readonly outcome: 'replaced' }
-  /** The present token was made with this key, and this identity or the one before asked for it. */
+  /** The current token was created with this key, by this identity or its predecessor. */
   | { readonly outcome: 'known'; readonly salt: string }
   | Revoked
 
 export interface KeyStore {
-  /** Replaces the agent token and ends every named key; all are void when this answers. */
+  /** Replaces the agent token and revokes all named keys; they are invalid when this returns. */
   rotateAgentToken(
     identity: Identity,
     newTokenHash: string,
@@ -76,19 +79,19 @@ export interface KeyStore {
     now: number,
   ): Promise<CreateKeyAnswer>
   listKeys(identity: Identity): Promise<KeysAnswer>
-  /** The key is void when this answers. */
+  /** The key is invalid when this returns. */
   endKey(identity: Identity, id: string, now: number): Promise<EndKeyAnswer>
-  /** That a named key was used, unless that was written down within USE_MS. */
+  /** Records a use of a named key, unless one was recorded within USE_MS. */
   noteUse(identity: Identity, now: number): Promise<void>
   /**
-   * The old token is void when this answers, and the birth can no longer be replayed. The agent
-   * leaves its account, unless it is that of the identity.
+   * The old token is invalid when this returns, and the birth can no longer be replayed. The agent
+   * leaves its account unless the identity belongs to it.
    */
   replaceOperatorToken(
     identity: Identity,
     token: NewOperatorToken,
     now: number,
   ): Promise<ReplaceAnswer>
-  /** By the token that was replaced, for as long as the one that took its place stands. */
+  /** Found by the replaced token, as long as its replacement is current. */
   findReplacement(replacedTokenHash: string): Promise<Replacement | undefined>
 }

@@ -1,18 +1,18 @@
-/** Passkeys: how an account is signed in to beside its password. */
+/** Passkeys: sign-in without a password. */
 
 export interface Passkey {
-  /** As its authenticator calls it, base64url. */
+  /** As the authenticator names it, base64url. */
   readonly id: string
   readonly accountId: string
   /** COSE, base64url. */
   readonly publicKey: string
-  /** How often it signed, as its authenticator counts; 0: it does not. */
+  /** The authenticator's signature counter; 0 if it has none. */
   readonly counter: number
-  /** The name of the service that it was made for; it works under no other. */
+  /** The relying party id; the passkey works with no other. */
   readonly site: string
-  /** How a browser reaches its authenticator, as the browser said. */
+  /** Transports, as reported by the browser. */
   readonly transports: readonly string[]
-  /** The browser that made it, as it called itself. */
+  /** The User-Agent of the browser that created it. */
   readonly userAgent: string
   readonly createdAt: number
   /** Undefined: never. */
@@ -21,16 +21,16 @@ export interface Passkey {
 
 export type NewPasskey = Omit<Passkey, 'createdAt' | 'usedAt'>
 
-/** With the address of its account. */
+/** With the e-mail address of its account. */
 export interface FoundPasskey extends Passkey {
   readonly email: string
 }
 
-/** What a passkey answered to: accepted once. */
+/** A WebAuthn challenge, accepted once. */
 export interface Challenge {
   /** SHA-256, hex. */
   readonly hash: string
-  /** Nobody accepts it any more from then on. */
+  /** It is not accepted after this time. */
   readonly expiresAt: number
 }
 
@@ -44,29 +44,29 @@ export const PASSKEYS_PER_ACCOUNT = 10
 
 export type AddPasskeyAnswer =
   | { readonly outcome: 'added' }
-  /** The challenge was answered before. */
+  /** The challenge was used before. */
   | { readonly outcome: 'spent' }
-  /** An account has it already, this one or another. */
+  /** The passkey is already registered, with this or another account. */
   | { readonly outcome: 'taken' }
-  /** The account has `PASSKEYS_PER_ACCOUNT`. */
+  /** The account already has `PASSKEYS_PER_ACCOUNT`. */
   | { readonly outcome: 'full' }
 
 export type UsePasskeyAnswer =
   | { readonly outcome: 'used' }
-  /** The challenge was answered before. */
+  /** The challenge was used before. */
   | { readonly outcome: 'spent' }
-  /** It has signed as often already, or more often: there may be a copy of it. Or it is gone. */
+  /** The counter did not increase, so the passkey may have been copied; or it was removed. */
   | { readonly outcome: 'stale' }
 
 export interface PasskeyStore {
   addPasskey(passkey: NewPasskey, challenge: Challenge, now: number): Promise<AddPasskeyAnswer>
   findPasskey(id: string): Promise<FoundPasskey | undefined>
-  /** Of all sites, oldest first. */
+  /** Of all relying parties, oldest first. */
   listPasskeys(accountId: string): Promise<readonly Passkey[]>
-  /** Spends the challenge and remembers how often the passkey has signed. */
+  /** Uses up the challenge and stores the new counter. */
   usePasskey(use: PasskeyUse, now: number): Promise<UsePasskeyAnswer>
   /** False when the account has no such passkey. */
   removePasskey(accountId: string, id: string): Promise<boolean>
-  /** What all processes on this data share under the name: what was offered first. */
+  /** The secret with this name, shared by all processes on this data: the first one offered. */
   sharedSecret(name: string, offered: string): Promise<string>
 }

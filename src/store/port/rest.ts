@@ -1,45 +1,45 @@
-/** What can be said of data at rest: of a file that nobody needs to serve. */
+/** Checks of data at rest. */
 
-/** A promise that does not hold. */
+/** An invariant that does not hold. */
 export interface Violation {
-  /** What is not so, in words. */
+  /** The violated invariant, as a sentence. */
   readonly fault: string
-  /** Where it was found. */
+  /** Where it is violated. */
   readonly count: number
   /** The first places: ids, keys and numbers, never a text. */
   readonly places: readonly string[]
 }
 
 export interface Verified {
-  /** The schema that the file has, and the one that this program knows. */
+  /** The schema of the file, and the one that this program has. */
   readonly schema: { readonly found: number; readonly known: number }
   readonly bytes: number
-  /** Promises that were held against the data. */
+  /** Invariants that were checked. */
   readonly checks: number
-  /** Rows of each kind; none where the schema is an older program's. */
+  /** Rows by kind; empty for an older schema. */
   readonly counts: Readonly<Record<string, number>>
-  /** Empty: all is as it was promised. */
+  /** Empty if all invariants hold. */
   readonly faults: readonly Violation[]
 }
 
-/** Told before each check: `done` of `of`. */
+/** Called before each check: `done` of `of`. */
 export type Checking = (done: number, of: number) => void
 
-/** One thing that was looked at: as it should be, worth knowing, or wrong. */
+/** One finding: good, worth knowing, or wrong. */
 export interface Finding {
   readonly about: string
   readonly state: 'good' | 'odd' | 'wrong'
-  /** What was found, as one sentence without its full stop. */
+  /** One sentence without its full stop. */
   readonly says: string
   /** What to do about it. */
   readonly advice?: string
 }
 
-/** What a look at the data needs to know. */
+/** The parameters of a check. */
 export interface Examined {
   readonly databaseUrl: string
   /** Bytes that should be free. */
   readonly diskReserve: number
-  /** Milliseconds since the epoch, by this machine's clock. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: number
 }

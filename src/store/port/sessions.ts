@@ -1,35 +1,35 @@
-/** What the browser console asks of a store, beside the home's verbs. */
+/** What the web console asks of a store, besides the home's verbs. */
 
 import type { ActivityStore } from './activity.ts'
 import type { Account, Identity } from './home.ts'
 import type { PasskeyStore } from './passkeys.ts'
 
-/** A browser's sign-in to an operator account. */
+/** A signed-in browser session. */
 export interface Session {
-  /** Names the session to its owner; opens nothing. */
+  /** Identifies the session to its owner; not a credential. */
   readonly id: string
   readonly accountId: string
   readonly email: string
-  /** The browser, as it called itself at sign-in. */
+  /** The User-Agent at sign-in. */
   readonly userAgent: string
-  /** Where it was begun from, without what tells one client from its neighbours; may be empty. */
+  /** The client's network at sign-in; may be empty. */
   readonly place: string
   readonly createdAt: number
   readonly seenAt: number
   readonly expiresAt: number
-  /** When whoever uses it last proved to be the account's owner; 0: nobody knows. */
+  /** When the user last gave a password or a passkey; 0 if unknown. */
   readonly confirmedAt: number
-  /** Counts the forms that were sent once: one that was made before the last is refused. */
+  /** Counts forms that may be submitted once: a form from before the last one is refused. */
   readonly turn: number
 }
 
-/** Sessions of an account; the oldest ends when there would be more. */
+/** Sessions per account; one more ends the oldest. */
 export const SESSIONS_PER_ACCOUNT = 20
 
-/** Addresses that an account is known to be signed in from; the longest unseen is forgotten. */
+/** Known sign-in addresses per account; the least recently seen is forgotten. */
 export const ADDRESSES_PER_ACCOUNT = 20
 
-/** Agents of an account whose logs tell of a sign-in, oldest first. */
+/** Agents of an account whose logs record a sign-in, oldest first. */
 export const LOGGED_AGENTS = 100
 
 export interface NewSession {
@@ -37,45 +37,45 @@ export interface NewSession {
   /** SHA-256 of the secret in the cookie, hex. */
   readonly tokenHash: string
   readonly accountId: string
-  /** Of the client's address for this account, hex; remembered. */
+  /** Hash of the client address and the account, hex; remembered. */
   readonly addressHash: string
   readonly userAgent: string
   readonly place: string
   readonly expiresAt: number
 }
 
-/** Whoever owns an agent, as its operator. */
+/** The owner of an agent, as its operator. */
 export interface Owner {
   readonly identity: Identity
-  /** The newest event of the home as it is asked; 0 before the first. */
+  /** The newest event of the home; 0 if there is none. */
   readonly lastEvent: number
 }
 
-/** Whose password may be set, or was. */
+/** The account whose password may be set, or was. */
 export type Recovered = Pick<Account, 'id' | 'email'>
 
-/** Another password in the place of the one that was asked for. */
+/** A password change. */
 export interface PasswordChange {
   readonly accountId: string
   /** PHC strings. */
   readonly replaces: string
   readonly passwordHash: string
-  /** The session and the address that it is changed from. */
+  /** The session and the address that it comes from. */
   readonly sessionId: string
   readonly addressHash: string
 }
 
 export type AttachAnswer =
-  /** Also when the agent was the account's before. */
+  /** Also if the agent was already in the account. */
   | { readonly outcome: 'attached' }
   | { readonly outcome: 'attached_elsewhere' }
   | { readonly outcome: 'revoked' }
 
-/** What the browser console asks beside the home's verbs, which it uses as its agents' operator. */
+/** What the web console asks besides the home's verbs, which it calls as the operator. */
 export interface SessionStore extends ActivityStore, PasskeyStore {
   /**
-   * Keeps the session and its address, ends the one it replaces and the account's oldest over
-   * `SESSIONS_PER_ACCOUNT`, and forgets every one that expired.
+   * Stores the session and its address, ends the session that it replaces, the oldest over
+   * `SESSIONS_PER_ACCOUNT`, and all expired ones.
    */
   createSession(
     session: NewSession,
@@ -84,38 +84,39 @@ export interface SessionStore extends ActivityStore, PasskeyStore {
   ): Promise<void>
   /** Undefined: unknown, revoked or expired. */
   findSession(tokenHash: string, now: number): Promise<Session | undefined>
-  /** A session that was revoked in the meantime stays so. */
+  /** A session that was revoked in the meantime stays revoked. */
   touchSession(sessionId: string, expiresAt: number, now: number): Promise<void>
-  /** Newest first, without the expired. */
+  /** Newest first, without expired ones. */
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
   /** False when the account has no such session. */
   revokeSession(accountId: string, sessionId: string): Promise<boolean>
-  /** Every session of the account but this one ends. */
+  /** Ends every other session of the account. */
   endOtherSessions(accountId: string, sessionId: string): Promise<void>
-  /** Its owner has proved to be there. */
+  /** Records that the user has given a password or a passkey. */
   confirmSession(sessionId: string, now: number): Promise<void>
-  /** False where the turn was taken before, or the session has ended. */
+  /** False if the form was submitted before, or the session has ended. */
   takeTurn(sessionId: string, turn: number): Promise<boolean>
   /**
-   * Ends every other session, voids a link that would set the password, and forgets the other
-   * addresses that the account was signed in from. Passkeys stay. False where the password is
-   * another by now.
+   * Ends all other sessions, invalidates a recovery link, and forgets other sign-in addresses.
+   * Passkeys stay. False if the password was changed in the meantime.
    */
   changePassword(change: PasswordChange, now: number): Promise<boolean>
-  /** The account whose password may be set with the secret; undefined: unknown, used or expired. */
+  /**
+   * The account whose password may be set with the secret; undefined if it is unknown, used or
+   * expired.
+   */
   findRecovery(secretHash: string, now: number): Promise<Recovered | undefined>
   /**
-   * Sets the password, uses the secret up, ends every session of the account, removes its
-   * passkeys, and forgets the addresses that it was signed in from. Undefined where the secret is
-   * void by now.
+   * Sets the password, uses up the secret, ends all sessions, and removes passkeys and sign-in
+   * addresses. Undefined if the secret is no longer valid.
    */
   setPassword(secretHash: string, passwordHash: string, now: number): Promise<Recovered | undefined>
-  /** Of an agent that belongs to the account; undefined when it does not. */
+  /** Undefined if the agent is not in the account. */
   identifyOwner(accountId: string, agentId: string): Promise<Owner | undefined>
-  /** Puts the agent into the account, unless it is in another. */
+  /** Adds the agent to the account, unless it is in another. */
   attachAgent(identity: Identity, accountId: string): Promise<AttachAnswer>
-  /** The agent stays, without an account. False when it is not the account's. */
+  /** Removes the agent from the account. False if it was not in it. */
   leaveAgent(accountId: string, agentId: string): Promise<boolean>
-  /** With its sessions and all that is known of it; its agents stay, without an account. */
+  /** Deletes the account and its sessions; its agents stay, without an account. */
   deleteAccount(accountId: string): Promise<void>
 }

@@ -1,10 +1,10 @@
 /**
- * What the service asks of a store: domain verbs, each atomic and durable when it answers.
- * Engines live below `store/`; nobody outside names one. One contract suite holds them to this.
+ * The store's port: domain verbs, each atomic and durable when it returns. Engines are below
+ * `store/`; nothing outside names one. One contract suite tests both.
  *
- * Times are milliseconds since the epoch. Expected outcomes are values; a store that cannot answer
- * throws `StoreUnavailable`, and nothing was changed unless it is an `OutcomeUnknown`. Any write can
- * throw `StorageFull`.
+ * Times are milliseconds since the epoch. Expected outcomes are return values. A store that cannot
+ * answer throws `StoreUnavailable`, and has changed nothing unless it is an `OutcomeUnknown`. Any
+ * write can throw `StorageFull`.
  */
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
@@ -13,15 +13,15 @@ import type { SessionStore } from './sessions.ts'
 
 export interface PermitPolicy {
   readonly name: string
-  /** Permits in a window. */
+  /** Permits per window. */
   readonly quota: number
   readonly windowMs: number
 }
 
-/** A share of a budget that a process may spend within its window. */
+/** The part of a budget that this process may spend within its window. */
 export interface PermitLease {
   readonly granted: number
-  /** What nobody has leased yet. */
+  /** Permits that no process has leased yet. */
   readonly unleased: number
   readonly endsInMs: number
 }
@@ -34,43 +34,41 @@ export type LeasePermits = (
 
 export interface FeedBounds {
   readonly entries: number
-  /** With what finds entries again: nearly what they take on disk. */
+  /** Approximate bytes on disk, with the index. */
   readonly bytes: number
 }
 
-/** What a home may hold; 0: without bound. */
+/** Limits of a home; 0: unlimited. */
 export interface HomeBounds {
-  /** Living ones. */
+  /** Live memories. */
   readonly memories: number
-  /** UTF-8 bytes of texts and metadata, earlier versions included: these give way first. */
+  /** UTF-8 bytes of texts and metadata, including earlier versions, which are pruned first. */
   readonly bytes: number
-  /** Of each memory, the current one included. */
+  /** Of each memory, including the current one. */
   readonly versions: number
   readonly events: number
 }
 
 /**
- * Told while a database of an older program is brought up to date: `done` of `of` memories, from 0 to
- * all of them. Never where there is none. `isWriting`: what was done is on its way to the disk, and
- * nobody sees how far it is.
+ * Called while a database is migrated: `done` of `of` memories. Never called for an empty one.
+ * `isWriting`: the commit is running, whose progress is unknown.
  */
 export type Progress = (done: number, of: number, isWriting?: boolean) => void
 
 export interface StoreOptions {
   readonly home: HomeBounds
-  /** What each feed keeps before its oldest give way; 0: without bound. */
+  /** Limits of each feed, beyond which its oldest entries are removed; 0: unlimited. */
   readonly feed: FeedBounds
-  /** Bytes that the indexes of the homes that were searched last may take in memory. */
+  /** Bytes of memory for the search indexes of recently searched homes. */
   readonly searchCache: number
   /**
-   * Bytes of the data's file system that are left to the home's writes: with less than that free,
-   * births and arrivals in the gateway throw StorageFull. 0: none. Where the engine cannot see how
-   * much is free, it has no say.
+   * Bytes of the file system reserved for the home's writes: with less free, births and gateway
+   * posts throw StorageFull. 0: none. Ignored if the engine cannot see the file system.
    */
   readonly diskReserve: number
 }
 
-/** What is stored, as of the last write that was answered. */
+/** Totals as of the last answered write. */
 export interface Totals {
   readonly agents: number
   readonly memories: number
@@ -78,28 +76,28 @@ export interface Totals {
 
 export interface StoreStatus extends Totals {
   /**
-   * Durable commits that this store made since it was opened: those that changed something. Writes
-   * may share one; a conflict or a refusal makes none, and one of unknown outcome is not counted.
+   * Durable commits since the store was opened that changed something. Writes may share one; a
+   * conflict or refusal makes none, and one of unknown outcome is not counted.
    */
   readonly commits: number
-  /** What is left of the data's file system; undefined where the engine cannot see it. */
+  /** Free bytes of the data's file system; undefined if the engine cannot see it. */
   readonly freeBytes: number | undefined
 }
 
 export interface Store extends HomeStore, SessionStore, GatewayStore, HostStore {
-  /** Where the data lives, for people; without credentials. */
+  /** The location of the data, for people; without credentials. */
   readonly location: string
-  /** What its operator should put right, in sentences; empty as a rule. */
+  /** Warnings for the operator, as sentences; usually empty. */
   readonly warnings: readonly string[]
   /**
-   * Takes up to `wanted` permits from a count that all processes on this data share. Undefined
-   * where there is but one process: it counts in its own memory.
+   * Takes up to `wanted` permits from a counter that all processes on this data share. Undefined
+   * with a single process, which counts in memory.
    */
   readonly leasePermits: LeasePermits | undefined
-  /** Proves that a write commits. Throws StoreUnavailable. */
+  /** Commits a write as a health check. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>
-  /** Starts what the first search would wait for. */
+  /** Starts the search thread, so that the first search need not wait for it. */
   prepareSearch(): void
   close(): Promise<void>
 }

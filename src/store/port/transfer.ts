@@ -1,21 +1,24 @@
-/** What an agent leaves with, and comes back with: its memories and their history as one stream. */
+/** Export and import: memories and their history as one stream. */
 import type { Author, Identity, Profile, Refused } from './home.ts'
 import type { Memory, Operation } from './keeping/memories.ts'
 
-/** A version as it is exported, and imported again. */
+/** A version as exported and imported. */
 export interface KeptVersion {
   readonly key: string
-  /** Of the memory that it is a version of. */
+  /** The memory's id. */
   readonly id: string
   readonly version: number
   readonly operation: Operation
-  /** Undefined where it was written before authors were kept. */
+  /** Undefined if written before authors were recorded. */
   readonly by: Author | undefined
   /** Of the memory. */
   readonly createdAt: number
   /** Of the version. */
   readonly updatedAt: number
-  /** Undefined of a delete, and in an export of the current version: the memory beside it says it. */
+  /**
+   * Undefined for a deletion, and in an export for the current version, whose text is in the memory
+   * beside it.
+   */
   readonly content: Pick<Memory, 'text' | 'metadata'> | undefined
 }
 
@@ -24,16 +27,16 @@ export type ExportAnswer =
       readonly outcome: 'export'
       readonly profile: Profile
       readonly memoryCount: number
-      /** As of the snapshot, see `countErasures`. */
+      /** As of the snapshot; see `countErasures`. */
       readonly erasures: number
-      /** Ordered by key, from the one snapshot that also gave profile and count. */
+      /** Ordered by key, from the same snapshot as profile and count. */
       readonly memories: AsyncIterable<readonly Memory[]>
       /**
-       * Where it was asked for: every version that is kept, also of what was deleted, ordered by key
-       * and version. To be read after the memories.
+       * If requested: every retained version, also of deleted memories, ordered by key and version.
+       * Read it after the memories.
        */
       readonly history?: AsyncIterable<readonly KeptVersion[]> | undefined
-      /** Lets the snapshot go, read to its end or not. May be called again. */
+      /** Releases the snapshot. May be called again. */
       readonly close: () => void
     }
   | Refused
@@ -41,58 +44,61 @@ export type ExportAnswer =
 export type ErasuresAnswer =
   | {
       readonly outcome: 'erasures'
-      /** Rises with each erasure that took a text of the home. */
+      /** Increases with each erasure of a text. */
       readonly erasures: number
       /** The newest event of the home. */
       readonly lastEvent: number
     }
   | Refused
 
-/** What is done with a memory whose key has one already. */
+/** What to do with a key that already has a memory. */
 export type OnConflict = 'fail' | 'skip' | 'replace'
 
 export interface ImportOrder {
   readonly onConflict: OnConflict
-  /** Tells what would be, and changes nothing. */
+  /** Report the result without changing anything. */
   readonly dryRun: boolean
 }
 
-/** Ordered by key and version, without doubles; the last of a key is what is to be under it. */
+/**
+ * Ordered by key and version, without duplicates; the last version of a key becomes the current
+ * one.
+ */
 export type ImportSource = AsyncIterable<readonly KeptVersion[]>
 
 export interface Imported {
-  /** Keys that are as in the source now, those of what was deleted included. */
+  /** Keys that are now as in the source, including deleted ones. */
   readonly imported: number
-  /** Keys that were left as they are. */
+  /** Keys that were not changed. */
   readonly skipped: number
-  /** Of memories that were there, the first of them by key. */
+  /** Keys that already had memories, in order. */
   readonly conflicts: readonly string[]
   /**
-   * Earlier versions in the source of keys that were imported, which had a number here, or one too
-   * high to keep: of those the text alone came. Undefined where there were none.
+   * Earlier versions in the source that were left out because their key was not new here, or
+   * because their number is too high. Undefined if there are none.
    */
   readonly historyLeftOut?: number
 }
 
-/** Keys that are named. */
+/** The most conflicts that are listed. */
 export const MOST_CONFLICTS = 100
 
 export type ImportAnswer =
   | ({ readonly outcome: 'imported' } & Imported)
-  /** Memories were there, and none may be. Nothing was changed, here and below. */
+  /** Some keys already have memories. Nothing was changed. */
   | { readonly outcome: 'conflict'; readonly conflicts: readonly string[] }
   | { readonly outcome: 'over_quota' }
   | Refused
 
 export interface TransferStore {
-  /** Of memories whose keys start with the prefix; of all where it is left out. */
+  /** Memories whose keys start with the prefix; all if omitted. */
   exportMemories(identity: Identity, prefix?: string, history?: boolean): Promise<ExportAnswer>
-  /** An export whose snapshot has another count holds a text that was erased since: it must end. */
+  /** An export whose snapshot has another count contains an erased text and must end. */
   countErasures(identity: Identity): Promise<ErasuresAnswer>
   /**
-   * All of it in one step, or nothing. Under a key that never had anything the versions are as they
-   * were; under another the text gets the number after all that was there, and what was deleted in
-   * the source is left out. The source may be read more than once; what it throws is thrown.
+   * All or nothing. A key that is new to the home gets its versions as they were; for any other
+   * key, the text becomes the next version, and deletions in the source are ignored. The source may
+   * be read several times; its errors are passed on.
    */
   importMemories(
     identity: Identity,

@@ -1,8 +1,8 @@
-/** What is counted of each agent by the day. */
+/** Daily counters of each agent. */
 import type { ActivityStore, CountedCalls } from '../port/activity.ts'
 import { type Connections, statement } from './engine/connections.ts'
 
-/** Nodes that count at once take the rows in one order, and never wait for each other in a ring. */
+/** Rows are locked in one order, so that nodes counting at the same time cannot deadlock. */
 const countCalls = statement(
   'count_calls',
   `INSERT INTO daily_calls AS d (agent_id, day, reads, conflicts, refusals, seen_at)

@@ -1,4 +1,4 @@
-/** A feed over its bounds lets its oldest entries go. */
+/** Removes the oldest entries of a feed that exceeds its limits. */
 import { type FeedSize, surplus } from '../feeds.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { type Ask, statement } from './engine/connections.ts'
@@ -31,7 +31,7 @@ const removeOldest = statement(
    WHERE r.feed = $1 AND r.room = gone.room`,
 )
 
-/** Within the transaction in which they arrived. */
+/** Runs in the transaction of the arrivals. */
 export async function compost(
   ask: Ask,
   feed: string,

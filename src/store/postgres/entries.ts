@@ -1,4 +1,4 @@
-/** The gateway's verbs: entries in the order of arrival, and what finds them again. */
+/** The gateway's verbs: entries in order of arrival, and their search. */
 import { idAfter, NIL_ID } from '../../uuid/order.ts'
 import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, GatewayStore, RoomSummary } from '../port/gateway.ts'
@@ -9,7 +9,7 @@ import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { storedWords } from './engine/words.ts'
 
-/** Greater than every id. */
+/** Greater than any id. */
 const END_OF_IDS = 'g'
 
 const COLUMNS = `id, feed, room, identity, identity_type AS "identityType", details,
@@ -22,7 +22,7 @@ const feedPage = statement<Entry>(
 
 interface Labelled {
   readonly id: string
-  /** Whether it bears the other labels too. */
+  /** Whether it has the other labels too. */
   readonly matches: boolean
 }
 
@@ -58,7 +58,7 @@ const latestInRoom = statement<Entry>(
   `SELECT ${COLUMNS} FROM entries WHERE room = $1 ORDER BY id DESC LIMIT $2`,
 )
 
-// A text's size is known without reading it, so none is read that is not answered.
+// Sizes are known without reading texts, so only texts that are returned are read.
 const entriesAfter = statement<Entry>(
   'entries_after',
   `SELECT ${COLUMNS} FROM (
@@ -130,7 +130,7 @@ const countRooms = statement(
      bytes = room_counts.bytes + excluded.bytes`,
 )
 
-/** Ids of one millisecond are random, and clocks differ: the order of arrival decides. */
+/** Ids within one millisecond are random and clocks differ, so the order of arrival decides. */
 function place(entries: readonly FiledEntry[], last: string): FiledEntry[] {
   let before = last
   return entries.map((entry) => {
@@ -185,8 +185,8 @@ async function admit(
 }
 
 /**
- * Ids grow in the order of commits over all nodes, so arrivals pass one gate, one commit after
- * another; those that wait on this node go through it together.
+ * Ids increase in commit order across all nodes, so arrivals are serialized by a lock; those
+ * waiting on this node share one commit.
  */
 const ARRIVALS = { atOnce: 1, inGroup: 64 }
 
@@ -204,7 +204,7 @@ export function gatewayVerbs(
   const leave = together(ARRIVALS, leaveAll)
 
   return {
-    // Each is filed in its own time: those of a group together would hold everybody up.
+    // Entries are indexed one by one: a group would hold up the others.
     leaveEntry: (entry) => leave(filed(entry)),
     readFeed: (query: FeedQuery) => readFeed(ask, query),
     async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {

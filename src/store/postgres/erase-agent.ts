@@ -1,18 +1,18 @@
 /**
- * An agent that is erased is gone with one short transaction. Its memories and its log, by then
- * nobody's, go after it in slices, before the erasure answers.
+ * Erasing an agent is one short transaction. Its memories and log, which belong to no agent then,
+ * are deleted in slices before the response.
  */
 import type { Identity } from '../port/home.ts'
 import { agentErasure } from '../verbs/agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { run } from './engine/run.ts'
 
-/** Rows that are given up together: more would keep the log of others' commits waiting. */
+/** Rows per slice; more would delay the WAL of other commits. */
 const AT_ONCE = 128
 
 /**
- * The rows after $2. What was deleted before it stays in the index until it is vacuumed: to begin
- * there each time would take the longer, the more was. A list finds its rows by the index.
+ * Rows after $2. Deleted rows stay in the index until it is vacuumed, so starting from the
+ * beginning would take longer with every slice. The array makes the planner use the index.
  */
 const eraseSome = (table: string, column: string) =>
   statement<{ at: string | number }>(
@@ -23,13 +23,13 @@ const eraseSome = (table: string, column: string) =>
      )) RETURNING ${column} AS at`,
   )
 
-/** Each with what lies before all of its rows. */
+/** Each with a value below all of its rows. */
 const SLICES = [
   { erase: eraseSome('memories', 'key'), before: '' },
   { erase: eraseSome('log', 'n'), before: Number.MIN_SAFE_INTEGER },
 ] as const
 
-/** Tables that had a word of the agent's: its name, its keys and their prefixes, what it kept. */
+/** Tables with texts of the agent: its name, keys, prefixes and memories. */
 const VACUUM = 'VACUUM agents, credentials, memories, log'
 
 const forget = statement('forget_erased', 'DELETE FROM erased_agents WHERE agent_id = $1')
@@ -57,14 +57,14 @@ async function eraseRest({ write }: Connections, agentId: string, committed: () 
   committed()
 }
 
-/** What a node has left that ended meanwhile; another may be at it too. */
+/** Finishes erasures of a node that has ended; other nodes may do the same. */
 export async function eraseLeft(connections: Connections, committed: () => void): Promise<void> {
   for (const { agent_id: agentId } of await connections.read(marked)) {
     await eraseRest(connections, agentId, committed)
   }
 }
 
-/** `gone`: called once its tokens are void. */
+/** `gone`: called when its tokens are invalid. */
 export const eraseAgentVerb =
   (connections: Connections, committed: () => void) =>
   async (identity: Identity, gone: () => void) => {
@@ -75,7 +75,7 @@ export const eraseAgentVerb =
     if (answer.outcome === 'revoked') return answer
     committed()
     await eraseRest(connections, identity.agentId, committed)
-    // Without the right to it, or the time, the server does it when it comes round.
+    // Without the right or the time to vacuum, autovacuum does it later.
     await alone(VACUUM).catch(() => {})
     return answer
   }

@@ -1,4 +1,4 @@
-/** What the host's owner removes of what strangers left. */
+/** Removal of gateway entries by the host's owner. */
 import type { HostStore } from '../port/host.ts'
 import { type Connections, statement } from './engine/connections.ts'
 

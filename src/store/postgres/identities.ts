@@ -1,6 +1,6 @@
 /**
- * Who a token speaks for, remembered for a moment so that a warm request asks the database once.
- * Only a hint: another node may revoke the token meanwhile, so every verb checks it again.
+ * Identities, cached briefly so that a warm request asks the database once. The cache is a hint:
+ * another node may revoke a token, so every verb checks it again.
  */
 
 import { refusalOf } from '../answers.ts'
@@ -13,7 +13,7 @@ const selectIdentity = statement<CredentialRow>(
   `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = $1`,
 )
 
-/** The credential that a statement found for an identity: null columns where there is none. */
+/** The identity's credential as a statement found it: null columns if there is none. */
 export interface AdmittedRow {
   kind: TokenKind | null
   credential_status: AgentStatus | null
@@ -39,7 +39,7 @@ interface Remembered {
 
 export interface Identities {
   find(tokenHash: string): Identity | undefined
-  /** A paused agent is looked up each time, so that it learns at once that it may go on. */
+  /** A paused agent is not cached, so that it can continue as soon as it is resumed. */
   remember(identity: Identity): void
   forget(tokenHash: string): void
   forgetAgent(agentId: string): void
@@ -79,7 +79,7 @@ export function identityVerbs(ask: Ask, known: Identities) {
     return found
   }
 
-  /** A refusal means that what was remembered of this token no longer holds. */
+  /** A refusal means that the cached identity is out of date. */
   async function heed<T extends { outcome: string }>(
     { tokenHash }: Identity,
     work: Promise<T>,
@@ -92,7 +92,7 @@ export function identityVerbs(ask: Ask, known: Identities) {
   return {
     identify: (tokenHash: string) => known.find(tokenHash) ?? lookUp(tokenHash),
     heed,
-    /** For work that changes what the agent's tokens may do. */
+    /** For verbs that change what the agent's tokens may do. */
     async forgetting<T extends { outcome: string }>(
       identity: Identity,
       work: Promise<T>,

@@ -1,4 +1,4 @@
-/** The thread that searches, over connections of its own. */
+/** The search thread, with connections of its own. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
 import { SLICE } from '../search/indexes.ts'
@@ -12,7 +12,7 @@ export interface SearchThreadData {
   readonly cacheBytes: number
 }
 
-/** Of one node: what indexes are made of is read in slices, one search beside the other. */
+/** Connections per node: texts are read in slices, one search at a time. */
 const CONNECTIONS = 2
 
 const port = parentPort

@@ -1,4 +1,4 @@
-/** The scale-out engine behind the port: any number of nodes on one PostgreSQL. */
+/** The PostgreSQL engine: any number of nodes on one database. */
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
@@ -31,18 +31,18 @@ import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
 
-/** Connections of one node, unless DATABASE_URL says `?pool_max=…`. */
+/** Connections per node, unless DATABASE_URL has `?pool_max=…`. */
 const CONNECTIONS = 10
-/** A snapshot holds its connection as long as its reader reads: it must not take a hot one. */
+/** An export holds its connection as long as its client reads, so it has a pool of its own. */
 const EXPORT_CONNECTIONS = 4
-/** Imports and erasures go in slices, for which none may wait behind exports. */
+/** Imports and erasures run in slices, which must not wait for exports. */
 const SLICE_CONNECTIONS = 4
-/** The open half waits among itself, never in front of the home. */
+/** The gateway has its own pool, so that it cannot delay the home. */
 const GATEWAY_CONNECTIONS = 4
 
 const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CONNECTIONS)
 
-/** Throws StoreRefused: out of reach, unsafe, too old, or written by a newer program. */
+/** Throws StoreRefused: unreachable, unsafe, too old, or written by a newer program. */
 export async function openPostgres(
   databaseUrl: string,
   options: StoreOptions,
@@ -103,7 +103,7 @@ export async function openPostgres(
   }
 }
 
-/** What cannot be finished now is by whoever starts next. */
+/** What cannot be finished now is finished by the next start. */
 async function finishLeft(slices: Connections, committed: () => void): Promise<void> {
   await eraseLeft(slices, committed).catch(() => {})
   await sweepAhead(slices, committed).catch(() => {})
@@ -150,7 +150,7 @@ interface HomeParts extends HomeBounds {
   readonly exports: Connections
 }
 
-/** Answers when nothing of what was erased is left in an index of this node. */
+/** Returns when no index of this node contains the erased text. */
 async function forgotten<T extends { readonly outcome: string }>(
   searcher: Searcher,
   { agentId }: Identity,
@@ -161,7 +161,9 @@ async function forgotten<T extends { readonly outcome: string }>(
   return answer
 }
 
-/** A birth with the same key at the same time makes this one fail as a whole; then it is known. */
+/**
+ * Two concurrent births with the same key: one fails with a unique violation, and finds the other.
+ */
 const bearOnce =
   (bear: HomeStore['bear'], findBirth: HomeStore['findBirth']): HomeStore['bear'] =>
   async (birth, ...rest) => {
@@ -201,7 +203,7 @@ function homeVerbs(
   const { identify, heed, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
-    // Only the server knows: it says so when a write does not fit.
+    // The disk is the server's: a write that does not fit fails there.
     hasRoom: async () => true,
     readProfile: (identity, ...of) => heed(identity, reading.readProfile(identity, ...of)),
     setStatus: (identity, status, now) =>

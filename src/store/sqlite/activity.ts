@@ -1,4 +1,4 @@
-/** What is counted of each agent by the day. */
+/** Daily counters of each agent. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { CountedCalls } from '../port/activity.ts'
 import { prepare } from './engine/connection.ts'

@@ -1,4 +1,4 @@
-/** A feed over its bounds lets its oldest entries go. */
+/** Removes the oldest entries of a feed that exceeds its limits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { type FeedSize, surplus } from '../feeds.ts'
 import type { FeedBounds } from '../port/store.ts'

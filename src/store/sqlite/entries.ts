@@ -1,4 +1,4 @@
-/** The gateway's verbs: entries in the order of arrival, and what finds them again. */
+/** The gateway's verbs: entries in order of arrival, and their search. */
 import type { DatabaseSync } from 'node:sqlite'
 import { idAfter, NIL_ID } from '../../uuid/order.ts'
 import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
@@ -9,7 +9,7 @@ import { prepareCompost } from './compost.ts'
 import { prepare } from './engine/connection.ts'
 
 interface EntryRow {
-  /** The place in the order of arrival. */
+  /** The position in the order of arrival. */
   n: number
   id: string
   feed: string
@@ -34,9 +34,9 @@ const entryOf = (row: EntryRow): Entry => ({
   createdAt: row.created_at,
 })
 
-/** What finds entries again and counts them: written once for all that arrive in one commit. */
+/** Labels, words and counters, written once for all arrivals of a commit. */
 function prepareFiling(db: DatabaseSync) {
-  // By place alone: an index that serves the grouping would be walked from end to end.
+  // The unary plus prevents a scan of the whole index that would serve the grouping.
   const arrived = 'entries NOT INDEXED'
   const statements = [
     `INSERT INTO entry_labels SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
@@ -56,12 +56,12 @@ function prepareFiling(db: DatabaseSync) {
   }
 }
 
-/** What one transaction has left so far. */
+/** Arrivals of the current transaction. */
 interface Arrived {
-  /** The place of the first. */
+  /** The position of the first. */
   readonly first: number
   readonly byFeed: Map<string, number>
-  /** What finds those that have a text. */
+  /** The index rows of those with a text. */
   readonly words: [n: number, words: string][]
 }
 
@@ -70,7 +70,7 @@ interface Newest {
   readonly id: string
 }
 
-/** A trigger keeps labels, words and counts in step with entries that go. */
+/** A trigger updates labels, words and counters when entries are deleted. */
 export function prepareGatewayWrites(db: DatabaseSync, bounds: FeedBounds) {
   const findNewest = prepare<Newest>(db, 'SELECT n, id FROM entries ORDER BY n DESC LIMIT 1')
   const insert = prepare(
@@ -94,7 +94,8 @@ export function prepareGatewayWrites(db: DatabaseSync, bounds: FeedBounds) {
       const entry = filed(left)
       const { feed, room, text, identity, identityType, details, labels, createdAt } = entry
       newest ??= findNewest.get() ?? { n: 0, id: NIL_ID }
-      // Ids of one millisecond are random, and a clock may step back: the order of arrival decides.
+      // Ids within one millisecond are random and the clock may be set back, so the order of
+      // arrival decides.
       const id = idAfter(newest.id, entry.id)
       const n = newest.n + 1
       insert.run(
@@ -105,7 +106,7 @@ export function prepareGatewayWrites(db: DatabaseSync, bounds: FeedBounds) {
       note(n, entry)
       return id
     },
-    /** Before the commit: what arrived can be found, and what is over the capacity goes. */
+    /** Before the commit: indexes the arrivals, and removes entries over the limits. */
     fileArrived(): void {
       if (!arrived) return
       const these = arrived
@@ -160,7 +161,7 @@ function preparePage(db: DatabaseSync) {
     const from = query.before ? beneath.get(query.before)?.n : Number.MAX_SAFE_INTEGER
     if (from === undefined) return { entries: [], next: undefined }
     const { found, stoppedAt } = scan(query, from)
-    // An entry may be composted between two statements, and with it all that is older.
+    // An entry may be removed between two statements, with all older ones.
     const rows = found.map(({ n }) => entry.get(n)).filter((row) => row !== undefined)
     const next = stoppedAt && entry.get(stoppedAt.n)?.id
     return { entries: rows.map(entryOf), next }
@@ -186,7 +187,7 @@ function prepareAfter(db: DatabaseSync) {
   }
 }
 
-/** Quoted, a word is no operator of the full-text query. */
+/** Quoted, a word cannot be an operator of the full-text query. */
 const anyOf = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' OR ')
 
 export function prepareGatewayReads(db: DatabaseSync) {

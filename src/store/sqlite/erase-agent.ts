@@ -1,6 +1,6 @@
 /**
- * An agent that is erased is gone with one short write. Its memories and its log, by then nobody's, go
- * after it in slices with others' writes between them, before the erasure answers.
+ * Erasing an agent is one short write. Its memories and log, which belong to no agent then, are
+ * deleted in slices with other writes in between, before the response.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Identity } from '../port/home.ts'
@@ -12,7 +12,7 @@ import type { Writer } from './engine/writer.ts'
 import { prepareHomes } from './keeping/homes.ts'
 import { prepareFile } from './keeping/log.ts'
 
-/** Rows that are given up together: more would keep others waiting. */
+/** Rows per slice; more would delay others. */
 const AT_ONCE = 128
 
 export function prepareEraseAgent(db: DatabaseSync, tally: Tally) {
@@ -29,7 +29,7 @@ export function prepareEraseAgent(db: DatabaseSync, tally: Tally) {
   }
 }
 
-/** Erases some of what was an agent's; false once nothing of it is left. */
+/** Deletes a slice; false if nothing is left. */
 export function prepareEraseRest(db: DatabaseSync) {
   const removeMemories = prepare(
     db,
@@ -52,14 +52,14 @@ export function prepareEraseRest(db: DatabaseSync) {
   }
 }
 
-/** What a process has left that ended meanwhile, before anybody is served. */
+/** Finishes erasures of a process that has ended, before the service starts. */
 export function eraseLeft(db: DatabaseSync): void {
   const eraseRest = prepareEraseRest(db)
   const marked = prepare<{ agent_id: string }>(db, 'SELECT agent_id FROM erased_agents').all()
   for (const { agent_id: agentId } of marked) while (eraseRest(agentId));
 }
 
-/** `gone`: called once its tokens are void. */
+/** `gone`: called when its tokens are invalid. */
 export const eraseAgentVerb =
   ({ submit }: Pick<Writer, 'submit'>, gone: () => void) =>
   async (identity: Identity) => {

@@ -1,7 +1,7 @@
 /**
- * Whom tokens speak for, remembered so that a known token costs no look-up. Exact, for this process
- * alone writes to its database: every change of a credential or a status forgets all before it is
- * answered, which is rare and cheaper than knowing what to forget.
+ * Identities, cached so that a known token costs no lookup. The cache is exact, because only this
+ * process writes to the database: every change of a credential or a status clears it before the
+ * response, which is rare and simpler than removing single entries.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { refusalOf } from '../answers.ts'
@@ -11,10 +11,10 @@ import { prepare } from './engine/connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined
 
-/** May answer for a token without asking the database, as long as the answer is true. */
+/** A cache in front of the lookup, valid until it is cleared. */
 export type Remember = (lookUp: Identify) => Identify
 
-/** Who bears a token, and why an identity may not act now, if it may not. */
+/** The identity of a token, and why it may not act now, if so. */
 export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
   const credential = prepare<CredentialRow>(
     db,
@@ -33,7 +33,7 @@ export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) 
 
 export type Refuse = ReturnType<typeof prepareIdentify>['refuse']
 
-/** Two generations of this many are kept; an identity not met for that long is looked up again. */
+/** Two generations of this size; an identity not seen for that long is looked up again. */
 const GENERATION = 20_000
 
 export function rememberIdentities() {

@@ -1,4 +1,4 @@
-/** The thread that searches, on a reading connection of its own. */
+/** The search thread, with a reading connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
 import { mapped, openReader, translate } from './engine/connection.ts'

@@ -1,4 +1,4 @@
-/** The embedded engine behind the port. */
+/** The SQLite engine. */
 
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
@@ -72,7 +72,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
 
 type Parts = ReturnType<typeof openParts>
 
-/** Answers when nothing of what was erased is left in any file, nor in an index. */
+/** Returns when no file and no index contains the erased text. */
 async function forgotten<T extends { readonly outcome: string }>(
   { longReads, searcher }: Parts,
   { agentId }: Identity,

@@ -1,9 +1,9 @@
-/** What happened in a home: its log, which outlives the versions and holds no text. */
+/** The event log of a home. It outlives the versions and contains no text. */
 import type { Author, Identity, Refused } from '../home.ts'
 import type { NamedKey } from '../keys.ts'
 import { OPERATIONS } from './memories.ts'
 
-/** Each change of a memory, and what else an operator wants to know of. */
+/** Changes of memories, and other events that an operator wants to see. */
 export const EVENT_TYPES = [
   ...OPERATIONS,
   'erase',
@@ -21,16 +21,18 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface HomeEvent {
-  /** 1, 2, 3 …: in the order in which they happened, without a gap. */
+  /** 1, 2, 3 …: in order, without gaps. */
   readonly id: number
   readonly type: EventType
-  /** Of the memory; the new one of a rename. */
+  /** The memory's key; of a rename the new one. */
   readonly key: string | undefined
-  /** Of a rename: the old name. */
+  /** Of a rename: the old key. */
   readonly from: string | undefined
-  /** The one that the memory got; undefined of an erasure that took only what was before. */
+  /** The version that the change created; undefined for an erasure of earlier versions only. */
   readonly version: number | undefined
-  /** The key that was made or ended; undefined also where that happened before keys were told. */
+  /**
+   * The named key that was created or revoked; undefined for events from before it was recorded.
+   */
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
   readonly by: Author | undefined
   readonly createdAt: number
@@ -41,38 +43,42 @@ export type EventsAnswer =
       readonly outcome: 'events'
       /** Oldest first. */
       readonly events: readonly HomeEvent[]
-      /** The newest event of the home, whoever may see it; 0 before the first. */
+      /** The newest event of the home, visible to the identity or not; 0 if there is none. */
       readonly last: number
-      /** The newest that the identity may see; 0 where there is none. */
+      /** The newest event that the identity may see; 0 if there is none. */
       readonly newest: number
-      /** The oldest that is kept; of a key with a prefix: of what it may see after `id`. */
+      /**
+       * The oldest retained event; for a key with a prefix, the oldest that it may see after `id`.
+       */
       readonly first: number
       /**
-       * The id up to which the log was looked through: every event that was asked for is here up to
-       * it. Before `last` where the limit, or the most rows of a look, were reached.
+       * The log was read up to this id: every visible event up to it is in the page. It is lower
+       * than `last` if a limit was reached.
        */
       readonly reached: number
-      /** Events after `id` were kept once and are no longer, or the home has no such id yet. */
+      /**
+       * Events after `id` were retained once and are gone, or the id is higher than any event's.
+       */
       readonly missed: boolean
-      /** How many rows of the log were looked at. */
+      /** How many rows of the log were read. */
       readonly looked: number
     }
   | Refused
 
-/** The most rows of the log that one look for the events of some keys goes through. */
+/** The most rows that one call filters by key. */
 export const ROWS_PER_LOOK = 1_000
 
 export interface EventStore {
   /**
-   * Those after this one; once it was read, none with a lower id will appear. With a prefix only
-   * those that name a key which starts with it, among at most ROWS_PER_LOOK rows.
+   * Events after this one; once an event was read, none with a lower id appears. With a prefix,
+   * only events of keys that start with it, among at most ROWS_PER_LOOK rows.
    */
   eventsAfter(identity: Identity, id: number, limit: number, prefix?: string): Promise<EventsAnswer>
   /**
-   * Of these homes, each with the newest event that was seen of it: those that have another, and
-   * those that are gone. Every revocation, pause and erasure is such a change.
+   * Of these homes, each with its newest known event, those that have newer ones or are gone. Every
+   * revocation, pause and erasure is an event.
    */
   changedHomes(seen: ReadonlyMap<string, number>): Promise<readonly string[]>
-  /** Something that changed no memory. False: the identity was revoked. */
+  /** Records an event that changed no memory. False if the identity was revoked. */
   recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean>
 }

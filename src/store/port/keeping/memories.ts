@@ -1,19 +1,21 @@
 /**
- * What an agent keeps: named texts under compare-and-swap, their earlier versions, and what
- * happened to them.
+ * What an agent keeps: named texts under compare-and-swap, their versions and their history.
  *
- * Of each key the versions rise by one and never fall: a delete is a version too, and what is
- * created under the key again gets the next one. A rename is a version of the new name, above
- * everything that either name had.
+ * The versions of a key increase by one and never decrease: a deletion is a version too, and a
+ * memory created under the key again gets the next one. A rename creates a version of the new key
+ * that is higher than any version of either key.
  */
 import type { Author, Identity, Refused } from '../home.ts'
 
 export interface Memory {
-  /** The same for as long as the memory lives, whatever it is called. */
+  /** Stays the same for the life of the memory, also through renames. */
   readonly id: string
   readonly key: string
   readonly text: string
-  /** A JSON object, character for character as it was sent but for the space around its tokens. */
+  /**
+   * A JSON object, character for character as it was sent, without the whitespace around its
+   * tokens.
+   */
   readonly metadata: string
   readonly version: number
   readonly createdAt: number
@@ -21,16 +23,16 @@ export interface Memory {
 }
 
 export interface MemoryWrite {
-  /** The id the memory gets if this write creates it. */
+  /** The memory's id if this write creates it. */
   readonly id: string
   readonly key: string
   readonly text: string
   readonly metadata: string
-  /** 0 creates; the current version updates. */
+  /** 0 creates a memory; its current version updates it. */
   readonly expectedVersion: number
 }
 
-/** What can be done to a memory; each is a version of it. */
+/** Operations on a memory; each creates a version. */
 export const OPERATIONS = [
   'write',
   'patch',
@@ -46,7 +48,7 @@ export type Operation = (typeof OPERATIONS)[number]
 export type Change =
   | ({ readonly verb: 'write' } & MemoryWrite)
   | {
-      /** What is left out stays. */
+      /** Omitted members stay as they are. */
       readonly verb: 'patch'
       readonly key: string
       readonly text?: string | undefined
@@ -54,19 +56,19 @@ export type Change =
       readonly expectedVersion: number
     }
   | {
-      /** Creates where nothing is. */
+      /** Creates the memory if there is none. */
       readonly verb: 'append'
       readonly id: string
       readonly key: string
       readonly text: string
       /** UTF-8 bytes of the whole text. */
       readonly maxBytes: number
-      /** Undefined: whatever is there. */
+      /** Undefined: append to the current version, whatever it is. */
       readonly expectedVersion?: number | undefined
     }
   | { readonly verb: 'delete'; readonly key: string; readonly expectedVersion: number }
   | {
-      /** With expectedVersion 0 what was deleted comes back. */
+      /** With expectedVersion 0, a deleted memory is restored. */
       readonly verb: 'restore'
       readonly key: string
       readonly version: number
@@ -80,65 +82,65 @@ export type Change =
     }
   | { readonly verb: 'read'; readonly key: string }
 
-/** What lies under a key where a memory was deleted, or renamed away. */
+/** The tombstone of a deleted or renamed memory. */
 export interface Deleted {
-  /** The version that the delete is. */
+  /** The version of the deletion. */
   readonly version: number
   readonly deletedAt: number
 }
 
 export interface Conflict {
   readonly outcome: 'conflict'
-  /** 0 when no memory is under the key. */
+  /** 0 if there is no memory. */
   readonly currentVersion: number
   readonly updatedAt: number | undefined
-  /** The stored text equals the one sent, and the metadata have the same value. */
+  /** The stored text equals the one sent, and the metadata is the same JSON value. */
   readonly sameContent: boolean
-  /** Where nothing is under the key any more. */
+  /** If the memory was deleted. */
   readonly deleted?: Deleted | undefined
 }
 
-/** What became of a change. */
+/** The result of a change. */
 export type Result =
   | { readonly outcome: 'saved'; readonly memory: Memory }
   | { readonly outcome: 'deleted'; readonly key: string; readonly deleted: Deleted }
   | { readonly outcome: 'found'; readonly memory: Memory }
-  /** To a read alone. */
+  /** Only of a read. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
 
 /** Why a change cannot be made. */
 export type ChangeError =
   | Conflict
-  /** Nothing to delete, or to rename, is there. */
+  /** There is no memory to delete or rename. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
-  /** Too many memories, or too many bytes of current ones. */
+  /** Too many memories, or too many bytes. */
   | { readonly outcome: 'over_quota' }
   /** The text would be longer than `maxBytes`. */
   | { readonly outcome: 'too_large' }
-  /** The version was erased, or given up for newer ones. */
+  /** The version was erased or pruned. */
   | { readonly outcome: 'gone' }
-  /** No version of the memory has this number, or none with a text. */
+  /** There is no such version, or it has no text. */
   | { readonly outcome: 'no_version' }
-  /** A memory, or what is kept of one that was deleted, is under the new name. */
+  /** The new key has a memory, or retained versions of a deleted one. */
   | { readonly outcome: 'taken' }
-  /** It could be made, but its result has no room beside those before it. */
+  /** The change is possible, but the response would be too large. */
   | { readonly outcome: 'answer_too_large' }
 
 export type ChangesAnswer =
-  /** One for each change, in their order. */
+  /** One per change, in order. */
   | { readonly outcome: 'changed'; readonly results: readonly Result[] }
-  /** Nothing was changed. `at`: of the change, from 0. */
+  /** Nothing was changed. `at`: the index of the change. */
   | {
       readonly outcome: 'unchanged'
       readonly faults: readonly { readonly at: number; readonly fault: ChangeError }[]
     }
   | Refused
 
-/** What the results of changes may hold together. */
+/** Limits of the results of a batch. */
 export interface AnswerBound {
   /** Of texts and metadata, as JSON in UTF-8. */
   readonly maxBytes: number
-  /** What is saved is answered without its text and metadata. */
+  /** Saved memories are returned without text and metadata. */
   readonly minimal: boolean
 }
 
@@ -156,27 +158,29 @@ export type WriteAnswer =
 export interface MemorySummary extends Omit<Memory, 'text'> {
   /** UTF-8 bytes of the text. */
   readonly bytes: number
-  /** Orders memories by their last change; rises with each. */
+  /** Orders memories by their last change; increases with each. */
   readonly change: number
-  /** Where whole memories were asked for. */
+  /** If whole memories were requested. */
   readonly text?: string | undefined
 }
 
 export interface MemoriesQuery {
-  /** Only keys that start with it. */
+  /** Only keys with this prefix. */
   readonly prefix: string
-  /** `changed`: last changed first, by the order of the changes themselves. */
+  /** `changed`: last changed first, in the order of the changes. */
   readonly order: 'key' | 'changed'
-  /** `next` of the page before; undefined for the first. */
+  /** `next` of the previous page; undefined for the first page. */
   readonly after?: string | undefined
-  /** Instead: the page that ends in front of it. `next` is then `before` of the page in front. */
+  /**
+   * Alternatively, the page that ends before it. `next` is then `before` for the page before that.
+   */
   readonly before?: string | undefined
   readonly limit: number
   /** Only those whose metadata has `pinned: true`. */
   readonly pinned?: boolean
   /** With their texts. */
   readonly whole: boolean
-  /** A page ends after the memory with which texts and metadata reach it in UTF-8. */
+  /** The page ends after the memory with which texts and metadata reach this size. */
   readonly maxBytes: number
 }
 
@@ -184,16 +188,16 @@ export type MemoriesAnswer =
   | {
       readonly outcome: 'memories'
       readonly memories: readonly MemorySummary[]
-      /** `after` of the next page; undefined at the end. */
+      /** `after` for the next page; undefined at the end. */
       readonly next: string | undefined
-      /** Of everything that happened in this home: the same number, the same list. */
+      /** The sequence number of the home's last change: if it is the same, the list is the same. */
       readonly lastEvent: number
     }
   | Refused
 
 export type VersionAnswer =
   | { readonly outcome: 'found'; readonly memory: Memory }
-  /** Nothing was ever under the key. */
+  /** The key was never used. */
   | { readonly outcome: 'missing' }
   | Extract<ChangeError, { outcome: 'gone' | 'no_version' }>
   | Refused
@@ -201,9 +205,9 @@ export type VersionAnswer =
 export interface VersionSummary {
   readonly version: number
   readonly operation: Operation
-  /** UTF-8 bytes of the text; 0 of a delete. */
+  /** UTF-8 bytes of the text; 0 of a deletion. */
   readonly bytes: number
-  /** Undefined where it was written before authors were kept. */
+  /** Undefined if written before authors were recorded. */
   readonly by: Author | undefined
   readonly createdAt: number
 }
@@ -211,30 +215,30 @@ export interface VersionSummary {
 export type VersionsAnswer =
   | {
       readonly outcome: 'versions'
-      /** Newest first. What was deleted keeps its versions. */
+      /** Newest first. A deleted memory keeps its versions. */
       readonly versions: readonly VersionSummary[]
-      /** `before` of the next page; undefined at the end. */
+      /** `before` for the next page; undefined at the end. */
       readonly next: number | undefined
     }
   | { readonly outcome: 'missing' }
   | Refused
 
-/** Which versions: every one, every one but the current, or these. */
+/** All versions, all but the current one, or a list. */
 export type Erasure = 'all' | 'history' | readonly number[]
 
 export type EraseAnswer =
-  /** Those that are gone. */
+  /** The erased versions. */
   | { readonly outcome: 'erased'; readonly versions: readonly number[] }
   | { readonly outcome: 'missing' }
-  /** The current version is in the list: only `all` erases it. */
+  /** The list names the current version: only `all` erases it. */
   | { readonly outcome: 'current' }
   | Refused
 
 export interface MemoryStore {
   readMemory(identity: Identity, key: string): Promise<ReadAnswer>
-  /** Compare-and-swap: the one that is called most, and does what `changeMemories` does with it. */
+  /** Compare-and-swap. The most frequent write; the same as `changeMemories` with one write. */
   writeMemory(identity: Identity, write: MemoryWrite, now: number): Promise<WriteAnswer>
-  /** All of them in their order, each after those before it, or none. */
+  /** All changes in order, each on the result of those before it, or none. */
   changeMemories(
     identity: Identity,
     changes: readonly Change[],
@@ -242,9 +246,9 @@ export interface MemoryStore {
     bound?: AnswerBound,
   ): Promise<ChangesAnswer>
   listMemories(identity: Identity, query: MemoriesQuery): Promise<MemoriesAnswer>
-  /** The memory as it was. */
+  /** The memory at an earlier version. */
   readVersion(identity: Identity, key: string, version: number): Promise<VersionAnswer>
-  /** `before`: only lower ones. */
+  /** `before`: only lower versions. */
   listVersions(
     identity: Identity,
     key: string,
@@ -252,8 +256,8 @@ export interface MemoryStore {
     limit: number,
   ): Promise<VersionsAnswer>
   /**
-   * For good: when this answers, nothing of the texts is left in the store's own files. A memory
-   * that is erased whole leaves its number, as one that is deleted does.
+   * Permanent: when it returns, the texts are gone from the store's files. A memory that is erased
+   * as a whole leaves a tombstone.
    */
   eraseMemory(identity: Identity, key: string, versions: Erasure, now: number): Promise<EraseAnswer>
 }

@@ -1,6 +1,6 @@
 /**
- * Questions that come together are asked together: those of one turn of the event loop, and those
- * that came while as many as allowed were under way. A question that comes alone waits for nobody.
+ * Batches calls: those of one event loop turn, and those made while the maximum number of batches
+ * was running. A single call does not wait.
  */
 
 interface Waiting<Question, Answer> {
@@ -10,13 +10,13 @@ interface Waiting<Question, Answer> {
 }
 
 export interface Bounds {
-  /** Groups under way at once. */
+  /** Concurrent batches. */
   readonly atOnce: number
-  /** Questions in one group. */
+  /** Calls per batch. */
   readonly inGroup: number
 }
 
-/** `ask` answers each of its questions, in their order. */
+/** `ask` returns one answer per call, in order. */
 export function together<Question, Answer>(
   { atOnce, inGroup }: Bounds,
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,

@@ -1,4 +1,4 @@
-/** What a server must be set to before memories are trusted to it. Asked once, at the start. */
+/** Server settings that durability depends on, checked at the start. */
 import { StoreRefused } from '../../port/errors.ts'
 import { type Ask, statement } from './connections.ts'
 
@@ -6,7 +6,7 @@ const OLDEST_VERSION = 140_000
 
 interface Settings {
   version: string
-  /** Null: this server has no such setting, being another engine that speaks the protocol. */
+  /** Null: the server has no such setting, as another engine that speaks the protocol. */
   version_number: string | null
   fsync: string | null
   full_page_writes: string | null
@@ -51,7 +51,7 @@ const warningsOf = ({ full_page_writes, synchronous_commit }: Settings): string[
     : []),
 ]
 
-/** Throws StoreRefused; answers what should be put right, in sentences. */
+/** Throws StoreRefused; returns warnings as sentences. */
 export async function checkServer(ask: Ask): Promise<string[]> {
   const [found] = await ask(settings)
   if (!found) throw new StoreRefused('The database does not tell its settings.')

@@ -1,4 +1,4 @@
-/** A bounded pool of connections to the primary, and how statements run on it. */
+/** A bounded connection pool to the primary, and how statements run on it. */
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
@@ -9,9 +9,9 @@ import { openSession, type Session } from './session.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 5_000
-/** Beyond the server's own limit: reached only when the server or the way to it is gone. */
+/** Longer than the server's own limit: reached only if the server or the network is gone. */
 const GRACE_MS = 3_000
-/** Above the time that a stalled reader of an export is given. */
+/** Longer than a stalled reader of an export is allowed. */
 const IDLE_IN_TRANSACTION_MS = 60_000
 const IDLE_MS = 30_000
 
@@ -23,17 +23,17 @@ export { type Statement, statement } from '../../verbs/verb.ts'
 export type Ask = <Row>(sql: Statement<Row>, ...values: unknown[]) => Promise<Row[]>
 
 export interface Connections {
-  /** One statement that changes nothing. */
+  /** One read-only statement. */
   readonly read: Ask
-  /** One statement, committed when it answers. Throws OutcomeUnknown. */
+  /** One statement, committed when it returns. Throws OutcomeUnknown. */
   readonly write: Ask
-  /** Several statements that commit together. `work` may run again. Throws OutcomeUnknown. */
+  /** Several statements in one transaction. `work` may be retried. Throws OutcomeUnknown. */
   transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
-  /** The same, counted as a commit where a row was changed. */
+  /** The same, counted as a commit if a row was changed. */
   change<T>(work: (ask: Ask) => Promise<T>): Promise<T>
-  /** A command that no transaction may hold. */
+  /** A command that cannot run in a transaction. */
   alone(command: string): Promise<void>
-  /** A connection of one's own, for a snapshot that outlives a call; to be released. */
+  /** A dedicated connection, for a snapshot that outlives a call; must be released. */
   acquire(): Promise<Session>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ interface Pool {
 }
 
 function openPool(hosts: Hosts, max: number, name: string, statementMs: number): Pool {
-  // Nothing that a pooler might not pass on: limits are set once it is known who answers.
+  // Only options that every pooler passes on; limits are set once the server is known.
   const options: pg.ClientConfig = {
     types,
     fallback_application_name: name,
@@ -82,7 +82,7 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
       sessions.set(client, await openSession(client as pg.PoolClient, limits, mayOwn))
     },
   })
-  // A connection that breaks tells whoever is using it; nobody else needs to know.
+  // Errors of a connection reach its current user; without one they can be ignored.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return {
@@ -97,15 +97,15 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
 }
 
 /**
- * 20, 40, 80… ms, stretched by up to as much again so that those who collided do not meet again.
- * The fraction of a millisecond is chance enough for that.
+ * 20, 40, 80… ms plus up to as much again, so that colliding transactions do not meet again. The
+ * fraction of the current millisecond is random enough for that.
  */
 const backoff = (attempt: number): Promise<void> =>
   setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
 
 export interface ConnectionOptions {
   readonly statementMs?: number
-  /** Told of each commit of `change` that changed a row. */
+  /** Called for each commit of `change` that changed a row. */
   readonly committed?: () => void
 }
 
@@ -130,7 +130,7 @@ export function openConnections(
     }
   }
 
-  /** Runs the work on a connection of the pool, and gives back only one that is sound. */
+  /** Runs the work on a pooled connection, and returns the connection only if it is intact. */
   async function run<T>(
     changes: boolean,
     work: (session: Session) => Promise<T>,
@@ -167,7 +167,7 @@ export function openConnections(
   }
 }
 
-/** Where it fails, the server does it when the session ends. */
+/** If it fails, the server does it when the session ends. */
 async function rollBack(session: Session): Promise<void> {
   try {
     await session.rollBack()

@@ -1,44 +1,47 @@
-/** What the driver throws, in the port's words. SQLSTATE codes are in the server's appendix A. */
+/**
+ * Translates the driver's errors to the port's. SQLSTATE codes: appendix A of the PostgreSQL
+ * manual.
+ */
 import pg from 'pg'
 import { OutcomeUnknown, StorageFull, StoreUnavailable } from '../../port/errors.ts'
 
-/** Rolled back for the sake of others: the same transaction may succeed at once. */
+/** Rolled back because of a conflict: the same transaction may succeed at once. */
 const MAY_RETRY = new Set(['40001', '40P01'])
 
-/** The server could not; what was sent is rolled back. */
+/** The server could not do it and rolled back. */
 const UNABLE = /^(53|58)|^(25006|57014|55P03)$/
 
-/** No room on one of the server's disks. */
+/** A disk of the server is full. */
 const DISK_FULL = '53100'
 
-/** The session ended, or the server itself does not know whether it committed. */
+/** The session ended, or the server does not know whether it committed. */
 const CUT_OFF = /^(08|57P|40003)/
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined
 
-/** What was thrown before it was put in the port's words. */
+/** The original error. */
 const originOf = (error: unknown): unknown =>
   error instanceof StoreUnavailable ? error.cause : error
 
 export const mayRetry = (error: unknown): boolean => MAY_RETRY.has(codeOf(error) ?? '')
 
-/** A primary that became a standby: it must be looked for again. */
+/** A primary that became a standby: look for the new one. */
 export const isReadOnly = (error: unknown): boolean => codeOf(originOf(error)) === '25006'
 
-/** What the system and Node say of a socket, to `connect`, `read`, `write` or a name's look-up. */
+/** Socket errors of the operating system and Node. */
 const SOCKET_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTCONN', 'EPIPE', 'ETIMEDOUT'],
   ...['EHOSTDOWN', 'EHOSTUNREACH', 'ENETDOWN', 'ENETRESET', 'ENETUNREACH', 'EADDRNOTAVAIL'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])
 
-/** Of a connection that is encrypted. */
+/** TLS errors. */
 const TLS_CODE = /^ERR_(SSL|TLS)_/
 
 /**
- * What the driver says of a connection that ended, stalled or was let go, as errors that nothing
- * else tells from others. Whatever befalls a connection before it is ours, `acquire` reports.
+ * Messages of the driver for connections that ended, stalled or were closed; they have no code.
+ * Errors before a connection is ours are reported by `acquire`.
  */
 export const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   'Connection terminated',
@@ -51,7 +54,7 @@ export const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
 const isOfSocket = (code: unknown): boolean =>
   typeof code === 'string' && (SOCKET_CODES.has(code) || TLS_CODE.test(code))
 
-/** The server's errors all have a code; the driver gives none to what it cannot read. */
+/** Server errors always have a code; the driver gives none to what it cannot parse. */
 const isUnreadable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === undefined
 
@@ -63,11 +66,11 @@ const isOfConnection = (error: unknown): boolean =>
 const isCutOff = (error: unknown): boolean =>
   isOfConnection(error) || CUT_OFF.test(codeOf(error) ?? '')
 
-/** The connection is of no more use. */
+/** The connection cannot be used any more. */
 export const breaksConnection = (error: unknown): boolean =>
   isCutOff(originOf(error)) || isReadOnly(error)
 
-/** `changes`: what was sent may have been committed although its answer never came. */
+/** `changes`: the statement may have been committed although its answer was lost. */
 export function translate(error: unknown, changes: boolean): unknown {
   if (isCutOff(error)) {
     return changes
@@ -80,5 +83,5 @@ export function translate(error: unknown, changes: boolean): unknown {
     : error
 }
 
-/** A row with this key is there already. */
+/** Unique violation. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === '23505'

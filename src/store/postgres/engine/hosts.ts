@@ -1,12 +1,12 @@
-/** The servers that a DATABASE_URL names: one, or several of which one at a time is the primary. */
+/** The servers in DATABASE_URL: one, or several of which one at a time is the primary. */
 
 export interface Hosts {
   readonly count: number
-  /** The URL of the server to connect to now. */
+  /** The URL to connect to now. */
   current(): string
-  /** The server under this URL would not do: the next is current, unless it is so already. */
+  /** The server at this URL was no primary: move to the next, unless that has happened already. */
   failed(url: string): void
-  /** What the URL says of this after its `?`. */
+  /** A query parameter of the URL. */
   option(name: string): string | undefined
 }
 
@@ -28,7 +28,7 @@ export function hostsOf(databaseUrl: string): Hosts {
   }
 }
 
-/** The URL as people may see it: servers and database, no credentials, no options. */
+/** The URL for people: servers and database, without credentials and options. */
 export const locationOf = (databaseUrl: string): string => {
   const [, , names = '', tail = ''] = PARTS.exec(databaseUrl) ?? []
   return `postgres://${names}${tail.replace(/\?.*$/, '')}`

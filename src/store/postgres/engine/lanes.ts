@@ -1,6 +1,6 @@
 /**
- * Work of one home is begun when what this node began for it before has ended: only one of its
- * connections waits for a home, and other homes have the rest.
+ * Serializes the work of one home on this node, so that at most one connection waits for the home's
+ * lock and the others stay free for other homes.
  */
 export function lanes(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()

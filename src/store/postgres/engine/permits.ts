@@ -1,13 +1,13 @@
 /**
- * Budgets counted over all nodes, by the database's clock. The table is unlogged: counting costs no
- * sync of the disk, and after a crash of the server or a fail-over the minute starts anew.
+ * Budgets shared by all nodes, by the database's clock. The table is unlogged: counting costs no
+ * fsync, and after a crash or a failover the windows start again.
  */
 import type { PermitLease, PermitPolicy } from '../../port/store.ts'
 import { type Ask, statement } from './connections.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 
-/** What may be taken from a count whose window still runs. */
+/** Permits left in a window that has not ended. */
 const REST = 'greatest(0, least($3::BIGINT, $4::BIGINT - permits.taken))'
 
 const leasePermits = statement<PermitLease>(
@@ -24,7 +24,7 @@ const leasePermits = statement<PermitLease>(
 
 const forgetEnded = statement('forget_ended', `DELETE FROM permits WHERE ends_at <= ${NOW}`)
 
-/** One in this many questions also clears away the counts whose window is over. */
+/** One call in this many also deletes expired windows. */
 const QUESTIONS_PER_SWEEP = 1_000
 
 export function permitVerbs(write: Ask) {

@@ -1,4 +1,4 @@
-/** Runs verbs, each question a round trip. */
+/** Runs verbs, one round trip per question. */
 import type { Asked, Verb, Verbs } from '../../verbs/verb.ts'
 import type { Ask, Connections } from './connections.ts'
 
@@ -19,10 +19,10 @@ function each<V extends Verbs>(verbs: V, start: <T>(begin: () => Verb<T>) => Pro
   return Object.fromEntries(started)
 }
 
-/** Each statement by itself. */
+/** Each statement on its own. */
 export const readVerbs = <V extends Verbs>({ read }: Connections, verbs: V): Asked<V> =>
   each(verbs, (begin) => run(read, begin()))
 
-/** Each verb in a transaction, which may begin again. */
+/** Each verb in a transaction, which may be retried. */
 export const writeVerbs = <V extends Verbs>({ change }: Connections, verbs: V): Asked<V> =>
   each(verbs, (begin) => change((ask) => run(ask, begin())))

@@ -1,8 +1,7 @@
 /**
- * How statements are sent on a connection. One that leads to the server itself has a session of its
- * own: its limits are set once, and its statements have names. Behind a pooler that hands each
- * transaction to another of the server's connections nothing lasts longer than a transaction, so
- * each brings its limits along, and no statement has a name.
+ * How statements are sent on a connection. A direct connection has a session of its own: limits are
+ * set once, and statements are prepared by name. Behind a transaction pooler nothing outlasts a
+ * transaction, so each one brings its limits along, and statements have no names.
  */
 import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
@@ -14,19 +13,19 @@ export interface Limits {
 }
 
 export interface Session {
-  /** One statement, within a transaction that was begun. */
+  /** A statement in an open transaction. */
   readonly ask: Ask
-  /** Rows that `ask` has inserted, updated or deleted so far. */
+  /** Rows that `ask` has changed so far. */
   readonly changed: () => number
-  /** One statement by itself. */
+  /** A single statement. */
   readonly askAlone: Ask
-  /** By itself, and no statement: it has neither values nor rows. */
+  /** A command outside a transaction, without values and rows. */
   command(text: string): Promise<void>
-  /** `mode`: the isolation, and whether it only reads, as BEGIN takes them. */
+  /** `mode`: isolation level and access mode, as BEGIN takes them. */
   begin(mode?: string): Promise<void>
   commit(): Promise<void>
   rollBack(): Promise<void>
-  /** Back to where it came from; `broken`, and it is closed instead. */
+  /** Returns the connection to the pool; a `broken` one is closed instead. */
   release(broken: boolean): void
 }
 
@@ -35,19 +34,19 @@ interface Greeting {
   readonly own: boolean
 }
 
-/** Nothing is set for others: whose session this is and its limits are one question. */
+/** Whether the session is ours and its limits: one query, so that nothing is set for others. */
 const greeting = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() = $1::INTEGER AS own,
   CASE WHEN pg_backend_pid() = $1::INTEGER THEN
     set_config('statement_timeout', $2, false)
       || set_config('idle_in_transaction_session_timeout', $3, false)
   END`
 
-/** No process of a server has this number. */
+/** No server process has this id. */
 const NOBODY = 0
 
 /**
- * A pooler makes up the number of the process that it announces, for it must know whose statement is
- * to be cancelled: one that is the server's own says that nobody stands between.
+ * A pooler invents the process id that it announces, because it must route cancellations: if the
+ * announced id is the server's own, there is no pooler in between.
  */
 async function greet(client: pg.ClientBase, limits: Limits, mayOwn: boolean): Promise<Greeting> {
   const { processID } = client as pg.ClientBase & { readonly processID: number | null }
@@ -59,14 +58,14 @@ async function greet(client: pg.ClientBase, limits: Limits, mayOwn: boolean): Pr
   return rows[0] ?? { standby: false, own: false }
 }
 
-/** `mayOwn`: false where the URL denies it. Throws StoreUnavailable: the server is a standby. */
+/** `mayOwn`: false if the URL says so. Throws StoreUnavailable if the server is a standby. */
 export async function openSession(
   client: pg.PoolClient,
   limits: Limits,
   mayOwn: boolean,
 ): Promise<Session> {
   const { standby, own } = await greet(client, limits, mayOwn)
-  // It answers with the past and takes no writes.
+  // A standby answers with old data and takes no writes.
   if (standby) throw new StoreUnavailable('the server is a standby')
   return {
     ...(own ? ownSession(client) : borrowedSession(client, limits)),
@@ -120,13 +119,13 @@ function borrowedSession(client: pg.ClientBase, limits: Limits): Speech {
   }
 }
 
-/** Of no row: a statement's rows are all that the driver is to see. */
+/** Returns no row, so that the driver sees only the rows of the actual statement. */
 const limit = (statementMs: number): string =>
   `SELECT FROM set_config('statement_timeout', '${statementMs}', true) AS set WHERE set IS NULL`
 
 /**
- * Statements that are sent before one Sync are one transaction: the limit and what it limits cost
- * one round trip, and a pooler sees no end between them.
+ * Statements sent before one Sync are one transaction: the limit and its statement cost one round
+ * trip, and a pooler cannot separate them.
  */
 function askWithin<Row>(
   client: pg.ClientBase,
@@ -154,6 +153,6 @@ function askWithin<Row>(
   })
 }
 
-/** The driver's answer to several statements is a list. */
+/** The driver returns a list for several statements. */
 const lastOf = <Row>(results: unknown): Row[] =>
   (results as readonly pg.QueryResult[]).at(-1)?.rows as Row[]

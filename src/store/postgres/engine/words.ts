@@ -1,11 +1,11 @@
-/** Words in PostgreSQL's text search: split by us, so that its parser has no say in it. */
+/** Words for PostgreSQL's text search, split by the program instead of its parser. */
 import { wordsToFind } from '../../words.ts'
 import { type Ask, statement } from './connections.ts'
 
-/** A text's words, as `storedWords` takes them. */
+/** The words of a text, for `storedWords`. */
 export const joinedWords = (text: string): string => wordsToFind(text).join(' ')
 
-/** The expression that stores joined words. */
+/** The SQL expression that stores them. */
 export const storedWords = (joined: string): string =>
   `array_to_tsvector(string_to_array(${joined}, ' '))`
 
@@ -17,7 +17,7 @@ const textsAfter = statement<{ id: string; text: string }>(
   `SELECT id, text FROM entries WHERE id > $1 AND text <> '' ORDER BY id LIMIT ${BATCH}`,
 )
 
-/** Most texts have the words that they had. */
+/** Most texts keep their words. */
 const replaceWords = statement(
   'replace_words',
   `UPDATE entries e SET words = ${storedWords('split.words')}
@@ -25,7 +25,7 @@ const replaceWords = statement(
    WHERE e.id = split.id AND strip(e.words) <> ${storedWords('split.words')}`,
 )
 
-/** Words that were split otherwise would no longer be found. */
+/** Words that were split in another way would not be found again. */
 export async function splitAnew(ask: Ask): Promise<void> {
   for (let after = ''; ; ) {
     const texts = await ask(textsAfter, after)

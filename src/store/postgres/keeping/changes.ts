@@ -1,4 +1,4 @@
-/** Any changes of memories, in one transaction that holds the home from its first statement. */
+/** Batches of changes, in one transaction that locks the home first. */
 import { authorOf } from '../../answers.ts'
 import { type Content, type Head, keyOf, type Past } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
@@ -23,11 +23,11 @@ const storedUnder = statement<StoredRow>(
 
 type PastRow = { key: string; version: number; id: string; created_at: number } & (
   | Content
-  /** Of a delete. */
+  /** Of a deletion. */
   | { text: null; metadata: null }
 )
 
-/** Those that are still kept: unless as many newer ones are there. */
+/** Versions that are retained, i.e. with fewer than the limit of newer ones. */
 const pastVersions = statement<PastRow>(
   'past_versions',
   `WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
@@ -41,7 +41,10 @@ const keysOf = (changes: readonly Change[]): string[] => [
   ...new Set(changes.flatMap((each) => (each.verb === 'rename' ? [each.from, each.to] : each.key))),
 ]
 
-/** What is to come back, under every key from which a rename before it may have brought it. */
+/**
+ * The versions to restore, under every key that an earlier rename in the batch may have moved them
+ * from.
+ */
 function* sought(changes: readonly Change[]): Generator<readonly [key: string, version: number]> {
   const origins = new Map<string, ReadonlySet<string>>()
   const originsOf = (key: string) => origins.get(key) ?? new Set([key])
@@ -104,7 +107,7 @@ async function load(
   }
 }
 
-/** Who changes what is theirs, and when. */
+/** The author and the time of a change. */
 interface Doing {
   readonly ask: Ask
   readonly identity: Identity

@@ -1,9 +1,9 @@
-/** The rows that a plan makes, and how they are saved. */
+/** The rows that a plan produces, and how they are saved. */
 import { type Content, type Effect, type Head, isPinned, sizeOf } from '../../change.ts'
 import type { Deleted, Memory } from '../../port/keeping/memories.ts'
 import { type Ask, type Statement, statement } from '../engine/connections.ts'
 
-/** What lies under a key. */
+/** The current state of a key. */
 export interface HeadRow {
   key: string
   id: string
@@ -13,21 +13,21 @@ export interface HeadRow {
   deleted: boolean
   size: number
   pinned: boolean
-  /** Of the newest version in the log; null where none is kept. */
+  /** The row of the newest version; null if none is retained. */
   n: number | null
 }
 
-/** What happened, and the version that it made of a memory. */
+/** An event, and the version that it created. */
 export interface LogRow {
   n: number
   previous: number | null
-  /** Whether it is a version. */
+  /** Whether the row is a version. */
   kept: boolean
   key: string
   renamed_from: string | null
   operation: string
   author: string | null
-  /** Null where they are the version's. */
+  /** Null if the same as the version's. */
   event_type: string | null
   event_author: string | null
   happened_at: number | null
@@ -48,7 +48,7 @@ export interface Rows {
   readonly log: readonly LogRow[]
 }
 
-/** What lies under a key, and where its newest version lies. */
+/** The current state of a key, and the row of its newest version. */
 export type Found = Head & { readonly n: number | null }
 
 export const headOf = ({
@@ -72,7 +72,7 @@ const headRowOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): Head
   n,
 })
 
-/** `n`: of the version that the delete is; null where the versions went elsewhere. */
+/** `n`: the row of the deletion; null if the versions moved to another key. */
 export const remainsOf = (
   head: HeadRow,
   { version, deletedAt }: Deleted,
@@ -87,7 +87,7 @@ export const remainsOf = (
   n,
 })
 
-/** What is the same of all that one author does at one time. */
+/** What all changes of a batch share. */
 export interface Done {
   readonly author: string
   readonly now: number
@@ -113,7 +113,7 @@ const rowOf = (
   ...{ created_at: head.created_at, updated_at: head.updated_at },
 })
 
-/** What made no version. */
+/** An event without a version. */
 export const eventOf = (
   n: number,
   operation: string,
@@ -125,7 +125,7 @@ export const eventOf = (
   ...contentOf(undefined),
 })
 
-/** `stored`: what lies under the keys concerned, before. Events are numbered after `lastEvent`. */
+/** `stored`: the state of the keys before the batch. Events are numbered from `lastEvent` + 1. */
 export function rowsOf(
   effects: readonly Effect[],
   stored: ReadonlyMap<string, HeadRow>,
@@ -170,7 +170,9 @@ export function rowsOf(
 
 type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN'>>
 
-/** One array for each column: any number of rows is one statement. `same`: of all of them. */
+/**
+ * One array per column, so that any number of rows is one statement. `same`: columns shared by all.
+ */
 export function insertRows(
   table: string,
   same: readonly string[],

@@ -1,4 +1,4 @@
-/** What is erased is deleted, and vacuumed out of the table's files before that is answered. */
+/** Erased rows are deleted and vacuumed from the table's files before the response. */
 import { authorOf } from '../../answers.ts'
 import { type Erased, type Link, numbersOf, planErasure } from '../../erasure.ts'
 import type { Identity } from '../../port/home.ts'
@@ -20,7 +20,7 @@ const versionsUnder = statement<Link>(
    SELECT n, previous, version, size FROM chain ORDER BY nth`,
 )
 
-/** What is an event still stays without its text. */
+/** Rows of retained events stay, without the text. */
 const giveUp = statement(
   'give_up',
   `WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
@@ -90,7 +90,7 @@ export function eraseVerb({ transact, alone }: Connections, committed: () => voi
     })
     if (answer.outcome !== 'erased') return answer
     committed()
-    // Without the right to it, or the time, the server does it when it comes round.
+    // Without the right or the time to vacuum, autovacuum does it later.
     await alone('VACUUM log').catch(() => {})
     return answer
   }

@@ -1,7 +1,6 @@
 /**
- * What is counted of each home, and its log. Whoever changes a home holds its row from the first
- * statement to the commit: that is the order in which its events are numbered, without a gap, and
- * no two that change it can wait for each other.
+ * The counters of each home. Every change of a home locks its row first and holds it until the
+ * commit: so its events are numbered in order without gaps, and changes cannot deadlock.
  */
 import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
 import type { Ledger } from '../../plan.ts'
@@ -21,7 +20,7 @@ export interface HomeRow extends Ledger {
   last_event: number
 }
 
-/** Nobody else changes the home until the end of the transaction; null where nobody may. */
+/** Locks the home until the end of the transaction; null if the identity is refused. */
 const lockHome = statement<AdmittedRow & HomeRow>(
   'lock_home',
   `WITH ${ADMITTED},
@@ -36,13 +35,13 @@ interface Held {
   readonly home: HomeRow
 }
 
-/** The home, for the rest of the transaction. */
+/** The home, locked for the rest of the transaction. */
 export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Refused> {
   const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
   return refusedBy(home) ?? { outcome: 'held', home: home as HomeRow }
 }
 
-/** A day that is over is filed. */
+/** Stores the count of a past day. */
 const updateHome = statement(
   'save_home',
   `WITH home AS (
@@ -130,14 +129,14 @@ const addEvent = statement<{ id: number }>(
    ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`,
 )
 
-/** `most`: events that are kept; 0: all. */
+/** `most`: events to retain; 0: all. */
 export const logEvents = (most: number): LogEvent =>
   function* ({ agentId, by }, type, now, key) {
     const [row] = yield* ask(addEvent, agentId, type, JSON.stringify(by), now, key)
     if (row) yield* pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)
   }
 
-/** `most`: events that are kept; 0: all. */
+/** `most`: events to retain; 0: all. */
 export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
   eventsAfter: eventReader(read),
   async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {

@@ -1,34 +1,34 @@
 /**
- * The log of a home: what happened, with what it made of a memory. A row's number is that of its
- * event, counted in the home. A version names the one before it of the same memory, and the memory
- * names its newest.
+ * The log of a home: events, with the versions that they created. A row's number is its event's
+ * number in the home. A version points to the previous version of its memory, and the memory to its
+ * newest.
  *
- * Rows live for as long as they are a version (`kept`) or an event: the events that are kept begin
- * with the home's `first_event`. What came along with an import lies below zero: it is no event, and
- * older than all that happened here.
+ * A row is kept while it is a version (`kept`) or a retained event; these start at the home's
+ * `first_event`. Versions from an import have negative numbers: they are no events, and older than
+ * all events of this home.
  */
 import { statement } from '../engine/connections.ts'
 
 /**
- * The row at a place of a home's log. Planned as one with what names the place, a server that takes
- * the home for a small one reads all of its log for each: OFFSET keeps it apart, and costs no step
- * of its own as LIMIT does. What changes rows names their places in an array for the same reason.
+ * The log row with a given number. Joined directly, the planner may read the whole log of a home
+ * that it believes to be small; OFFSET prevents that, and unlike LIMIT costs no plan node. Updates
+ * name rows in arrays for the same reason.
  */
 export const rowAt = (agentId: string, place: string): string =>
   `LATERAL (SELECT * FROM log WHERE agent_id = ${agentId} AND n = ${place} OFFSET 0)`
 
-/** The version that the memory `m` is now. */
+/** The current version of the memory `m`. */
 export const CURRENT = `LEFT JOIN ${rowAt('m.agent_id', 'm.n')} AS v ON true`
 
-/** Beyond the versions of any import. */
+/** Below the versions of any import. */
 export const BLOCK = 1_000_000_000
 
-/** Where the versions of an import begin, in the order in which they come. */
+/** Where an import's versions start, in order of arrival. */
 export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
 
 /**
- * Of what is there, of imports that are not over, and of versions that were pruned: one that is kept
- * still names the pruned one before it, and would take whatever had that place for its own history.
+ * The lowest number in use, by rows, unfinished imports and pruned versions: a retained version
+ * still points to the pruned one before it, and must not find another memory's row there.
  */
 export const lowestPlace = statement<{ n: number }>(
   'lowest_place',
@@ -37,14 +37,15 @@ export const lowestPlace = statement<{ n: number }>(
      (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`,
 )
 
-/** What an import that is not over has written: no version yet. */
+/** Staged by an unfinished import: not a version yet. */
 export const isStaged = (place: string): string =>
   `EXISTS (SELECT 1 FROM staged_imports s
      WHERE s.agent_id = $1 AND ${place} >= s.place AND ${place} < s.place + ${BLOCK})`
 
 /**
- * The versions of memories, each the newest first: `under`, `n`, `previous`, `version`, `size` and
- * `nth`. `heads`: which memories `m` of the agent $1; `most`: of each, null for all.
+ * The versions of memories, each newest first: `under`, `n`, `previous`, `version`, `size` and
+ * `nth`. `heads`: the condition for memories `m` of the agent $1; `most`: versions of each, null
+ * for all.
  */
 export const chainOf = (heads: string, most: string): string => `
   chain (under, n, previous, version, size, nth) AS (
@@ -58,8 +59,8 @@ export const chainOf = (heads: string, most: string): string => `
   )`
 
 /**
- * Gives up the versions at the places of `aged`; `held` is the home. What is an event still stays
- * without its text. Answers their `size` as `freed`.
+ * Removes the versions listed in `aged`; `held` is the home. Rows of retained events stay, without
+ * the text. Returns their `size` as `freed`.
  */
 export const GIVEN_UP = `
   gone AS (
@@ -76,7 +77,7 @@ export const GIVEN_UP = `
   ),
   freed AS (SELECT size FROM gone UNION ALL SELECT size FROM bared)`
 
-/** $-parameters of what happened. */
+/** The event's parameters. */
 interface Parameters {
   readonly type: string
   readonly author: string
@@ -84,7 +85,7 @@ interface Parameters {
   readonly key?: string
 }
 
-/** What happened, in a source that has its number as `last_event`. */
+/** An event, from a source that has its number as `last_event`. */
 export const logFrom = (
   source: string,
   { type, author, now, key = 'NULL' }: Parameters,
@@ -92,5 +93,5 @@ export const logFrom = (
   INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key)
   SELECT agent_id, last_event, false, ${type}, ${author}, ${now}::BIGINT, ${key} FROM ${source}`
 
-/** No limit is null to the server. */
+/** Null means no limit to the server. */
 export const boundOf = (most: number): number | null => most || null

@@ -1,4 +1,4 @@
-/** Memories as they are read: what is now, by key or in lists. */
+/** Reads of current memories, by key or in lists. */
 import type { Identity } from '../../port/home.ts'
 import type {
   Deleted,
@@ -12,13 +12,13 @@ import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { CURRENT } from './log.ts'
 
-/** Of what was deleted there is no text. */
+/** A deleted memory has no text. */
 export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
 
 const FOUND = `c.kind, c.status AS credential_status,
   m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.deleted`
 
-/** The agent's status is on each of its credentials: see the schema. */
+/** The agent's status is stored with each credential, see schema.sql. */
 export const readMemory = statement<FoundRow>(
   'read_memory',
   `SELECT ${FOUND}
@@ -26,7 +26,7 @@ export const readMemory = statement<FoundRow>(
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
-/** The same for several readers at once; the first column is the place in their list. */
+/** The same for several readers at once; the first column is the index in the list. */
 const readMemories = statement<{ place: number } & FoundRow>(
   'read_memories',
   `SELECT q.place, ${FOUND}
@@ -70,10 +70,10 @@ async function readSeveral(ask: Ask, readings: readonly Reading[]): Promise<Read
   return readings.map((_, i) => answerOf(byPlace.get(i + 1)))
 }
 
-/** Four groups keep the server busy; one of 64 texts is at most a megabyte. */
+/** Four batches keep the server busy; a batch of 64 texts is at most a megabyte. */
 const READINGS = { atOnce: 4, inGroup: 64 }
 
-/** Reads that come together share one statement, which costs both sides less than one for each. */
+/** Concurrent reads share a statement, which costs both sides less than one for each. */
 export const readTogether = (ask: Ask): ((reading: Reading) => Promise<ReadAnswer>) =>
   together(READINGS, async (readings) =>
     readings.length === 1 && readings[0]
@@ -81,12 +81,12 @@ export const readTogether = (ask: Ask): ((reading: Reading) => Promise<ReadAnswe
       : readSeveral(ask, readings),
   )
 
-/** Null where the reader may look and there is nothing. */
+/** Null if the reader is allowed and the memory does not exist. */
 type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: null })
 
 /**
- * As many as are asked for and one more, as far as the bytes go and one further: that there are
- * more is told by the row too many. No text is read that is not answered.
+ * One row more than requested, within the byte limit plus one row: the extra row shows that there
+ * are more. Only texts that are returned are read.
  */
 const list = (name: string, after: string, order: string) =>
   statement<ListedRow>(
@@ -119,7 +119,7 @@ const changedOn = (comparison: string, order: string, name: string) =>
 const keyedOn = (comparison: string, order: string, name: string) =>
   list(name, `key ${comparison} $3::TEXT`, order)
 
-/** From a place in the order, away from it or back towards its beginning. */
+/** The direction of a page from its cursor. */
 const lists = {
   key: {
     on: keyedOn('>', 'key', 'memories_by_key'),

@@ -1,6 +1,6 @@
 /**
- * Versions, events and deletes that give way. Each is one statement that holds the home's row before
- * it looks at anything else, and may be left out: what is over is found again by a later change.
+ * Pruning of versions, events and tombstones. Each is one statement that locks the home first, and
+ * may be skipped: a later change finds the same rows again.
  */
 import type { HomeBounds } from '../../port/store.ts'
 import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
@@ -9,7 +9,7 @@ import { type Ask, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
 import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 
-/** Events over their count are given up when there are as many more. */
+/** Events over the limit are removed in batches of this size. */
 const EVENTS_AT_ONCE = 64
 
 const HELD = `held AS (
@@ -30,7 +30,10 @@ const dropSurplus = statement<{ bytes: number }>(
 
 const AGED_AT_ONCE = 1_000
 
-/** A version that is not the current one never is again. $2: what a home may hold; $3: what is left of it. */
+/**
+ * A version that is not current never becomes current again. $2: the limit of the home; $3: the
+ * size to prune down to.
+ */
 const dropOldest = statement<{ bytes: number; dropped: number }>(
   'drop_oldest',
   `WITH ${HELD},
@@ -52,7 +55,7 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(
    ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`,
 )
 
-/** What is a version still stays. */
+/** Rows that are versions stay. */
 const dropEvents = statement(
   'drop_events',
   `WITH moved AS (
@@ -64,7 +67,9 @@ const dropEvents = statement(
    WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept`,
 )
 
-/** With what is kept of their memories: what is created later begins above the highest of them. */
+/**
+ * Together with their retained versions. Memories created later start above the highest of them.
+ */
 const forgetDeletes = statement<{ bytes: number }>(
   'forget_deletes',
   `WITH RECURSIVE ${HELD},
@@ -85,11 +90,11 @@ const forgetDeletes = statement<{ bytes: number }>(
    WHERE agent_id = $1 RETURNING bytes + history AS bytes`,
 )
 
-/** What changed: the versions that were made, the bytes that are held, the events as numbered. */
+/** What a change added: versions, bytes, and event numbers. */
 export interface Grown {
   readonly made: readonly { readonly key: string; readonly version: number }[]
   readonly bytes: number
-  /** Keys of which only is known that they were deleted. */
+  /** Tombstones. */
   readonly deleted: number
   readonly events: { readonly from: number; readonly to: number }
 }
@@ -109,7 +114,7 @@ async function pruneVersions(
   made: Grown['made'],
   most: number,
 ): Promise<number | undefined> {
-  // Versions are not counted: a number that a change passes over is due with a later one.
+  // Versions are not counted: a number that a rename skips is pruned by a later change.
   const isDue = (over: number): boolean => over > 0 && over % surplusOf(most) === 0
   const due = made.filter(({ version }) => isDue(version - most))
   if (most === 0 || due.length === 0) return undefined

@@ -1,4 +1,4 @@
-/** Versions as they are read: what a memory was. Of each as many are there as are kept. */
+/** Reads of retained versions. */
 import type { Identity } from '../../port/home.ts'
 import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
 import { type VersionRow, versionOf } from '../../rows.ts'
@@ -11,7 +11,7 @@ interface Nothing {
 }
 
 type Latest = AdmittedRow & {
-  /** Null where nothing was ever under the key. */
+  /** Null if the key was never used. */
   latest: number | null
 }
 
@@ -20,14 +20,14 @@ interface TextRow {
   version: number
   created_at: number
   updated_at: number
-  /** Null of a delete. */
+  /** Null of a deletion. */
   text: string | null
   metadata: string | null
 }
 
 type ReadRow = Latest & (TextRow | Nothing)
 
-/** The version, unless `$5` newer ones are there. */
+/** The version, unless `$5` newer ones exist. */
 const readVersion = statement<ReadRow>(
   'read_version',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
@@ -66,7 +66,7 @@ function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
   return { outcome: 'found', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
 }
 
-/** `most` versions of a memory are kept. */
+/** `most`: versions retained of a memory. */
 export const versionVerbs = ({ read }: Connections, most: number) => ({
   async readVersion(
     { agentId, tokenHash }: Identity,

@@ -1,11 +1,10 @@
 /**
- * The write that is made most: one statement, so that one round trip decides and commits.
+ * The most frequent write, as one statement: one round trip decides and commits.
  *
- * Whatever happens in a home raises the number of its last event, and holds its row meanwhile. So
- * the home's row is all that is locked: if the number is still what it was when the statement began
- * to look, then nothing of the home has changed since, its credentials and memories neither. If it
- * is another, or another day is counted, the verb makes the write that holds the home before it
- * looks.
+ * Every event of a home increments its event number and locks its row until the commit. So only the
+ * home's row is locked here: if the number is what it was when the statement read it, nothing of
+ * the home has changed since, including credentials and memories. If it differs, or the day has
+ * changed, the verb falls back to the write that locks the home first.
  */
 import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
 import { isPinned, sizeOf } from '../../change.ts'
@@ -24,7 +23,9 @@ import { refusedBy } from '../identities.ts'
 import { deletedIn, readMemory } from './memories.ts'
 import { prune } from './prune.ts'
 
-/** The home as it is and as the statement saw it first, and the credential that may. */
+/**
+ * The home, locked and as the statement first read it, and the credential that allows the write.
+ */
 const ADMITTED = `
   homes was
   JOIN credentials c ON c.agent_id = was.agent_id AND c.token_hash = $2
@@ -36,10 +37,10 @@ const UNCHANGED = `
 const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
 
 /**
- * What is not saved is not logged: `kept` is never null, and the statement fails as a whole.
+ * `kept` is never null, so the statement fails as a whole if the memory was not saved.
  *
- * What both statements end with, as $1 to $12: the identity, the key, the text, the metadata, its
- * sizes, whether it is pinned, the author, the time, the day, and the bytes of a home.
+ * Shared parameters $1 to $12: the identity, the key, the text, the metadata, its sizes, whether it
+ * is pinned, the author, the time, the day, and the byte limit of a home.
  */
 const LOGGED = `
   INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
@@ -56,7 +57,7 @@ interface SavedRow {
   created_at: number
   updated_at: number
   last_event: number
-  /** All that the home holds then. */
+  /** All bytes of the home afterwards. */
   bytes: number
 }
 
@@ -108,7 +109,7 @@ export const updateMemory = statement<SavedRow>(
    ) ${LOGGED}`,
 )
 
-/** For `LOGGED`, and what each of the statements has besides. */
+/** The parameters for `LOGGED`, and those of each statement. */
 function valuesOf(identity: Identity, write: MemoryWrite, bounds: HomeBounds, now: number) {
   const { id, key, text, metadata, expectedVersion } = write
   return [
@@ -119,7 +120,7 @@ function valuesOf(identity: Identity, write: MemoryWrite, bounds: HomeBounds, no
   ]
 }
 
-/** What stands in the way; undefined where no other version does. */
+/** The reason for a conflict; undefined if the version is not the reason. */
 async function conflict(
   ask: Ask,
   { agentId, tokenHash }: Identity,
@@ -139,7 +140,7 @@ function answerOf(row: SavedRow, { key, text, metadata }: MemoryWrite): WriteAns
   return { outcome: 'saved', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
 }
 
-/** The write is committed: what gives way to it may also do so later. */
+/** The write is already committed, so pruning may also happen later. */
 async function makeRoom(
   ask: Ask,
   agentId: string,
@@ -147,12 +148,12 @@ async function makeRoom(
   { version, last_event: to, bytes }: SavedRow,
   bounds: HomeBounds,
 ): Promise<void> {
-  // A write leaves no delete behind.
+  // A write creates no tombstone.
   const grown = { made: [{ key, version }], bytes, deleted: 0, events: { from: to - 1, to } }
   await prune(ask, agentId, grown, bounds).catch(() => {})
 }
 
-/** `changeMemories` holds the home, and decides what the statement left open. */
+/** `changeMemories` locks the home and decides the remaining cases. */
 export function writeVerb(
   { read, write: ask }: Connections,
   committed: () => void,

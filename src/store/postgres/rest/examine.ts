@@ -1,4 +1,4 @@
-/** A look at a PostgreSQL server, and at the database on it. */
+/** Checks of a PostgreSQL server and its database. */
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 import type { Examined, Finding } from '../../port/rest.ts'
 import { SCHEMA } from '../../schema.ts'

@@ -1,6 +1,6 @@
 /**
- * The one step from 1.0.0, the only schema that was released before today's. Every memory gets a
- * history: what is there is the first version that is known, whatever its number.
+ * Migrates from 1.0.0, the only release before today's schema. Every memory gets a history, whose
+ * first version is the current one.
  */
 import { isPinned } from '../../change.ts'
 import type { Progress } from '../../port/store.ts'
@@ -8,13 +8,13 @@ import { schemaOf } from '../../schema.ts'
 import { type Ask, statement } from '../engine/connections.ts'
 import { splitAnew } from '../engine/words.ts'
 
-/** What is done of a million memories, and the share of the whole step's time that it takes. */
+/** The step's share of the time for a million memories. */
 interface Part {
   readonly share: number
   readonly sql: string
 }
 
-/** Before today's tables are made. */
+/** Before today's tables are created. */
 const prepareTables = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER INDEX memories_pkey RENAME TO kept_memories_pkey;
@@ -39,7 +39,7 @@ const prepareTables = `
   );
   DROP INDEX entries_by_word;`
 
-/** Made again of what is in the tables by then. */
+/** Built from the new tables. */
 const dropKeys = `
   ALTER TABLE log DROP CONSTRAINT log_pkey;
   ALTER TABLE memories DROP CONSTRAINT memories_pkey;`
@@ -66,7 +66,7 @@ const countHomes = `
   INSERT INTO daily_writes SELECT agent_id, day, sum(writes) FROM slots GROUP BY agent_id, day;
   DROP TABLE slots;`
 
-/** Indexes are made of what is there, and texts go over once. */
+/** Indexes are built afterwards, and texts are copied once. */
 const partsOf = (): readonly Part[] => [
   { share: 0, sql: prepareTables },
   { share: 0, sql: schemaOf('postgres') },
@@ -78,7 +78,7 @@ const partsOf = (): readonly Part[] => [
   { share: 0.05, sql: countHomes },
 ]
 
-/** Until the transaction ends; a million memories are sorted in it. */
+/** For this transaction, which sorts a million memories. */
 const takeMemory = statement(
   '',
   `SELECT set_config(name, '256MB', true) FROM pg_settings
@@ -101,7 +101,7 @@ async function beginHistory(ask: Ask, progress: Progress): Promise<void> {
     done += share
     if (total > 0 && share > 0) progress(Math.round(total * done), total)
   }
-  // Of empty tables a server would remember that to read all of them is quickest.
+  // Analyzed while empty, the tables would be planned as sequential scans.
   if (total > 0) await ask(statement('', 'ANALYZE log; ANALYZE memories; ANALYZE homes'))
 }
 
@@ -113,7 +113,7 @@ interface PerhapsPinned {
   metadata: string
 }
 
-/** Read in one pass, whatever a server without statistics would make of pages. */
+/** One pass, however the planner without statistics estimates pages. */
 const lookForPinned = statement(
   '',
   `DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM log
@@ -133,7 +133,7 @@ const countAfter = statement<{ memories: number }>(
   'SELECT coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
 )
 
-/** The server's own JSON does not read all that ours does. */
+/** PostgreSQL's JSON type does not accept everything that our parser does. */
 async function findPinned(ask: Ask, progress: Progress): Promise<void> {
   await ask(lookForPinned)
   for (;;) {
@@ -151,7 +151,7 @@ async function findPinned(ask: Ask, progress: Progress): Promise<void> {
   if (counted && counted.memories > 0) progress(counted.memories, counted.memories)
 }
 
-/** Words are split by the program now, as on the embedded engine. */
+/** Words are now split by the program, as on SQLite. */
 export async function upgrade(ask: Ask, progress: Progress): Promise<void> {
   await splitAnew(ask)
   await beginHistory(ask, progress)

@@ -1,4 +1,4 @@
-/** Creates the schema of a new database, and brings that of 1.0.0 up to date. */
+/** Creates the schema of a new database, or migrates from 1.0.0. */
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { SCHEMA, schemaOf, unknownSchema } from '../../schema.ts'
@@ -7,10 +7,10 @@ import { type Ask, openConnections, statement } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { upgrade } from './from-1.0.0.ts'
 
-/** What 1.0.0 wrote. */
+/** The schema version of 1.0.0. */
 const RELEASED = 3
 
-/** Any number will do, as long as nothing else in the database takes the same lock. */
+/** An arbitrary number; nothing else in the database may use the same advisory lock. */
 const LOCK = 4_821_907
 
 const lock = statement('lock_schema', `SELECT pg_advisory_xact_lock(${LOCK})`)
@@ -43,12 +43,12 @@ async function step(ask: Ask, progress: Progress): Promise<void> {
   await ask(writeVersion, SCHEMA)
 }
 
-/** A step may rewrite a large table, and other starters wait for it. */
+/** A migration may rewrite a large table while other starting nodes wait for it. */
 const PATIENCE_MS = 600_000
 
 /**
- * Checks the server and brings its schema up to date, safe with several starters. Answers what
- * should be put right. Throws StoreRefused when a newer program wrote the database.
+ * Checks the server and migrates its database, safely with several starting nodes. Returns
+ * warnings. Throws StoreRefused if the schema is newer or unknown.
  */
 export async function prepareServer(hosts: Hosts, progress: Progress): Promise<string[]> {
   const connections = openConnections(hosts, 1, 'agent-home start', { statementMs: PATIENCE_MS })

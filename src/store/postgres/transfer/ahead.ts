@@ -1,6 +1,6 @@
 /**
- * Where an import that is not over is written: a stretch of its home's log of its own, below all
- * that is there. Any node may give it up once nothing has come for a while.
+ * Where an unfinished import is staged: log numbers below all others of its home. If nothing
+ * arrives for a while, any node may remove it.
  */
 import type { Identity, Refused } from '../../port/home.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
@@ -11,15 +11,15 @@ import { BLOCK, beneath, lowestPlace } from '../keeping/log.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 
-/** Its node reads from its own disk: who is silent for so long has ended. */
+/** Its node reads from its own disk, so one that is silent for so long has ended. */
 const SILENCE_MS = 60_000
 
-/** Given up together: more would keep others waiting. */
+/** Rows per slice; more would delay others. */
 const AT_ONCE = 128
 
 export interface Ahead {
   readonly agentId: string
-  /** Of its rows the lowest. */
+  /** The lowest number of its rows. */
   readonly place: number
   readonly id: string
 }
@@ -30,7 +30,7 @@ const mark = statement<{ id: string }>(
    VALUES ($1, $2, gen_random_uuid()::TEXT, ${NOW}) RETURNING id`,
 )
 
-/** The credential is held first, as by whoever erases the agent. */
+/** The credential is locked first, as when an agent is erased. */
 const touch = statement<{ place: number }>(
   'touch_import',
   `WITH ${ADMITTED}
@@ -46,7 +46,7 @@ const unmark = statement<{ place: number }>(
 
 const GIVEN_UP = 'agent_id = $1 AND place = $2 AND id = $3 AND touched_at = 0'
 
-/** From here on nothing is added. */
+/** From here on nothing can be added. */
 const giveUp = statement<{ place: number }>(
   'give_up_import',
   `UPDATE staged_imports SET touched_at = 0
@@ -54,8 +54,8 @@ const giveUp = statement<{ place: number }>(
 )
 
 /**
- * From $4 on: what was deleted before it stays in the index until it is vacuumed. Another import may
- * have the place as soon as it is not marked.
+ * Starts at $4, because deleted rows stay in the index until it is vacuumed. Another import may
+ * reuse the numbers once the record is gone.
  */
 const dropSome = statement<{ n: number }>(
   'drop_import',
@@ -78,9 +78,9 @@ const silent = statement<{ agent_id: string; place: number; id: string }>(
 
 export interface Begun {
   readonly outcome: 'begun'
-  /** As it is now; others go on changing it. */
+  /** As of now; other writes go on. */
   readonly home: HomeRow
-  /** Undefined where nothing is to be written. */
+  /** Undefined in a dry run. */
   readonly ahead: Ahead | undefined
 }
 
@@ -103,20 +103,20 @@ export const beginImport = (
     return { outcome: 'begun', home: held.home, ahead }
   })
 
-/** Whether more may be added, until the end of the transaction. */
+/** Whether rows may be added in this transaction. */
 export async function mayGoOn(ask: Ask, identity: Identity, ahead: Ahead): Promise<boolean> {
   const { place, id } = ahead
   const [touched] = await ask(touch, identity.agentId, identity.tokenHash, place, id)
   return touched !== undefined
 }
 
-/** In the transaction that holds the home. False where others gave it up. */
+/** In the transaction that locks the home. False if another node has removed it. */
 export async function takeOver(ask: Ask, { agentId, place, id }: Ahead): Promise<boolean> {
   const [taken] = await ask(unmark, agentId, place, id)
   return taken !== undefined
 }
 
-/** Nothing is left of it then, unless it was taken over. */
+/** Removes all staged rows, unless they were taken over. */
 export async function giveUpAhead(
   { write }: Connections,
   { agentId, place, id }: Ahead,
@@ -133,7 +133,7 @@ export async function giveUpAhead(
   if ((await write(forget, ...whose)).length > 0) committed()
 }
 
-/** What imports have left that never ended. */
+/** Removes the rows of imports that ended without finishing. */
 export async function sweepAhead(connections: Connections, committed: () => void): Promise<void> {
   for (const { agent_id: agentId, ...ahead } of await connections.read(silent)) {
     await giveUpAhead(connections, { agentId, ...ahead }, committed)

@@ -1,4 +1,4 @@
-/** Every version of a home that is kept, for an export: by key, of each key the oldest first. */
+/** All retained versions of a home for an export, by key, oldest first. */
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
 import { type Ask, statement } from '../engine/connections.ts'
@@ -26,7 +26,7 @@ const placesOf = statement<Place>(
    SELECT under AS key, n FROM chain ORDER BY under, nth DESC`,
 )
 
-/** What is current and lives is not told twice. */
+/** The current version of a live memory is in the list of memories. */
 const readVersions = statement<KeptRow>(
   'export_versions',
   `SELECT q.key, v.id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,

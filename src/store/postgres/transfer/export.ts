@@ -1,4 +1,4 @@
-/** A consistent export: one read-only snapshot on a connection of its own, read in pages. */
+/** A consistent export: one read-only snapshot on its own connection, read in pages. */
 import type { Identity } from '../../port/home.ts'
 import type { Memory } from '../../port/keeping/memories.ts'
 import type { ErasuresAnswer, ExportAnswer } from '../../port/transfer.ts'
@@ -36,11 +36,11 @@ const readPage = statement<MemoryRow>(
    ORDER BY m.key LIMIT ${PAGE}`,
 )
 
-/** Whose memories, and from where to where their keys lie. */
+/** The agent and the range of keys. */
 export interface Wanted {
   readonly agentId: string
   readonly prefix: string
-  /** How many versions of a memory are kept; undefined where they are not asked for. */
+  /** Retained versions of a memory; undefined if the history was not requested. */
   readonly versions: number | undefined
 }
 
@@ -54,7 +54,7 @@ async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<rea
   }
 }
 
-/** Lets the connection go, once: back to the pool only when its snapshot was read to the end. */
+/** Releases the connection once: to the pool only if the snapshot was read to the end. */
 function releasing(session: Session) {
   let held = true
   return (broken: boolean): void => {
@@ -65,7 +65,7 @@ function releasing(session: Session) {
 
 type Release = (broken: boolean) => void
 
-/** `last`: nothing more is read of the snapshot. */
+/** `last`: the end of the snapshot. */
 async function* reading<T>(
   source: AsyncIterable<T>,
   session: Session,

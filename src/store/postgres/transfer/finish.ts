@@ -1,4 +1,4 @@
-/** What was written ahead becomes the home's: what lies under each key, and an event of each. */
+/** Finishes an import: staged rows become versions, each with its event. */
 import { authorOf } from '../../answers.ts'
 import type { FinishAnswer } from '../../import-attempts.ts'
 import { canBecome, type Fate, type Following, followImport, isKept } from '../../import-plan.ts'
@@ -10,19 +10,19 @@ import { type Ahead, takeOver } from './ahead.ts'
 import { happenedAt, headRowOf } from './import-rows.ts'
 import { headsUnder, type Importing, removeStretches, type Step, type Stretch } from './staging.ts'
 
-/** Keys that are seen to together. */
+/** Keys per statement. */
 const AT_ONCE = 500
 
-/** What is to be done under a key, as it turned out. */
+/** What to do with a key, as decided at the end. */
 interface Decided extends Step {
   readonly head: Found | undefined
-  /** As which it was written. */
+  /** The fate that it was staged with. */
   readonly written: Fate | undefined
 }
 
 type Kept = Exclude<Fate, { fate: 'left_out' }>
 
-/** What is at `was` of the log is to be at `n`, where its event is. */
+/** The row moves from `was` to `n`, the number of its event. */
 interface Taken {
   readonly step: Decided
   readonly fate: Kept
@@ -30,14 +30,14 @@ interface Taken {
   readonly n: number
 }
 
-/** Found by its place in a list: joined with one, a server may read all of the log instead. */
+/** By array position: joined with a list, the planner may read the whole log. */
 const number = statement(
   'number_imported',
   `UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
    WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
 )
 
-/** What goes on where another ended, whatever it was written as. */
+/** Rewrites a staged row as the next version of its key, whatever it was staged as. */
 const follow = statement(
   'follow_imported',
   `UPDATE log SET operation = 'import', author = $2, event_type = NULL, event_author = NULL,
@@ -76,7 +76,7 @@ async function decide(
   return decided
 }
 
-/** Numbers them in their order, after the last event. */
+/** Numbers them in order, after the last event. */
 function numbered(decided: readonly Decided[], lastEvent: number): Taken[] {
   let n = lastEvent
   return decided.flatMap((step): Taken[] => {
@@ -85,7 +85,7 @@ function numbered(decided: readonly Decided[], lastEvent: number): Taken[] {
   })
 }
 
-/** What was written, and is not to stay. */
+/** Staged rows that are not kept. */
 function surplusOf({ fate: { fate }, n, earlier }: Decided): Stretch[] {
   const newest = fate === 'left_out' && n !== null ? [{ from: n, to: n }] : []
   return earlier && fate !== 'as_it_was' ? [...newest, earlier] : newest
@@ -139,13 +139,13 @@ async function keep(
   return { made: [], bytes: bytes + history, deleted, events: { from, to } }
 }
 
-/** `grown`: of a home that something was brought into. */
+/** `grown`: what was added; absent if nothing was. */
 export interface Finished {
   readonly answer: FinishAnswer
   readonly grown?: Grown
 }
 
-/** In a transaction that holds the home from here on. */
+/** In a transaction that locks the home from here on. */
 export async function finishImport(
   ask: Ask,
   { identity, order, bounds, now }: Omit<Importing, 'home'>,

@@ -1,10 +1,10 @@
-/** The rows that an import makes of its source. */
+/** The rows of an import. */
 import { isPinned } from '../../change.ts'
 import type { Newest, Next } from '../../import-plan.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { contentOf, type Done, type HeadRow, type LogRow } from '../keeping/effects.ts'
 
-/** What is said of it as an event, where that is not what it was. */
+/** The event's members that differ from the version's. */
 type Event = Pick<LogRow, 'event_type' | 'event_author' | 'happened_at'>
 
 const NO_OTHER: Event = { event_type: null, event_author: null, happened_at: null }
@@ -23,18 +23,18 @@ const rowOf = (kept: KeptVersion, place: Place, author: string | null, event: Ev
 
 const authorOf = ({ by }: KeptVersion): string | null => (by ? JSON.stringify(by) : null)
 
-/** Another follows: it is no event. */
+/** An earlier version: no event. */
 export const earlierRow = (kept: KeptVersion, place: Place): LogRow =>
   rowOf(kept, place, authorOf(kept), NO_OTHER)
 
-/** With its number, its author and what is before it. */
+/** The newest version, with its own number and author. */
 export const newestRow = (kept: KeptVersion, place: Place, { author, now }: Done): LogRow => {
   const happened_at = happenedAt(kept.updatedAt, now)
   const event = { event_type: 'import', event_author: author, happened_at }
   return rowOf(kept, place, authorOf(kept), event)
 }
 
-/** One that goes on where another ended. */
+/** The next version of an existing key. */
 export const nextRow = (kept: KeptVersion, next: Next, place: Place, done: Done): LogRow => {
   const happened_at = happenedAt(next.updatedAt, done.now)
   const made = { ...kept, ...next, operation: 'import' } as const
@@ -49,7 +49,7 @@ export const newestOf = ({ content, by: _, ...facts }: KeptVersion): Newest => (
 export const isPin = ({ content }: KeptVersion): boolean =>
   content !== undefined && isPinned(content.metadata)
 
-/** `facts`: what is to be there, at `n` of the log. */
+/** `facts`: the version that becomes current, at row `n`. */
 export const headRowOf = (
   { key, operation, size }: Newest,
   { id, version, createdAt, updatedAt }: Next,

@@ -1,4 +1,4 @@
-/** An import comes in many short transactions; the last makes all of it the home's. */
+/** An import runs in many short transactions; the last one makes it visible. */
 import { type FinishAnswer, importWhole } from '../../import-attempts.ts'
 import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
@@ -12,7 +12,7 @@ import { type Importing, stageImport } from './staging.ts'
 
 type Asked = Omit<Importing, 'home'>
 
-/** The token may have ended meanwhile, or the agent. */
+/** The token may have been revoked, or the agent erased, in the meantime. */
 async function whyLost(
   connections: Connections,
   { identity, order }: Asked,
@@ -43,7 +43,7 @@ async function attempt(
     isOver = finished.grown !== undefined
     return finished
   } finally {
-    // What cannot be given up now is when nothing has come for a while.
+    // If this fails, the rows are removed after some silence.
     if (ahead && !isOver) await giveUpAhead(connections, ahead, committed).catch(() => {})
   }
 }
@@ -65,7 +65,7 @@ export function importVerb(connections: Connections, committed: () => void, boun
     }, order)
     if (!grown) return answer
     committed()
-    // It is imported: what gives way to it may also do so later.
+    // The import is committed, so pruning may also happen later.
     await prune(connections.write, identity.agentId, grown, bounds).catch(() => {})
     return answer
   }

@@ -1,6 +1,6 @@
 /**
- * An import comes in slices, each a short transaction that does not hold the home. Each writes its
- * versions as they are to be if nothing changes under their keys meanwhile.
+ * Stages an import in slices: short transactions that do not lock the home. Rows are written as
+ * they will be if their keys do not change in the meantime.
  */
 import { authorOf } from '../../answers.ts'
 import type { Arriving } from '../../import-pieces.ts'
@@ -29,33 +29,33 @@ import { BLOCK } from '../keeping/log.ts'
 import { type Ahead, mayGoOn } from './ahead.ts'
 import { earlierRow, isPin, newestOf, newestRow, nextRow, type Place } from './import-rows.ts'
 
-/** Rows from one place to another, both included. */
+/** A range of rows, inclusive. */
 export interface Stretch {
   readonly from: number
   readonly to: number
 }
 
-/** What is to be done under a key. */
+/** What to do with a key. */
 export interface Step {
   readonly newest: Newest
-  /** Of all its versions. */
+  /** Bytes of all its versions. */
   readonly bytes: number
-  /** In the source. */
+  /** Versions in the source. */
   readonly versions: number
   readonly pinned: boolean
-  /** Where the newest lies, and as which it was written; null where it was not. */
+  /** The newest version's row, and the fate it was staged with; null if it was not staged. */
   readonly n: number | null
   readonly fate: Fate
-  /** Where those before it lie. */
+  /** The rows of the earlier versions. */
   readonly earlier: Stretch | null
 }
 
-/** A key whose versions are coming in. */
+/** A key whose versions are still arriving. */
 interface Open {
   readonly bytes: number
   readonly versions: number
   readonly earlier: Stretch | null
-  /** Some of it was not written, for the key had a number then. */
+  /** Some versions were not staged, because the key was not new at the time. */
   readonly skipped: boolean
 }
 
@@ -101,14 +101,14 @@ export const removeStretches = (
 
 export interface Importing {
   readonly identity: Identity
-  /** As it was when the import began. */
+  /** As of the start of the import. */
   readonly home: Ledger
   readonly order: ImportOrder
   readonly bounds: HomeBounds
   readonly now: number
 }
 
-/** What is written together, and what is not to stay of what was written for the same keys. */
+/** The rows of a slice, and staged rows of the same keys that are not needed. */
 interface Slice {
   readonly log: LogRow[]
   readonly surplus: Stretch[]
@@ -121,7 +121,10 @@ const keysOf = (versions: readonly Arriving[]): string[] => [
 const rowOf = (version: Arriving, fate: Fate, place: Place, done: Done): LogRow =>
   fate.fate === 'next' ? nextRow(version, fate.next, place, done) : newestRow(version, place, done)
 
-/** Takes versions in their order. Newest ones lie apart, so that they are found together. */
+/**
+ * Takes versions in order. The newest of each key are in a range of their own, to be found
+ * together.
+ */
 function takeVersions({ identity, home, order, bounds, now }: Importing, place: number) {
   const following = followImport(home, order, bounds, now)
   const steps: Step[] = []
@@ -150,12 +153,12 @@ function takeVersions({ identity, home, order, bounds, now }: Importing, place: 
     return n
   }
 
-  /** The key is whole. */
+  /** The key is complete. */
   function end(slice: Slice, version: Arriving, found: Found | undefined): void {
     const facts = newestOf(version)
     const bytes = open.bytes + facts.size
     const met = following.meet(facts, found, bytes)
-    // Who ends the import sees that it is not so, and has it begin anew.
+    // If this turns out to be wrong at the end, the import is retried.
     const fate = open.skipped && met.fate === 'as_it_was' ? LEFT_OUT : met
     const n = write(slice, version, fate, found)
     const kept = fate.fate === 'as_it_was' ? open.earlier : null
@@ -189,12 +192,12 @@ type Staged =
 
 interface Writing {
   readonly connections: Connections
-  /** Undefined where nothing is to be written. */
+  /** Undefined in a dry run. */
   readonly ahead: Ahead | undefined
   readonly committed: () => void
 }
 
-/** False where others gave up what was written. */
+/** False if another node has removed the staged rows. */
 async function save(
   { connections: { transact }, ahead, committed }: Writing,
   identity: Identity,

@@ -1,8 +1,8 @@
-/** Where the process that holds a database answers the host's owner, and what is said there. */
+/** The protocol between commands on the host and the process that holds the database. */
 import { hash } from 'node:crypto'
 import { relative } from 'node:path'
 
-/** One for each connection, on a line of its own. */
+/** One request per connection, on one line. */
 export interface Question {
   readonly verb: string
   readonly args: readonly unknown[]
@@ -12,12 +12,13 @@ export type Reply =
   | { readonly value: unknown }
   /** Nothing was done. */
   | { readonly refused: string }
-  /** Nobody knows what was done. */
+  /** The outcome is unknown. */
   | { readonly failed: string }
 
 /**
- * A socket beside the database: the system itself keeps other users from it. Systems take some
- * hundred bytes of a name, so the way from the current directory serves where it is shorter.
+ * A Unix socket beside the database, which keeps other users out by its permissions. Socket paths
+ * are limited to about a hundred bytes, so the path relative to the working directory is used if it
+ * is shorter.
  */
 export function controlAddress(
   path: string,

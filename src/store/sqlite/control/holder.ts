@@ -1,14 +1,14 @@
-/** Asks the process that holds a database. */
+/** Sends a command to the process that holds the database. */
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { OutcomeUnknown, StoreRefused } from '../../port/errors.ts'
 import type { Host, HostStore } from '../../port/host.ts'
 import { controlAddress, type Reply } from './address.ts'
 
-/** Above what a write may wait for a commit. */
+/** Longer than a write may wait for its commit. */
 const PATIENCE_MS = 10_000
 
-/** Undefined where nobody listens: nothing, or what a process left that was killed. */
+/** Undefined if nothing listens: there is no socket, or it is left from a killed process. */
 const connected = (address: string): Promise<Socket | undefined> =>
   new Promise((resolve) => {
     const socket = connect(address)
@@ -32,7 +32,7 @@ async function ask(socket: Socket, verb: keyof HostStore, args: unknown[]): Prom
   return reply.value
 }
 
-/** Undefined where nobody answers. It takes one question. */
+/** Undefined if nothing answers. One request per connection. */
 export async function reachHolder(path: string): Promise<Host | undefined> {
   const socket = await connected(controlAddress(path))
   if (!socket) return undefined

@@ -1,4 +1,4 @@
-/** The process that holds a database does for the host's owner what no other process may. */
+/** Answers commands on the host in the process that holds the database. */
 import { once } from 'node:events'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -6,15 +6,15 @@ import type { HostStore } from '../../port/host.ts'
 import { controlAddress, isFile, type Question, type Reply } from './address.ts'
 
 export interface Control {
-  /** What keeps commands on the host from being heard; empty as a rule. */
+  /** Warnings if commands cannot be received; usually empty. */
   readonly warnings: readonly string[]
-  /** After what was asked is answered. */
+  /** Resolves when running commands have been answered. */
   close(): Promise<void>
 }
 
 type Verbs = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 
-/** For the whole question to arrive. */
+/** For the complete request to arrive. */
 const PATIENCE_MS = 2_000
 
 const LONGEST = 4_096
@@ -35,7 +35,7 @@ async function replyTo(question: string, verbs: Verbs): Promise<Reply> {
 function attend(socket: Socket, verbs: Verbs): void {
   let question = ''
   socket.setTimeout(PATIENCE_MS, () => socket.destroy())
-  // Whoever asked is gone; what was begun is done.
+  // The command has disconnected; what was started is finished.
   socket.on('error', () => {})
   function listen(piece: string): void {
     question += piece
@@ -53,7 +53,9 @@ async function closed(server: Server): Promise<void> {
   await once(server, 'close')
 }
 
-/** Of the process that holds the lock: what lies there is left from one that was killed. */
+/**
+ * Only called by the process that holds the lock, so an existing socket is left from a killed one.
+ */
 async function begin(server: Server, address: string): Promise<void> {
   if (isFile(address)) rmSync(address, { force: true })
   server.listen(address)
@@ -64,7 +66,9 @@ async function begin(server: Server, address: string): Promise<void> {
 const unheard = ({ message }: Error): string =>
   `Commands such as operator-key cannot reach the service while it runs, and must wait until it is stopped: ${message}. The path of a socket may have some hundred bytes.`
 
-/** Without it the service is whole but for commands while it runs: a warning, and no refusal. */
+/**
+ * Without the socket the service works, except for commands while it runs: a warning, not an error.
+ */
 export async function listenToHost(path: string, verbs: HostStore): Promise<Control> {
   const server = createServer((socket) => attend(socket, { ...verbs }))
   try {

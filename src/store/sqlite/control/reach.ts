@@ -1,4 +1,4 @@
-/** The data as the host's owner reaches it, whether the service runs or not. */
+/** The data as commands on the host reach it, whether the service runs or not. */
 import { realpathSync, type Stats, statSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { StoreRefused } from '../../port/errors.ts'
@@ -10,7 +10,7 @@ import { DatabaseHeld } from '../engine/lock.ts'
 import { openSqlite } from '../store.ts'
 import { reachHolder } from './holder.ts'
 
-/** A service that starts or stops holds the lock for a moment, and does not listen. */
+/** A service that is starting or stopping holds the lock briefly without listening. */
 const TRIES = 50
 const PAUSE_MS = 100
 
@@ -19,7 +19,7 @@ const ofAnother = (path: string, who: string): StoreRefused =>
     `${path} belongs to another user${who}. Run this as that user, or as root while the service runs.`,
   )
 
-/** Throws StoreRefused where none can be seen. */
+/** Throws StoreRefused if it cannot be read. */
 export function existingFile(path: string): { readonly file: string; readonly stats: Stats } {
   try {
     const file = realpathSync(path)
@@ -38,7 +38,10 @@ const unanswered = ({ path, holder }: DatabaseHeld): StoreRefused =>
     `${path} is in use by ${holder}, which does not answer. If that is the service, stop it, run this again, and start it.`,
   )
 
-/** Throws StoreRefused: none there, of another user, or held by a process that does not answer. */
+/**
+ * Throws StoreRefused: no database, owned by another user, or held by a process that does not
+ * answer.
+ */
 export async function reachSqlite(
   databaseUrl: string,
   now: number,
@@ -48,7 +51,7 @@ export async function reachSqlite(
   for (let tries = 1; ; tries++) {
     const holder = await reachHolder(file)
     if (holder) return holder
-    // What root made here, the service could not use.
+    // Files created by root could not be used by the service.
     if (process.getuid && !isOurs(stats)) throw ofAnother(file, ` (uid ${stats.uid})`)
     try {
       return await openSqlite(databaseUrl, now, options)

@@ -1,36 +1,36 @@
-/** What is done with the files between commits. */
+/** Maintenance of the database files between commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { BUSY_TIMEOUT_MS, openReader, prepare } from './connection.ts'
 import { openScour, type Scour } from './scour/scour.ts'
 
-/** 8 MB: rare enough to cost little, small enough that the writes behind it wait a few ms. */
+/** 8 MB: rare enough to cost little, small enough that waiting writes are delayed by a few ms. */
 const LOG_PAGES = 2_000
 
-/** A look keeps a lone write waiting for some 20 µs. The largest rows, of 64 KB, make 16 MB unseen. */
+/**
+ * A check delays a single write by about 20 µs. With the largest rows of 64 KB, 16 MB pass
+ * unchecked.
+ */
 const ROWS_UNSEEN = 256
 
-/** `done`; or asked for again: at once where there is `more`, later where somebody is in the way. */
+/** `done`; or call again: at once if there is `more`, later if a reader is in the way. */
 export type Cleaning = 'done' | 'more' | 'busy'
 
 export interface Upkeep {
-  /**
-   * Moves the log into the database file once it is long. `rows`: how many were changed since; where
-   * that is none, somebody waits for it to be moved.
-   */
+  /** Checkpoints the log once it is long. `rows`: rows changed since; 0 if a reader asks for it. */
   readonly bound: (rows: number) => void
   /**
-   * Moves all of it, leaves an empty file, and nothing in the database's of what was deleted: a
-   * slice at a time where the file is not known. Waits for nobody.
+   * Checkpoints everything, truncates the log and overwrites deleted content in the database: one
+   * slice at a time if the file was not cleaned before. Does not wait.
    */
   readonly clean: () => Cleaning
-  /** Before the connection closes, which moves what is in the log. */
+  /** Before the connection is closed, which checkpoints the log. */
   readonly close: () => void
 }
 
 interface Moved {
-  /** Pages in it. */
+  /** Pages in the log. */
   readonly log: number
-  /** Pages of these that are in the database. */
+  /** Those of them that are in the database. */
   readonly checkpointed: number
 }
 
@@ -38,10 +38,10 @@ const UNKNOWN: Moved = { log: 0, checkpointed: -1 }
 
 const isWhole = ({ log, checkpointed }: Moved): boolean => log === checkpointed
 
-/** Moves the log, and sees to it that nothing is left where it was moved to. */
+/** Checkpoints the log, and overwrites remains of deleted content in the pages it writes. */
 function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
   const move = prepare<Moved>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
-  // A connection cannot look while it keeps the others from committing.
+  // While a connection blocks other commits it cannot read.
   const look = prepare<Moved>(other, 'PRAGMA wal_checkpoint(NOOP)')
 
   function isMoved(): boolean {
@@ -53,7 +53,7 @@ function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
     }
   }
 
-  /** Where all is in the file, a checkpoint has nothing to write until somebody commits. */
+  /** If everything is in the file, a checkpoint has nothing to write until the next commit. */
   function scourAlone(throughAll: boolean): boolean {
     db.exec('BEGIN IMMEDIATE')
     try {
@@ -67,7 +67,7 @@ function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
   return (throughAll: boolean): boolean => isMoved() && scourAlone(throughAll)
 }
 
-/** What fails is still in the log; who comes next tries again. */
+/** Failed pages are still in the log; the next checkpoint tries again. */
 function waitingForNobody<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
   try {
     db.exec('PRAGMA busy_timeout = 0')
@@ -79,9 +79,9 @@ function waitingForNobody<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
   }
 }
 
-/** `file`: the database's, open for reading and writing. */
+/** `file`: the database's descriptor, open for reading and writing. */
 export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upkeep {
-  // SQLite's own checkpoints would run inside a commit, before the writes in it are answered.
+  // SQLite's automatic checkpoints would run inside a commit, delaying its writes.
   db.exec('PRAGMA wal_autocheckpoint = 0')
   const look = prepare<Moved>(db, 'PRAGMA wal_checkpoint(NOOP)')
   const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
@@ -101,11 +101,11 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
 
   function clean(): Cleaning {
     if (!settle(true)) return 'busy'
-    // It would use a free page again as it remembers it, with all that is behind its own content.
+    // SQLite would reuse a free page from its cache, including what is behind its content.
     db.exec('PRAGMA shrink_memory')
     if (!scour.isClean()) return 'more'
     if (truncate.get()?.busy !== 0) return 'busy'
-    // Somebody else's commit may have come in between.
+    // Another commit may have happened in between.
     return scour.isClean() ? 'done' : 'more'
   }
 

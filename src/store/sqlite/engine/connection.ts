@@ -1,4 +1,4 @@
-/** Connections to the embedded database, opened so that a commit survives power loss. */
+/** Connections to the SQLite database, configured so that commits survive power loss. */
 import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementResultingChanges } from 'node:sqlite'
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
@@ -13,7 +13,7 @@ const SECURE_DELETE_ON = 1
 export const pathOf = (databaseUrl: string): string =>
   resolve(databaseUrl.replace(/^sqlite:(\/\/)?/, ''))
 
-/** A prepared statement whose rows have one known shape. */
+/** A prepared statement with typed rows. */
 export interface Statement<Row> {
   get(...values: SQLInputValue[]): Row | undefined
   all(...values: SQLInputValue[]): Row[]
@@ -22,13 +22,13 @@ export interface Statement<Row> {
 }
 
 /**
- * Compiled once. SQLite looks at the value of a bare parameter of LIMIT to plan by it, and compiles
- * the statement anew whenever it is bound, which takes longer than most statements: so LIMIT +? it is.
+ * Prepared once. SQLite plans by the value of a bare LIMIT parameter and prepares the statement
+ * again on every bind, which takes longer than most statements: hence LIMIT +?.
  */
 export const prepare = <Row = never>(db: DatabaseSync, sql: string): Statement<Row> =>
   db.prepare(sql) as unknown as Statement<Row>
 
-/** Rows as tuples: they cost a third of what objects do, which counts on the hot path. */
+/** Rows as tuples cost a third of objects, which matters on the hot path. */
 export function prepareTuples<Row extends readonly unknown[]>(
   db: DatabaseSync,
   sql: string,
@@ -41,7 +41,10 @@ export function prepareTuples<Row extends readonly unknown[]>(
 const scalar = (db: DatabaseSync, sql: string): unknown =>
   Object.values(db.prepare(sql).get() ?? {})[0]
 
-/** The one writing connection. Throws StoreRefused when it can neither keep nor erase for good. */
+/**
+ * The only writing connection. Throws StoreRefused if it is not durable, or cannot overwrite
+ * deleted content.
+ */
 export function openWriter(path: string): DatabaseSync {
   refuseUnsafe()
   const db = new DatabaseSync(path, {
@@ -50,7 +53,7 @@ export function openWriter(path: string): DatabaseSync {
   })
   const mode = scalar(db, 'PRAGMA journal_mode = WAL')
   if (mode !== 'wal') throw new StoreRefused(`${path} cannot use write-ahead logging (${mode}).`)
-  // fullfsync reaches the platter where plain fsync does not (macOS); elsewhere it changes nothing.
+  // fullfsync reaches the platter where fsync does not (macOS); elsewhere it has no effect.
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
   if (scalar(db, 'PRAGMA synchronous') !== SYNCHRONOUS_FULL) {
     throw new StoreRefused(`${path} does not keep synchronous = FULL.`)
@@ -62,10 +65,10 @@ export function openWriter(path: string): DatabaseSync {
   return db
 }
 
-/** The most that SQLite maps, in bytes; what lies beyond is read as ever. */
+/** The most bytes that SQLite maps; the rest is read normally. */
 const MAPPED_BYTES = 2_147_418_112
 
-/** Lets a connection read the file where the system keeps it, without a call and a copy a page. */
+/** Lets a connection read from the page cache, without a system call and a copy per page. */
 export function mapped(db: DatabaseSync): DatabaseSync {
   db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
   return db
@@ -76,7 +79,7 @@ export const openReader = (path: string): DatabaseSync =>
 
 type Transact = <T>(work: () => T) => T
 
-/** For who makes many: what begins and ends them is compiled once. */
+/** Prepares BEGIN and COMMIT once, for connections with many transactions. */
 export function prepareTransact(db: DatabaseSync): Transact {
   const begin = prepare(db, 'BEGIN IMMEDIATE')
   const commit = prepare(db, 'COMMIT')
@@ -95,15 +98,17 @@ export function prepareTransact(db: DatabaseSync): Transact {
 
 export const transact = <T>(db: DatabaseSync, work: () => T): T => prepareTransact(db)(work)
 
-/** Primary result codes that say the storage, not the statement, is at fault. */
+/** Primary result codes of storage errors, as opposed to errors of the statement. */
 const STORAGE_FAULTS = new Set([5, 6, 8, 10, 11, 14, 26])
 
-/** SQLITE_IOERR_FSYNC: written, perhaps not kept. */
+/** SQLITE_IOERR_FSYNC: written, but possibly not durable. */
 const FSYNC_FAILED = 1034
 
 const DISK_FULL = 13
 
-/** `unknown`: a commit whose outcome a crash may yet decide; with the others nothing was changed. */
+/**
+ * `unknown`: whether the commit survives a crash is not known; with the others nothing was changed.
+ */
 export type StorageFault = 'unavailable' | 'full' | 'unknown'
 
 export function storageFault(error: unknown): StorageFault | undefined {
@@ -113,7 +118,7 @@ export function storageFault(error: unknown): StorageFault | undefined {
   return typeof code === 'number' && STORAGE_FAULTS.has(code & 0xff) ? 'unavailable' : undefined
 }
 
-/** What SQLite throws while reading, in the port's words. */
+/** Translates SQLite's read errors to the port's. */
 export const translate = (error: unknown): unknown =>
   storageFault(error)
     ? new StoreUnavailable('the database does not answer', { cause: error })

@@ -1,4 +1,4 @@
-/** The files of a database: one name, whatever it was asked for by, and the owner's alone. */
+/** The database's files: their real path and their permissions. */
 import {
   chmodSync,
   closeSync,
@@ -13,15 +13,15 @@ import {
 import { dirname } from 'node:path'
 import { StoreRefused } from '../../port/errors.ts'
 
-/** The database, its log and the log's index, and who holds it. */
+/** The database, its log, the log's index, and the lock files. */
 const BESIDE = ['', '-wal', '-shm', '.lock', '.lock-journal', '.owner']
 
 const OF_OTHERS = 0o077
 const OTHERS_WRITE = 0o022
-/** In such a directory nobody touches what others put there. */
+/** A directory in which other users cannot replace our files (sticky bit). */
 const STICKY = 0o1000
 
-/** SQLite keeps a log for each name, and a log that it does not find is lost. */
+/** SQLite derives the log's name from the path; under another path it would not find the log. */
 function refuseSecondName(path: string): void {
   const stats = statSync(path)
   if (stats.isFile() && stats.nlink > 1) {
@@ -31,17 +31,20 @@ function refuseSecondName(path: string): void {
   }
 }
 
-/** Where a system has owners at all. */
+/** Systems with file ownership. */
 export const isOurs = ({ uid }: Stats): boolean => uid === process.getuid?.()
 
-/** Those of the database's files that others may use. */
+/** Files of the database that other users can access. */
 const openFiles = (path: string): string[] =>
   BESIDE.map((end) => path + end).filter((file) => {
     const stats = lstatSync(file, { throwIfNoEntry: false })
     return process.getuid && stats?.isFile() && stats.mode & OF_OTHERS
   })
 
-/** Files of others, and file systems without modes, stay as they are: `exposures` tells of them. */
+/**
+ * Files of other owners, and file systems without permissions, are left alone and reported by
+ * `exposures`.
+ */
 function makePrivate(path: string): void {
   for (const file of openFiles(path)) {
     if (isOurs(lstatSync(file))) chmodSync(file, 0o600)
@@ -49,12 +52,12 @@ function makePrivate(path: string): void {
 }
 
 /**
- * The file that the path leads to, made where it is not there. Links are followed first: the lock
- * and the log lie beside the file itself. Throws StoreRefused when it has several names.
+ * The real path of the database, created if missing. Links are resolved, because lock and log are
+ * beside the file itself. Throws StoreRefused if it has several hard links.
  */
 export function databaseFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // Only where it is new: closing a file gives up every lock that this process has on it.
+  // Only for a new file: closing a descriptor releases all locks of this process on the file.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   refuseSecondName(path)
   const file = realpathSync(path)
@@ -62,7 +65,7 @@ export function databaseFile(path: string): string {
   return file
 }
 
-/** What others may do with the files of a database, in sentences; nothing, as a rule. */
+/** Sentences on what other users can do with the files; usually empty. */
 export function exposures(path: string): string[] {
   const directory = dirname(path)
   const { mode } = statSync(directory)

@@ -1,16 +1,16 @@
-/** Several writes, one commit: all of them durable together, none able to fail its neighbours. */
+/** Group commit: several writes share one transaction, and none can fail another. */
 import type { DatabaseSync } from 'node:sqlite'
 import { prepareTransact, prepareTuples, type StorageFault, storageFault } from './connection.ts'
 import type { Writes } from './writes.ts'
 
 export type Verb = keyof Writes['verbs']
 
-/** A verb and its arguments, as they cross to the writer's thread. */
+/** A verb and its arguments, as sent to the writer thread. */
 export type Job = readonly [verb: Verb, ...args: unknown[]]
 
 export type Outcome =
   | { readonly value: unknown }
-  /** Without `fault` the write itself is wrong; with it the storage failed. */
+  /** Without `fault` the write failed; with it, the storage. */
   | { readonly error: Error; readonly fault?: StorageFault | undefined }
 
 const failure = (error: unknown): Outcome => ({
@@ -19,15 +19,15 @@ const failure = (error: unknown): Outcome => ({
 })
 
 export interface Committed {
-  /** One for each job, in their order. */
+  /** One per job, in order. */
   readonly outcomes: readonly Outcome[]
-  /** Rows that are other than before; with none there was nothing to make durable. */
+  /** Rows that changed; if none did, there was nothing to commit. */
   readonly changed: number
 }
 
 type Run = (job: Job) => Outcome
 
-/** How many rows a transaction changed, apart from those that were changed back. */
+/** How many rows a transaction changed, not counting those that were rolled back. */
 function watchChanges(db: DatabaseSync) {
   const total = prepareTuples<[number]>(db, 'SELECT total_changes()')
   const now = (): number => total.get()?.[0] ?? 0
@@ -35,7 +35,7 @@ function watchChanges(db: DatabaseSync) {
   let undone = 0
   return {
     now,
-    /** They count no more: the rows that were changed since. */
+    /** Subtracts the rows changed since. */
     undo(since: number): void {
       undone += now() - since
     },
@@ -51,7 +51,7 @@ function watchChanges(db: DatabaseSync) {
 
 type Changes = ReturnType<typeof watchChanges>
 
-/** Undoes one write of a transaction that goes on. */
+/** Rolls back one write of a transaction. */
 const apart =
   (db: DatabaseSync, changes: Changes, run: Run): Run =>
   (job) => {
@@ -97,7 +97,7 @@ export function prepareGroupCommit(
     }
   }
 
-  /** Savepoints cost every write a little, so they are left for the group that needs them. */
+  /** Savepoints cost every write a little, so only a group that needs them uses them. */
   const commit = (jobs: readonly Job[]): Committed => {
     try {
       return together(jobs, run)

@@ -1,4 +1,4 @@
-/** Proof that a write commits. */
+/** A health check: a write that commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { prepare } from './connection.ts'
 

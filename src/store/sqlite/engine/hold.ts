@@ -1,4 +1,4 @@
-/** A database file made ready: held by this process alone, its schema up to date. */
+/** Opens a database file: locked by this process, and migrated. */
 import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
@@ -10,7 +10,7 @@ import { prepareUpkeep } from './checkpoint.ts'
 import { openWriter, transact } from './connection.ts'
 import { lockDatabase, type ProcessLock } from './lock.ts'
 
-/** What SQLite says of a file that it cannot use, for the person who named the file. */
+/** Translates SQLite's error on a file for the person who configured it. */
 function explaining<T>(path: string, open: () => T): T {
   try {
     return open()
@@ -24,15 +24,15 @@ function explaining<T>(path: string, open: () => T): T {
 }
 
 export interface Held {
-  /** The database's file, open for reading and writing until it is released. */
+  /** The database's descriptor, open for reading and writing until released. */
   readonly file: number
-  /** Nothing of what was deleted is left in it. */
+  /** No deleted content is left in it. */
   readonly isClean: boolean
-  /** Once all connections are closed. */
+  /** Call once all connections are closed. */
   readonly release: () => void
 }
 
-/** Brings the schema up to date, and what a process that ended left in the log into the file. */
+/** Migrates the schema, and checkpoints the log that an earlier process has left. */
 function prepareFile(db: DatabaseSync, path: string, file: number, progress: Progress): boolean {
   const upkeep = prepareUpkeep(db, path, file)
   try {
@@ -49,13 +49,13 @@ function prepareFile(db: DatabaseSync, path: string, file: number, progress: Pro
   }
 }
 
-/** Under the lock, before the writer's thread has its connection. */
+/** Under the lock, before the writer thread opens its connection. */
 function openLocked(path: string, now: number, progress: Progress): Held {
   const db = openWriter(path)
   let lock: ProcessLock | undefined
   let file: number | undefined
   const release = () => {
-    // To close the file gives up every lock that this process has on it.
+    // Closing the descriptor releases all locks of this process on the file.
     if (file !== undefined) closeSync(file)
     lock?.release()
   }

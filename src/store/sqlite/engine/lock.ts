@@ -1,6 +1,6 @@
 /**
- * One process per database file. The lock is SQLite's own, on a file beside the database, so the
- * system releases it however the process ends; a second file says who holds it.
+ * One process per database file. The lock is SQLite's own, on a file beside the database, so it is
+ * released however the process ends; a second file names its holder.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,7 @@ import { StoreRefused } from '../../port/errors.ts'
 
 export class DatabaseHeld extends StoreRefused {
   readonly path: string
-  /** Which process holds it, in words. */
+  /** The process that holds it, in words. */
   readonly holder: string
   constructor(path: string, holder: string, cause: unknown) {
     super(
@@ -38,7 +38,7 @@ function holder(path: string): string {
   }
 }
 
-/** Throws DatabaseHeld, naming the process that holds the database. */
+/** Throws DatabaseHeld with the name of the holder. */
 export function lockDatabase(path: string, now: number): ProcessLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 })
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads that last, and the log behind them. The log starts anew when all of it was moved into the
- * database and nobody reads from it; where one long read begins before another ends, that is never.
+ * Long reads and the log: the log can only restart when all of it is checkpointed and nobody reads
+ * from it, which never happens if long reads overlap.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
@@ -8,46 +8,46 @@ import { StoreUnavailable } from '../../port/errors.ts'
 import type { Cleaning } from './checkpoint.ts'
 import { prepare } from './connection.ts'
 
-/** 32 MB: between commits it is moved at a quarter of that, so that as a rule nobody waits. */
+/** 32 MB; between commits it is checkpointed at a quarter of that, so usually nobody waits. */
 const LONG_PAGES = 8_000
 
-/** It is moved whole unless a short read was in the way. */
+/** Checkpointed completely, unless a short read was in the way. */
 const TRIES = 5
 
-/** For whom an erasure waits, before what they read is cut off: nobody can hold it up for good. */
+/** How long an erasure waits for readers before it ends them. */
 const PATIENCE_MS = 5_000
 
-/** Short reads may be in the way, as the disk may. */
+/** Short reads or the disk may be in the way. */
 const TRIES_TO_CLEAN = 500
 const BETWEEN_TRIES_MS = 10
 
 interface Log {
-  /** Pages in it. */
+  /** Pages in the log. */
   readonly log: number
-  /** Pages of these that are in the database. */
+  /** Those of them that are in the database. */
   readonly checkpointed: number
 }
 
 /** The writer's side. */
 interface Mover {
-  /** Lets the writer move the log. */
+  /** Lets the writer checkpoint the log. */
   readonly rest: () => Promise<unknown>
   readonly clean: () => Promise<Cleaning>
 }
 
 export interface LongRead {
-  /** Aborted when it must end: what it reads was erased. */
+  /** Aborted when the read must end because its texts were erased. */
   readonly signal: AbortSignal
-  /** It is over. May be called again. */
+  /** Ends the read. May be called again. */
   readonly leave: () => void
 }
 
 export interface LongReads {
-  /** Waits for its turn. */
+  /** Waits until it may begin. */
   readonly enter: (agentId: string) => Promise<LongRead>
   /**
-   * Ends what reads of this agent, waits for the others, and resolves once nothing of what was
-   * deleted before is left in the files. Throws StoreUnavailable.
+   * Ends the reads of this agent, waits for the others, and resolves when no deleted content is
+   * left in the files. Throws StoreUnavailable.
    */
   readonly forget: (agentId: string) => Promise<void>
 }
@@ -58,7 +58,7 @@ interface Open {
   readonly over: PromiseWithResolvers<void>
 }
 
-/** Slice by slice, with other writes in between. Throws StoreUnavailable. */
+/** In slices, with other writes in between. Throws StoreUnavailable. */
 export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
   for (let tries = 0; tries < TRIES_TO_CLEAN; ) {
     const came = await clean()
@@ -70,7 +70,7 @@ export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
   throw new StoreUnavailable('what was erased may still be in the files: erase it again')
 }
 
-/** `reader` is asked between its transactions. */
+/** `reader` is checkpointed between its transactions. */
 export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
   const noop = prepare<Log>(reader, 'PRAGMA wal_checkpoint(NOOP)')
   const look = (): Log => noop.get() ?? { log: 0, checkpointed: 0 }
@@ -89,7 +89,7 @@ export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
     for (let tries = 0; tries < TRIES && !isMoved(); tries++) await mover.rest()
   }
 
-  /** Who comes meanwhile waits for the same pause, and a pause for the one before it. */
+  /** Later callers share the pause, or wait for the one before it. */
   function pausing(work: () => Promise<void>): Promise<void> {
     const done = (pause ?? Promise.resolve()).then(work)
     const settled = done
@@ -107,7 +107,7 @@ export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
 
   return {
     async enter(agentId) {
-      // A log that cannot be moved keeps nobody out.
+      // A log that cannot be checkpointed does not block reads.
       if (!pause && look().log >= LONG_PAGES) pausing(move).catch(() => {})
       while (pause) await pause
       const read = { agentId, end: new AbortController(), over: Promise.withResolvers<void>() }

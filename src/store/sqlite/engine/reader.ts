@@ -1,4 +1,4 @@
-/** The reads that one turn of the event loop asks for, from one snapshot and answered together. */
+/** Reads of one event loop turn share a snapshot and are answered together. */
 import type { DatabaseSync } from 'node:sqlite'
 import { prepare, translate } from './connection.ts'
 
@@ -8,7 +8,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** The snapshot is taken after the last of its reads was asked for, so none sees the past. */
+/** The snapshot is taken after the last read was requested, so none is out of date. */
 export function groupReads(db: DatabaseSync) {
   const begin = prepare(db, 'BEGIN')
   const end = prepare(db, 'COMMIT')
@@ -33,7 +33,7 @@ export function groupReads(db: DatabaseSync) {
       return
     }
     group.forEach(answer)
-    // A fault of the storage may have ended it already.
+    // A storage error may have ended it already.
     if (db.isTransaction) end.run()
   }
 
@@ -45,7 +45,7 @@ export function groupReads(db: DatabaseSync) {
         waiting.push({ read, resolve: resolve as (value: unknown) => void, reject })
       })
     },
-    /** Reads so far. */
+    /** The number of reads so far. */
     asked: () => asked,
   }
 }

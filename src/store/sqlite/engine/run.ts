@@ -1,11 +1,11 @@
-/** Runs verbs on a connection, each to its end at once, within a transaction of the caller's. */
+/** Runs verbs on a connection, each to its end without waiting, in the caller's transaction. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Asked, AtOnce, Question, Verb, Verbs } from '../../verbs/verb.ts'
 import { prepare, type Statement } from './connection.ts'
 import type { groupReads } from './reader.ts'
 import type { Writer } from './writer.ts'
 
-/** The writing connection is alone, so that it has nothing to lock. */
+/** There is only one writing connection, so row locks are not needed. */
 const LOCK = / FOR (?:UPDATE|SHARE)$/
 
 const inSqlite = (text: string): string => text.replaceAll('$', '?').replace(LOCK, '')
@@ -24,7 +24,7 @@ function prepareAnswer(db: DatabaseSync) {
   }
 }
 
-/** What this engine does in its own way, as a part of a verb. */
+/** A part of a verb that this engine implements itself. */
 // biome-ignore lint/correctness/useYield: it asks nothing
 export function* atOnce<Answer>(work: () => Answer): Verb<Answer> {
   return work()
@@ -50,7 +50,7 @@ export function prepareVerbs<V extends Verbs>(db: DatabaseSync, verbs: V): AtOnc
   ) as AtOnce<V>
 }
 
-/** With the other reads of a turn. */
+/** Together with the other reads of the turn. */
 export function readVerbs<V extends Verbs>(
   db: DatabaseSync,
   verbs: V,
@@ -65,7 +65,7 @@ export function readVerbs<V extends Verbs>(
   ) as Asked<V>
 }
 
-/** By the writer's thread, which knows them by the same names. */
+/** Sent to the writer thread, which has them under the same names. */
 export function submitVerbs<V extends Verbs>(verbs: V, submit: Writer['submit']): Asked<V> {
   const send = submit as unknown as (name: string, ...args: never) => Promise<unknown>
   return mapped(

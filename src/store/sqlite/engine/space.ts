@@ -1,20 +1,20 @@
-/** Room on the file system of the data: a part of it is for the home's writes alone. */
+/** Free space: a part of the file system is reserved for the home's writes. */
 import { statfs } from 'node:fs/promises'
 import { StorageFull } from '../../port/errors.ts'
 
-/** A system under load is asked four times a second, not once a request. */
+/** Checked four times a second, not on every request. */
 const REMEMBERED_MS = 250
 
-/** What anybody but the system's administrator may still fill. */
+/** What other users than root can still fill. */
 export async function freeBytesFor(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)
   return bavail * bsize
 }
 
 export interface Space {
-  /** False: less than the reserve is free. */
+  /** False if less than the reserve is free. */
   readonly hasRoom: () => Promise<boolean>
-  /** Throws StorageFull where there is no room. */
+  /** Throws StorageFull if there is no room. */
   readonly takeArrivals: () => Promise<void>
 }
 
@@ -24,12 +24,12 @@ export interface Disk {
   readonly stopwatch: () => number
 }
 
-/** `reserve` in bytes; 0: none is kept. */
+/** `reserve` in bytes; 0: none. */
 export function keepReserve(reserve: number, { freeBytes, stopwatch }: Disk): Space {
   let lookedAt = Number.NEGATIVE_INFINITY
   let room = Promise.resolve(true)
 
-  // A file system that does not tell how much is free may still take what is written.
+  // Without figures from the file system, writes are attempted.
   const look = (): Promise<boolean> =>
     freeBytes().then(
       (free) => free >= reserve,

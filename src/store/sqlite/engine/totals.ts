@@ -1,14 +1,14 @@
-/** How many agents and memories there are: counted once, then kept in step with what is committed. */
+/** The numbers of agents and memories: counted once, then updated with each commit. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Totals } from '../../port/store.ts'
 import { prepare, type StorageFault } from './connection.ts'
 
-/** A verb calls these last, so that one which throws has counted nothing. */
+/** Verbs call these last, so that one that throws has counted nothing. */
 export interface Tally {
   born(): void
-  /** An agent, and the memories that it had. */
+  /** An agent was erased, with this many memories. */
   erased(memories: number): void
-  /** Memories that there are more; fewer below 0. */
+  /** The change in the number of memories. */
   created(count: number): void
 }
 
@@ -18,7 +18,7 @@ export function prepareTotals(db: DatabaseSync) {
     'SELECT count(*) AS agents, coalesce(sum(memories), 0) AS memories FROM homes',
   )
   let known: Totals | undefined
-  /** By the transaction under way. */
+  /** In the current transaction. */
   let agents = 0
   let memories = 0
 
@@ -44,13 +44,13 @@ export function prepareTotals(db: DatabaseSync) {
       agents = 0
       memories = 0
     },
-    /** What became of a commit whose sync failed is not known before it is looked for. */
+    /** After a failed sync the outcome is not known until it is counted again. */
     undone(fault: StorageFault | undefined): void {
       if (fault === 'unknown') known = undefined
       agents = 0
       memories = 0
     },
-    /** Undefined: the storage does not answer now. Looks at every agent only where it must. */
+    /** Undefined if the storage does not answer. Counts all agents only if needed. */
     now(): Totals | undefined {
       try {
         known ??= count.get()

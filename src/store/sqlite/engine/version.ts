@@ -1,11 +1,11 @@
-/** The SQLite that Node.js brings, or that the system put in its place. */
+/** The version of SQLite, which is Node's own or the system's. */
 import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 
-/** Older versions can corrupt a database when the write-ahead log is reset. */
+/** Older versions can corrupt a database when the log restarts. */
 const OLDEST_SAFE_VERSION = [3, 51, 3] as const
 
-/** What is wrong with this version, in a sentence. */
+/** What is wrong with this version. */
 export function unsafe(version: string): string | undefined {
   const found = version.split('.').map(Number)
   const differing = OLDEST_SAFE_VERSION.findIndex((part, i) => part !== found[i])
@@ -18,7 +18,7 @@ export function unsafe(version: string): string | undefined {
 /** What to do about it. */
 export const SAFE = `Run a Node.js with SQLite ${OLDEST_SAFE_VERSION.join('.')} or newer: nodejs.org's own has it from 24.15 on, and of 25 from 25.9 on.`
 
-/** Of what is linked, which is not always what Node.js was built with. */
+/** The linked library, which can differ from the one Node was built with. */
 export function versionInUse(): string {
   const db = new DatabaseSync(':memory:')
   try {

@@ -1,4 +1,4 @@
-/** The thread that owns the one writing connection. Writes that wait go into one commit. */
+/** The thread with the only writing connection. Waiting writes share a commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { StoreOptions, Totals } from '../../port/store.ts'
 import { type Cleaning, prepareUpkeep } from './checkpoint.ts'
@@ -6,19 +6,19 @@ import { mapped, openWriter } from './connection.ts'
 import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
 
-/** What the thread is started with. */
+/** The thread's parameters. */
 export interface Workplace {
   readonly path: string
-  /** The database's file, open for reading and writing. */
+  /** The database's descriptor, open for reading and writing. */
   readonly file: number
   readonly options: StoreOptions
 }
 
-/** Null asks the thread to close its connection and end; no jobs, for the totals alone. */
+/** Null closes the connection and ends the thread; an empty list asks for the totals only. */
 export type Message = readonly Job[] | 'clean' | null
 
 export interface Answer extends Committed {
-  /** As of these outcomes; undefined where the storage does not tell. */
+  /** As of these outcomes; undefined if the storage does not answer. */
   readonly totals: Totals | undefined
   readonly cleaning?: Cleaning
 }
@@ -34,7 +34,7 @@ const upkeep = prepareUpkeep(db, path, file)
 
 const NOTHING: Committed = { outcomes: [], changed: 0 }
 
-/** What came in while the last commit was on its way to the disk. */
+/** Jobs that arrived while the last commit was being written. */
 const waiting = (first: Message): Message[] => {
   const messages = [first]
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {

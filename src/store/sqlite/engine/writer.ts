@@ -1,4 +1,4 @@
-/** Writes on their way to the writer's thread, and their answers back. */
+/** Sends writes to the writer thread, and returns their answers. */
 import {
   OutcomeUnknown,
   StorageFull,
@@ -13,10 +13,10 @@ import type { Job, Outcome, Verb } from './group-commit.ts'
 import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
-/** Writes that may wait for a commit; at 20 KB each they hold 40 MB. */
+/** The most waiting writes; at 20 KB each they hold 40 MB. */
 const MAX_WAITING = 2_048
 
-/** Of these, what is kept for the home: neither strangers nor who asks for health can fill them. */
+/** The part of them reserved for the home, which gateway posts and health checks cannot use. */
 const KEPT_FOR_HOME = 512
 
 const OTHERS: ReadonlySet<Verb> = new Set(['leaveEntry', 'checkWritable'])
@@ -32,16 +32,16 @@ interface Waiting {
 }
 
 export interface Writer {
-  /** Settles after the commit that holds the write; in order for each key. */
+  /** Settles after the commit of the write, in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
-  /** A slice, after what was submitted before. */
+  /** A slice of maintenance, after the writes submitted before. */
   readonly clean: () => Promise<Cleaning>
   readonly commits: () => number
-  /** As of the last write that was answered. Throws StoreUnavailable. */
+  /** As of the last answered write. Throws StoreUnavailable. */
   readonly totals: () => Promise<Totals>
-  /** Writes so far. */
+  /** The number of writes so far. */
   readonly submitted: () => number
-  /** Waits for the writes under way. */
+  /** Waits for pending writes. */
   readonly close: () => Promise<void>
 }
 
@@ -62,7 +62,7 @@ const portError = (outcome: Outcome): Outcome =>
     ? outcome
     : { ...outcome, error: portErrors[outcome.fault](outcome.error) }
 
-/** Writes that were submitted and are not answered, in their order. */
+/** Writes that were submitted and not answered yet, in order. */
 function openQueue() {
   let waiting: Waiting[] = []
   return {
@@ -78,7 +78,7 @@ function openQueue() {
         if (write) settle(write, portError(outcome))
       })
     },
-    /** What was on its way is lost from sight. */
+    /** The outcome of writes in progress is unknown. */
     lose(cause: unknown): void {
       const lost = waiting
       waiting = []
@@ -88,11 +88,11 @@ function openQueue() {
   }
 }
 
-/** What the thread said last; it is asked where that is not known. */
+/** The totals that the thread reported last; it is asked if they are not known. */
 function followTotals(ask: () => void) {
   let known: Totals | undefined
   let asked: PromiseWithResolvers<Totals> | undefined
-  // Counting takes a while where there are many agents: before the first write, not behind it.
+  // With many agents counting takes a while: before the first write, not during it.
   ask()
   return {
     said(totals: Totals | undefined): void {
@@ -138,7 +138,7 @@ export function startWriter(workplace: Workplace): Writer {
   })
   const stored = followTotals(() => thread.post([]))
 
-  /** Everything that one turn of the event loop asked for crosses in one message. */
+  /** All writes of one event loop turn are sent in one message. */
   function send(): void {
     if (unsent.length > 0) thread.post(unsent)
     unsent = []

@@ -1,4 +1,4 @@
-/** What the writer can be asked for. Each verb runs inside a transaction that its caller commits. */
+/** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { StoreOptions } from '../../port/store.ts'
@@ -69,15 +69,15 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     recordEvent: prepareRecord(refuse, happen),
     leaveEntry,
     checkWritable: prepareHeartbeat(db),
-    /** Changes nothing: between two of them the log is moved, as after every commit. */
+    /** Changes nothing: it gives the writer a turn for a checkpoint. */
     rest(): void {},
   }
   return {
     verbs,
-    /** Called once for all verbs of a transaction, before its commit. */
+    /** Called once per transaction, before its commit. */
     finish: fileArrived,
     committed: totals.committed,
-    /** Called after a rollback: what was remembered on the way may be untrue. */
+    /** Called after a rollback: caches may be wrong. */
     undone(fault: StorageFault | undefined): void {
       forget()
       forgetArrived()

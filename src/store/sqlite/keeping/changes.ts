@@ -1,4 +1,4 @@
-/** What the writer does to memories: each change is a new version, and what is now points to it. */
+/** Changes of memories in the writer: each creates a version, and the memory points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
 import { type Content, type Effect, isPinned } from '../../change.ts'
@@ -22,7 +22,7 @@ import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } f
 import { prepareSweep } from './sweep.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
-/** One home for the length of a call: what was read of it is read once, until it is changed. */
+/** A home during one call: its rows are read once until they change. */
 interface Desk {
   readonly agentId: string
   readonly author: string
@@ -53,7 +53,7 @@ function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
 type Prune = ReturnType<typeof preparePrune>
 type Sweep = ReturnType<typeof prepareSweep>
 
-/** What lies under a key from here on, and the versions behind it that give way. */
+/** Saves the new state of a key, and prunes versions behind it. */
 function prepareSettle(db: DatabaseSync, prune: Prune, sweep: Sweep) {
   const saveStand = prepareSaveStand(db)
   return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
@@ -72,7 +72,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   const save = prepareSettle(db, prune, sweep)
   const replacing = prepareReplacing(db)
 
-  /** Answers where the row lies. */
+  /** Returns the row's number. */
   function log(desk: Desk, before: Stand | undefined, entry: Omit<Entry, 'author'>): number {
     const home = replacing(desk.home, before)
     const appended = append(desk.agentId, home, { ...entry, author: desk.author })
@@ -112,7 +112,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
 
   return {
     storedFor,
-    /** The effects of the plan, and what is counted then. */
+    /** Applies the effects of the plan and returns the new counters. */
     carryOut(desk: Desk, { effects, ledger }: Plan<Home>): Home {
       const was = bytesOf(desk.home)
       desk.home = ledger
@@ -125,7 +125,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   }
 }
 
-/** A saved memory without what its writer already has. */
+/** A saved memory without the text and metadata that its writer sent. */
 export type Receipt = Pick<Memory, 'id' | 'version' | 'createdAt' | 'updatedAt'>
 
 export type WriteResult =

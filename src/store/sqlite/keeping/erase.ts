@@ -1,4 +1,4 @@
-/** What is erased: its rows. What the store does then, no byte of them outlives. */
+/** Deletes the rows of an erasure. The store then overwrites them in all files. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import { type Erased, numbersOf, planErasure } from '../../erasure.ts'
@@ -15,7 +15,7 @@ import { type KeptVersionRow, prepareChain } from './versions.ts'
 
 type Gone = Erased<KeptVersionRow>
 
-/** Removes versions of a memory, and lets those that stay name each other. */
+/** Removes versions of a memory and links the remaining ones. */
 function prepareRemoval(db: DatabaseSync) {
   const drop = prepareDrop(db)
   const link = prepare(db, 'UPDATE log SET previous = ? WHERE n = ?')
@@ -42,7 +42,7 @@ export function prepareCountErasures(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-/** `events`: how many are kept. */
+/** `events`: how many are retained. */
 export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, events: number) {
   const standAt = prepareStand(db)
   const saveStand = prepareSaveStand(db)

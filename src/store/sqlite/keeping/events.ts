@@ -1,4 +1,4 @@
-/** The log of a home as it is read, and what it says of more than memories. */
+/** Reads of a home's log, and events that change no memory. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import type { Author, Identity } from '../../port/home.ts'
@@ -11,7 +11,7 @@ import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
 import { prepareAppend, TAIL } from './log.ts'
 
-/** Logs what changed no memory, in the transaction that changed what it did. */
+/** Logs an event that changed no memory, in the transaction of its cause. */
 export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const append = prepareAppend(db, mostEvents)
@@ -39,10 +39,10 @@ export const prepareRecord =
 const COLUMNS =
   'l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.at AS created_at'
 
-/** Ids ?2 < id <= ?3, and at most ?4 of them. */
+/** Ids ?2 < id <= ?3, at most ?4 of them. */
 const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event IS NOT NULL`
 
-/** Names a key from ?5 on and before ?6. */
+/** Events of a key from ?5 up to ?6. */
 const NAMED = `((l.key >= ?5 AND l.key < ?6) OR (l.renamed_from >= ?5 AND l.renamed_from < ?6))`
 
 const filedIn = (condition: string): string => `
@@ -85,7 +85,7 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-/** Homes in which something happened that was not seen yet. */
+/** Homes with new events. */
 export function prepareNews(db: DatabaseSync) {
   const changed = prepareTuples<[agentId: string]>(
     db,

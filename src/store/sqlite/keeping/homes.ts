@@ -1,4 +1,4 @@
-/** What is counted of each home. */
+/** The counters of each home. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ledger } from '../../plan.ts'
 import { dayOf } from '../../port/activity.ts'
@@ -6,16 +6,16 @@ import { prepare, prepareTuples } from '../engine/connection.ts'
 
 export interface Home extends Ledger {
   readonly lastEvent: number
-  /** The oldest that is kept. */
+  /** The oldest retained event. */
   readonly firstEvent: number
-  /** The newest row of its log that is not in the index yet; null when all are. */
+  /** The newest row that is not in the index yet; null if all are. */
   readonly tail: number | null
-  /** No version that may give way lies before this event. */
+  /** No version before this event can be pruned. */
   readonly oldest: number
-  /** The day of its last write, and how many were made on it. */
+  /** The day of the last write, and the number of writes on it. */
   readonly day: number
   readonly writes: number
-  /** Imports that it took: what they brought lies below zero in its log. */
+  /** The number of imports; their versions have negative numbers. */
   readonly imports: number
 }
 
@@ -71,7 +71,7 @@ export function prepareHomes(db: DatabaseSync) {
   }
 }
 
-/** Counts writes by the day: those of the last one in the home, those before it each in a row. */
+/** Counts writes per day: the current day in the home, past days in rows. */
 export function prepareCountWrites(db: DatabaseSync) {
   const file = prepare(
     db,
@@ -86,21 +86,21 @@ export function prepareCountWrites(db: DatabaseSync) {
   }
 }
 
-/** What lies under a key, before it changes. */
+/** A key's state before a change. */
 interface Before {
   /** The event that changed it last. */
   readonly change: number
-  /** Where its newest version lies. */
+  /** The row of its newest version. */
   readonly n: number | null
 }
 
-/** A version may give way from the moment on at which another one replaces it. */
+/** A version can be pruned once another has replaced it. */
 export function prepareReplacing(db: DatabaseSync) {
   const idAt = prepareTuples<[id: number]>(db, 'SELECT id FROM log WHERE n = ?')
   return (home: Home, before: Before | undefined): Home => {
     if (!before) return home
     const { change, n } = before
-    // What an import brought lies elsewhere than the event that tells of it.
+    // The versions of an import are elsewhere than its events.
     const at = home.imports > 0 && n !== null ? (idAt.get(n)?.[0] ?? change) : change
     return at < home.oldest ? { ...home, oldest: at } : home
   }

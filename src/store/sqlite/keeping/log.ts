@@ -1,18 +1,18 @@
-/** What happens in the homes, one row each at the end of one table, with the versions it makes. */
+/** The log: one row per event of any home, appended to one table, with the versions they create. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { Memory, Operation } from '../../port/keeping/memories.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 
-/** A version, beside what the row says of what happened. */
+/** The version's columns, besides the event's. */
 export interface Made {
   readonly operation: Operation
-  /** Where the version before it lies. */
+  /** The row of the previous version. */
   readonly previous: number | null
   readonly id: string
   readonly createdAt: number
-  /** Null of a delete. */
+  /** Null of a deletion. */
   readonly content: Pick<Memory, 'text' | 'metadata'> | null
 }
 
@@ -27,19 +27,19 @@ export interface Entry {
   readonly made?: Made | undefined
 }
 
-/** Beyond the versions of any import. */
+/** Below the versions of any import. */
 const BLOCK = 1_000_000_000
 
 /**
- * Below which id the next import into a home writes its versions, before there is anything to be
- * seen of them; all that came with those before it lies from here on.
+ * Numbers below this are for the next import's staged versions; versions of earlier imports are
+ * above.
  */
 export const beneath = ({ imports }: Pick<Home, 'imports'>): number => -imports * BLOCK
 
-/** Of what happened in a home so many are filed, and given up, together. */
+/** Events are added to the index, and pruned, in batches of this size. */
 const TOGETHER = 64
 
-/** The rows of a home that are not in the index, from its tail ?1 on: newest first. */
+/** The rows of a home that are not in the index, from its tail ?1, newest first. */
 export const TAIL = `
   tail (n, id, before) AS (
     SELECT n, id, before FROM log WHERE n = ?1
@@ -47,7 +47,7 @@ export const TAIL = `
     SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
   )`
 
-/** Puts the tail of a home, which must be saved then, into the index. */
+/** Adds the tail of a home to the index; the home must be saved afterwards. */
 export function prepareFile(db: DatabaseSync) {
   const file = prepare(
     db,
@@ -60,7 +60,7 @@ export function prepareFile(db: DatabaseSync) {
   }
 }
 
-/** Gives up events over the count; a version that one of them made stays. */
+/** Prunes events over the limit; rows that are versions stay. */
 function prepareGiveUp(db: DatabaseSync) {
   const forget = prepare(
     db,
@@ -82,7 +82,7 @@ function prepareGiveUp(db: DatabaseSync) {
   }
 }
 
-/** `most`: events that are kept; 0: all. Answers the home once there is this row in its log. */
+/** `most`: events to retain; 0: all. Returns the home with this row in its log. */
 function prepareAdvance(db: DatabaseSync, most: number) {
   const file = prepareFile(db)
   const giveUp = prepareGiveUp(db)
@@ -94,7 +94,7 @@ function prepareAdvance(db: DatabaseSync, most: number) {
   }
 }
 
-/** Answers where the row lies, and the home then. */
+/** Returns the row's number and the new state of the home. */
 export function prepareAppend(db: DatabaseSync, most: number) {
   const insert = prepare(
     db,
@@ -118,15 +118,15 @@ export function prepareAppend(db: DatabaseSync, most: number) {
   }
 }
 
-/** A row of the log that holds a version. */
+/** A log row that holds a version. */
 export interface Kept {
   readonly n: number
   readonly event_id: number
-  /** Null of a version that came with others in one event. */
+  /** Null of a version that shares an event with others. */
   readonly event: EventType | null
 }
 
-/** Gives up a version: its event stays as long as events do. */
+/** Removes a version; a retained event stays. */
 export function prepareDrop(db: DatabaseSync) {
   const hollow = prepare(
     db,
@@ -141,7 +141,7 @@ export function prepareDrop(db: DatabaseSync) {
     { n, event, event_id: id }: Kept,
   ): void => {
     const needed = event !== null && id >= firstEvent
-    // The tail is held together by all of its rows.
+    // The unindexed rows form a linked list, so none of them may be removed.
     if (!needed && unfile.run(agentId, id, n).changes > 0) remove.run(n)
     else hollow.run(n)
   }

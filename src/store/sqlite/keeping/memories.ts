@@ -1,4 +1,4 @@
-/** Memories as they are read: what is now, by key or in lists, and what was. */
+/** Reads of memories: current, in lists, and earlier versions. */
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
 import type { Identity } from '../../port/home.ts'
@@ -48,7 +48,7 @@ const columns = (whole: boolean): string => `
   m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
   ${whole ? 'v.text' : 'NULL AS text'}`
 
-/** From a place in the order, away from it or back towards its beginning. */
+/** The direction of a page from its cursor. */
 type Way = 'on' | 'back'
 
 const byKey = (whole: boolean, way: Way): string => `
@@ -57,7 +57,7 @@ const byKey = (whole: boolean, way: Way): string => `
     AND m.deleted = 0 AND m.pinned >= ?
   ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT +?`
 
-/** What is sorted is small: of those that are listed alone the rest is read. */
+/** Sorts small rows; the rest is read for listed rows only. */
 function byChange(whole: boolean, way: Way): string {
   const order = way === 'on' ? 'DESC' : 'ASC'
   return `
@@ -104,7 +104,7 @@ export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-/** `most` versions of a memory are kept. */
+/** `most`: versions retained of a memory. */
 export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
   const stand = prepareStand(db)
   const chain = prepareChain(db)

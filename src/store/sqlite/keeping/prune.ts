@@ -1,6 +1,6 @@
 /**
- * What gives way: of a memory the versions over its count, of a home the oldest ones over its bytes,
- * and the oldest deletes over the count of its events.
+ * Pruning: versions of a memory over their limit, the oldest versions of a home over its bytes, and
+ * the oldest tombstones over theirs.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { HomeBounds } from '../../port/store.ts'
@@ -10,8 +10,8 @@ import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
 
 /**
- * What is given up beyond a change's own share of a home that is far over its bounds, as an import
- * may leave it: in bytes, and in versions of what is forgotten. The rest waits for the next.
+ * How much is pruned beyond the size of a change if a home is far over its limits, as after an
+ * import: in bytes, and in versions of forgotten memories. The rest is left to later changes.
  */
 const SHARE_BYTES = 262_144
 const SHARE_VERSIONS = 1_024
@@ -25,23 +25,23 @@ interface ForgottenRow {
 }
 
 interface Behind {
-  /** Where the newest lies; null where none is kept. */
+  /** The row of the newest; null if none is retained. */
   readonly n: number | null
   readonly count: number
 }
 
 interface Left {
-  /** How many are behind it. */
+  /** The number of versions behind it. */
   readonly count: number
   /** Bytes. */
   readonly freed: number
-  /** Where the oldest lay that gave way. */
+  /** The oldest row that was removed. */
   readonly oldest?: number | undefined
 }
 
 type WalkTuple = [n: number, eventId: number, event: AgedRow['event'], size: number]
 
-/** So many versions of a memory from the newest on, or all of them (0): one statement, for there are many. */
+/** A memory's versions starting from the newest, at most this many or all (0). */
 export function prepareWalk(db: DatabaseSync) {
   const walk = prepareTuples<WalkTuple>(
     db,
@@ -60,7 +60,7 @@ export function prepareWalk(db: DatabaseSync) {
   }
 }
 
-/** Gives up the versions, and answers the bytes that were freed. */
+/** Removes the versions and returns the freed bytes. */
 export function prepareFree(db: DatabaseSync) {
   const drop = prepareDrop(db)
   return (agentId: string, home: Pick<Home, 'firstEvent'>, rows: readonly AgedRow[]): number => {
@@ -69,7 +69,7 @@ export function prepareFree(db: DatabaseSync) {
   }
 }
 
-/** Deletes over the bound are forgotten, with what is kept of their memories. */
+/** Removes tombstones over the limit, with the retained versions of their memories. */
 function prepareForget(db: DatabaseSync, most: number) {
   const walk = prepareWalk(db)
   const free = prepareFree(db)
@@ -113,7 +113,10 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
      ORDER BY i.id, i.n LIMIT +?`,
   )
 
-  /** The oldest that may give way. Those that are not in the index are younger than all in it. */
+  /**
+   * The oldest version that can be pruned. Rows that are not in the index are newer than all
+   * indexed ones.
+   */
   function oldest(agentId: string, home: Home): { rows: readonly AgedRow[]; home: Home } {
     const rows = aged.all(agentId, home.oldest, AHEAD)
     if (rows.length > 0) return { rows, home }
@@ -121,14 +124,14 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
   }
 
-  /** What an import brought lies below what was there before it: that is older still, and goes too. */
+  /** Versions from imports have lower numbers: they are older and are pruned first. */
   function freeFrom(agentId: string, home: Home, row: AgedRow): Home {
     const freed = free(agentId, home, walk(row.n, 0))
     return { ...home, history: home.history - freed, oldest: row.event_id }
   }
 
   return {
-    /** So many versions from the newest on. */
+    /** Versions starting from the newest. */
     chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
       free(agentId, home, walk(newest, most)),
     memory(agentId: string, home: Home, { n, count }: Behind): Left {
@@ -138,7 +141,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
       const freed = free(agentId, home, over)
       return { count: Math.min(rows.length, versions), freed, oldest: over.at(-1)?.n }
     },
-    /** Of what is over the bounds all that came since it held `was` bytes, and a share of the rest. */
+    /** Prunes what was added since the home held `was` bytes, and a share of the rest. */
     home(agentId: string, before: Home, was: number): Home {
       const goal = Math.max(bytes, was - SHARE_BYTES)
       const ahead = goal > bytes ? goal : roomOf(bytes)
@@ -147,7 +150,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
       for (let given = 0; bytesOf(home) > (given < AHEAD ? ahead : goal); ) {
         const { rows, home: filed } = oldest(agentId, home)
         home = filed
-        // A current text never gives way.
+        // Current texts are never pruned.
         if (rows.length === 0) return { ...home, oldest: home.lastEvent + 1 }
         for (const row of rows) {
           if (bytesOf(home) <= (given++ < AHEAD ? ahead : goal)) break

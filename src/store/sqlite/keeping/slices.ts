@@ -1,4 +1,4 @@
-/** Memories as a search reads them to index them. */
+/** Reads memories for the search index. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Identity } from '../../port/home.ts'
 import { endOf } from '../../rows.ts'
@@ -9,7 +9,7 @@ import type { Refuse } from '../identities.ts'
 
 type TextTuple = [key: string, updatedAt: number, metadata: string, text: Uint8Array<ArrayBuffer>]
 
-/** Five times as quick as the driver, where a text is not all ASCII. */
+/** Five times as fast as the driver's decoding of texts that are not ASCII. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export function prepareSlices(db: DatabaseSync, refuse: Refuse) {

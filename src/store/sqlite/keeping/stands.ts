@@ -1,22 +1,22 @@
-/** What lies under each key: a memory, or what is left of one, and where its versions begin. */
+/** The current state of each key: a live memory or a tombstone, and its newest version. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../../change.ts'
 import type { Deleted } from '../../port/keeping/memories.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
-/** What lies under a key, and where its newest version lies. */
+/** The current state of a key, and the row of its newest version. */
 export interface Stand extends Head {
   readonly n: number | null
   readonly pinned: boolean
   /** The event that changed it last. */
   readonly change: number
-  /** Versions behind it that are there. */
+  /** Retained versions before it. */
   readonly count: number
-  /** Versions before it that were made one after the other under this key, none of them erased. */
+  /** Consecutive versions before it under this key, none of them erased. */
   readonly run: number
 }
 
-/** As it is saved: what is behind it says whether anything is kept. */
+/** Without `kept`, which follows from the number of versions. */
 export type Saved = Omit<Stand, 'kept'>
 
 export const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({

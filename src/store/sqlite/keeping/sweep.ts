@@ -1,14 +1,15 @@
 /**
- * Gives up what is over the count in the order of the log, so that the rows of a page go together.
+ * Prunes versions in log order, so that rows of a page are removed together.
  *
- * Neighbours in the log are of different memories. Where each gives up its own, every page is written
- * once for each of its rows, which is more than half of what an update costs. So one hand goes through
- * the log, from where the first memory gave up its own: two rows further for each version that a memory
- * gets which is well over the count. That keeps it where half of all changes meet such a memory: there
- * nearly all that it passes is over. What it passes by, of memories that change more seldom than most,
- * goes with what it meets of them later, or when the memory gives up by itself (see `preparePrune`).
+ * Neighbouring log rows belong to different memories. If each memory pruned its own versions, a
+ * page would be written once for each of its rows, which is more than half the cost of an update.
+ * Instead a cursor moves through the log, starting where the first memory exceeded its limit: two
+ * rows for each new version of a memory that is well over the limit. That keeps it where half of
+ * all changes meet such a memory, so nearly all rows it passes can be removed. Rows that it skips,
+ * of memories that change less often, go with later ones or when the memory prunes itself (see
+ * `preparePrune`).
  *
- * Nobody sees any of this, so where the hand is need not outlive the process.
+ * The cursor need not outlive the process.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { surplusOf } from '../../surplus.ts'
@@ -16,10 +17,10 @@ import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
 import { prepareFree, prepareWalk } from './prune.ts'
 
-/** Rows of the log that are looked at together. */
+/** Rows read together. */
 const AT_ONCE = 64
 
-/** Rows that are looked at for each version that a memory well over the count gets. */
+/** Rows to advance for each version of a memory well over the limit. */
 const PACE = 2
 
 type OverTuple = [
@@ -30,11 +31,11 @@ type OverTuple = [
   agentId: string,
   key: string,
   firstEvent: number,
-  /** Null where the version before it is gone, as most are: it lies further back. */
+  /** Null if the previous version was removed, as most are. */
   previous: number | null,
 ]
 
-/** The versions over the count from the row ?1 on, as far as their numbers tell, up to the row ?2. */
+/** Versions over the limit between the rows ?1 and ?2, as far as their numbers tell. */
 const OVER = `
   SELECT l.n, l.id, l.event, l.size, l.agent_id, l.key, h.first_event, p.n
   FROM log l
@@ -44,7 +45,7 @@ const OVER = `
   WHERE l.n BETWEEN ?1 AND ?2 AND l.operation IS NOT NULL AND l.event IS NOT NULL
     AND m.version - l.version BETWEEN ?3 AND m.run`
 
-/** Gives up a version and those before it that were passed by. */
+/** Removes a version and the skipped ones before it. */
 function prepareGiveUp(db: DatabaseSync) {
   const walk = prepareWalk(db)
   const free = prepareFree(db)
@@ -66,8 +67,8 @@ function prepareGiveUp(db: DatabaseSync) {
 }
 
 /**
- * `versions`: how many are kept of a memory; 0: all. `hand`: the row of the log to begin with; where
- * it is not given, the first that is known to be worth it.
+ * `versions`: how many are retained of a memory; 0: all. `hand`: the row to start with; by default
+ * the first worth pruning.
  */
 export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) {
   const last = prepareTuples<[n: number]>(
@@ -76,13 +77,13 @@ export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) 
   )
   const over = prepareTuples<OverTuple>(db, OVER)
   const giveUp = prepareGiveUp(db)
-  /** Nearer to the count more is passed by; further from it more memories give up by themselves. */
+  /** A lower value skips more rows; a higher one lets more memories prune themselves. */
   const well = versions + surplusOf(versions) / 3
-  // Of a bound that is none nothing is over.
+  // Without a limit nothing is over it.
   let next = versions > 0 ? hand : undefined
   let owed = 0
 
-  /** Whether there is more of the log behind those rows. */
+  /** Whether the log continues behind those rows. */
   function look(): boolean {
     if (next === undefined) return false
     const to = last.get(next)?.[0]
@@ -93,12 +94,12 @@ export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) 
 
   return {
     look,
-    /** A memory has so many versions now, and may have given up some by itself, from a row on. */
+    /** A memory has this many versions now, and may have pruned some itself. */
     made(count: number, gaveUp: number | undefined): void {
       next ??= gaveUp
       if (count > well) owed += PACE
     },
-    /** What is owed is done before more is written, which then takes the pages that become free. */
+    /** Catches up before more is written, so that freed pages are reused. */
     goOn(): void {
       for (; owed >= AT_ONCE; owed -= AT_ONCE) look()
     },

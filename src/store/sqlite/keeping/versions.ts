@@ -1,17 +1,14 @@
-/**
- * Versions as they lie in the log. Each names the one before it of the same memory; of a memory some
- * newest are kept, of a home as much as its bytes allow.
- */
+/** Versions in the log. Each points to the previous version of its memory. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
 
-/** A version, and the row of the log that holds it. */
+/** A version and its log row. */
 export type KeptVersionRow = VersionRow & Kept
 
-/** The versions of a memory, newest first, as far as they are kept. */
+/** The retained versions of a memory, newest first. */
 export function prepareChain(db: DatabaseSync) {
   const version = prepare<KeptVersionRow>(
     db,
@@ -37,15 +34,15 @@ export function prepareContent(db: DatabaseSync) {
     db,
     'SELECT text, metadata FROM log WHERE n = ? AND text IS NOT NULL',
   )
-  /** Undefined of a delete. */
+  /** Undefined of a deletion. */
   return (n: number | null): Content | undefined => content.get(n)
 }
 
-/** `most` versions of a memory are kept. */
+/** `most`: versions retained of a memory. */
 export function preparePast(db: DatabaseSync, most: number) {
   const chain = prepareChain(db)
   const content = prepareContent(db)
-  /** Null of a delete; undefined where it is not kept. */
+  /** Null of a deletion; undefined if not retained. */
   return (newest: number | null, version: number): Past | null | undefined => {
     for (const row of chain(newest, most)) {
       if (row.version < version) return undefined

@@ -1,10 +1,10 @@
-/** Writes one moment of a database into a file, on a thread: it takes long, and must be stoppable. */
+/** Copies a consistent state of a database to a file, in a thread that can be stopped. */
 import { truncateSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { prepare } from '../engine/connection.ts'
 import { readFileOf } from './still.ts'
 
-/** What the thread is started with. */
+/** The thread's parameters. */
 export interface Copying {
   readonly path: string
   /** An empty file. */
@@ -14,7 +14,7 @@ export interface Copying {
 const { path, target } = workerData as Copying
 
 readFileOf(path, (db) => {
-  // Begun twice where the database was written in between.
+  // Started again if the database was written in between.
   truncateSync(target)
   prepare(db, 'VACUUM INTO ?').run(target)
 })

@@ -1,4 +1,4 @@
-/** A copy of a database as of one moment, whether it is served or not. */
+/** A consistent copy of a database, whether the service runs or not. */
 import { once } from 'node:events'
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -13,7 +13,7 @@ const LOOK_MS = 200
 
 const threadFile = new URL(`./backup-thread${extname(import.meta.url)}`, import.meta.url)
 
-/** What was written must outlive a power cut, as what it was taken from does. */
+/** The copy must be as durable as the original. */
 function sync(file: string): void {
   const opened = openSync(file, 'r')
   fsyncSync(opened)
@@ -29,7 +29,7 @@ async function finished(thread: Worker): Promise<void> {
   }
 }
 
-/** Reads alone: a service that writes is not kept waiting. `target`: an empty file. */
+/** Read-only: a running service is not delayed. `target`: an empty file. */
 export async function copyDatabase(
   databaseUrl: string,
   target: string,

@@ -1,4 +1,4 @@
-/** A look at a database file, at its place, and at who holds it. */
+/** Checks of a database file, its directory and its holder. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -72,7 +72,7 @@ function journal(mode: unknown): Finding {
   return { about, state: 'odd', says: `${mode}, as in a backup`, advice: 'The next start sets it.' }
 }
 
-/** FULL, as a connection of ours sets it. */
+/** FULL, as on our own connections. */
 const SYNCHRONOUS_FULL = 2
 
 function durability(db: DatabaseSync): Finding {
@@ -85,7 +85,7 @@ function durability(db: DatabaseSync): Finding {
 
 const MINUTE_MS = 60_000
 
-/** What is written later than now was written by another clock. */
+/** A later time than now was written by another clock. */
 function clock(db: DatabaseSync, now: number): Finding {
   const about = 'clock'
   const written = Number(scalar(db, 'SELECT max(written_at) FROM heartbeat') ?? 0)
@@ -96,7 +96,7 @@ function clock(db: DatabaseSync, now: number): Finding {
   return { about, state: 'wrong', says, advice: 'Set the clock, and have it kept (NTP).' }
 }
 
-/** `version`: of the SQLite that a start would use. */
+/** `version`: of the SQLite that would be used. */
 export function library(version: string): Finding {
   const about = 'SQLite'
   const fault = unsafe(version)

@@ -1,12 +1,12 @@
 /**
- * What memories, their versions, the log and what is counted of a home promise each other.
- * CROSS JOIN has the log read once, as it lies: it has no index by home.
+ * Invariants between memories, versions, log and counters. CROSS JOIN reads the log once in order,
+ * since it has no index by home.
  */
 import { fields } from '../../../fields.ts'
 import { beneath } from '../keeping/log.ts'
 import type { Promised } from './promises.ts'
 
-/** What an import has written ahead that is not over yet is nobody's. */
+/** Staged rows of an unfinished import belong to no memory yet. */
 const isTaken = (l: string): string =>
   `${l}.id >= (SELECT imports FROM homes WHERE agent_id = ${l}.agent_id) * ${beneath({ imports: 1 })}`
 
@@ -107,7 +107,7 @@ const TAILS = `WITH RECURSIVE tails (n) AS (
     SELECT l.before FROM tails t JOIN log l ON l.n = t.n WHERE l.before IS NOT NULL
   )`
 
-/** What is being erased is nobody's either. */
+/** Nor do rows that are being erased. */
 const isNobodys = `agent_id NOT IN (SELECT agent_id FROM agents UNION ALL SELECT agent_id FROM erased_agents)`
 
 export const ofLog: readonly Promised[] = [

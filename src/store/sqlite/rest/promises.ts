@@ -1,12 +1,12 @@
-/** What the rows of one table promise each other: agents, accounts, and the gateway's entries. */
+/** Invariants within one table: agents, accounts, and gateway entries. */
 import { PASSKEYS_PER_ACCOUNT } from '../../port/passkeys.ts'
 import { ADDRESSES_PER_ACCOUNT, SESSIONS_PER_ACCOUNT } from '../../port/sessions.ts'
 
-/** Held against all rows. */
+/** Checked for all rows. */
 export interface Promised {
-  /** What is said where it does not hold. */
+  /** The message if it does not hold. */
   readonly fault: string
-  /** Of each place where it does not hold: one column that names it. */
+  /** The query for violations: one column that names each. */
   readonly wrong: string
 }
 

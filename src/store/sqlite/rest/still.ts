@@ -1,4 +1,4 @@
-/** Reads a database file without writing to it, or leaving anything beside it. */
+/** Reads a database file without writing to it or creating files beside it. */
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -6,13 +6,16 @@ import { openReader } from '../engine/connection.ts'
 
 const isAlone = (path: string): boolean => !existsSync(`${path}-wal`)
 
-/** Changes with whatever is written: a service sets the time of change, so that alone may stay. */
+/**
+ * Changes with every write; a running service resets the modification time, so that alone is not
+ * enough.
+ */
 function stampOf(path: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
   return [ino, size, mtimeNs, ctimeNs].join()
 }
 
-/** Nobody writes it: SQLite would make a log and its index beside it, and leave them. */
+/** Opened as immutable, since SQLite would otherwise create a log and its index. */
 const openStill = (path: string): DatabaseSync =>
   new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true })
 
@@ -24,7 +27,7 @@ function using<T>(db: DatabaseSync, read: (db: DatabaseSync) => T): T {
   }
 }
 
-/** One moment of the file, also while a service writes it. What is read twice, was written between. */
+/** A consistent copy of the file, also while a service writes it: read twice and compared. */
 export function readFileOf<T>(path: string, read: (db: DatabaseSync) => T): T {
   if (!isAlone(path)) return using(openReader(path), read)
   const before = stampOf(path)

@@ -1,4 +1,4 @@
-/** Holds a database file against all that can be checked of it at rest. */
+/** Verifies a database file at rest. */
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
@@ -10,7 +10,7 @@ import { ofHomes, ofLog, ofMemories, ofVersions } from './keeping.ts'
 import { ofAgents, ofEntries, type Promised } from './promises.ts'
 import { readFileOf } from './still.ts'
 
-/** Places that are named of one fault. */
+/** Places listed per violation. */
 const NAMED = 5
 
 const promises: readonly Promised[] = [
@@ -49,7 +49,7 @@ const isOrphaned: Check = (db) =>
 const SCHEMA_ROWS = `SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema
   WHERE name NOT LIKE 'sqlite_%'`
 
-/** What the steps of the schema make of an empty database. */
+/** The schema that the migrations create in an empty database. */
 function freshSchema(): Set<string> {
   const db = new DatabaseSync(':memory:')
   migrate(db, ':memory:')
@@ -73,7 +73,7 @@ const always: readonly Check[] = [isBroken, isOrphaned]
 
 const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps)]
 
-/** A file may be too broken to be asked. */
+/** The file may be too damaged to query. */
 function attempt(check: Check, db: DatabaseSync): Violation | undefined {
   try {
     return check(db)
@@ -111,7 +111,7 @@ function schemaOf(db: DatabaseSync, path: string): number {
 }
 
 function verify(db: DatabaseSync, path: string, checking: Checking): Verified {
-  // One moment for all of it.
+  // One snapshot for all checks.
   db.exec('BEGIN')
   const found = schemaOf(db, path)
   const checks = found === SCHEMA ? ofThisProgram : always
@@ -130,7 +130,7 @@ function verify(db: DatabaseSync, path: string, checking: Checking): Verified {
   }
 }
 
-/** Throws StoreRefused: none there, no database of ours, or a newer program's. */
+/** Throws StoreRefused: no file, not a database of ours, or a newer schema. */
 export function verifyDatabase(path: string, checking: Checking = () => {}): Verified {
   try {
     return readFileOf(path, (db) => verify(db, path, checking))

@@ -1,27 +1,27 @@
 /**
- * The one step from 1.0.0, the only schema that was released before today's. Every memory gets a
- * history: what is there is the first version that is known, whatever its number.
+ * Migrates from 1.0.0, the only release before today's schema. Every memory gets a history, whose
+ * first version is the current one.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Progress } from '../../port/store.ts'
 import { schemaOf } from '../../schema.ts'
 import { prepare } from '../engine/connection.ts'
 
-/** What is done of a million memories, and the share of the whole step's time that it takes. */
+/** The step's share of the time for a million memories. */
 interface Part {
   readonly share: number
-  /** How often it goes through all memories. */
+  /** How many passes over all memories it makes. */
   readonly passes?: number
   readonly sql: string
 }
 
-/** How many memories are gone through between two tellings: a prime, as agents write in turns. */
+/** Memories between two progress reports: a prime, because agents write in turns. */
 const MEMORIES_AT_ONCE = 1_999
 
-/** True of every memory. Of one in so many it is told that it was reached. */
+/** Always true; reports progress every so many memories. */
 const toldOf = (n: string): string => `(${n} % ${MEMORIES_AT_ONCE} <> 0 OR tell())`
 
-/** Before today's tables are made. */
+/** Before today's tables are created. */
 const prepareTables = `
   ALTER TABLE memories RENAME TO kept_memories;
   ALTER TABLE agents RENAME COLUMN id TO agent_id;
@@ -57,7 +57,10 @@ const prepareTables = `
   DROP INDEX entries_by_feed;
   DROP TRIGGER entry_composted;`
 
-/** Other tables go on referring to agents: the old table was renamed without telling them. */
+/**
+ * Other tables keep referring to `agents`, because the old table was renamed with
+ * legacy_alter_table.
+ */
 const copyAgents = `
   INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, rotated, created_at,
       updated_at)
@@ -76,7 +79,7 @@ const numberThem = `
       FROM kept_memories NOT INDEXED WHERE ${toldOf('rowid')}
     ) WHERE ${toldOf('n')};`
 
-/** CROSS JOIN has the old rows read as they lie, and none looked up. */
+/** CROSS JOIN reads the old rows in order, without lookups. */
 const copyTexts = `
   INSERT INTO log
     SELECT m.rowid, m.agent_id, s.id, NULL, NULL, m.key, NULL, m.version, NULL, m.updated_at,
@@ -112,10 +115,9 @@ const countHomes = `
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;`
 
 /**
- * What is sorted is sorted apart from the texts, which go over once, as they lie. A LIMIT keeps the
- * sorting and the filing two passes. The pages of the old table are given up as they are: none is
- * overwritten in the log too, but in the file, which is gone through for what was deleted as every
- * file of a program before this step is.
+ * Keys are sorted without their texts, which are copied once, in order. LIMIT keeps sorting and
+ * inserting separate passes. The old table's pages are freed without being overwritten in the log;
+ * the file is cleaned afterwards, as every file without the mark is.
  */
 const partsOf = (): readonly Part[] => [
   { share: 0, sql: prepareTables },

@@ -1,4 +1,4 @@
-/** Creates the schema of a new database, and brings that of 1.0.0 up to date. */
+/** Creates the schema of a new database, or migrates from 1.0.0. */
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
@@ -6,7 +6,7 @@ import { SCHEMA, schemaOf, unknownSchema } from '../../schema.ts'
 import { transact } from '../engine/connection.ts'
 import { upgrade } from './from-1.0.0.ts'
 
-/** What 1.0.0 wrote. */
+/** The schema version of 1.0.0. */
 const RELEASED = 4
 
 const versionOf = (db: DatabaseSync): number =>
@@ -22,8 +22,8 @@ function step(db: DatabaseSync, path: string, progress: Progress): void {
 }
 
 /**
- * Answers how many memories there are, if they were gone through: 0 otherwise. All is done then, but
- * in the log. Throws StoreRefused when the database was written by a newer program.
+ * Returns the number of migrated memories, or 0. The changes are then still in the log. Throws
+ * StoreRefused if the schema is newer or unknown.
  */
 export function migrate(db: DatabaseSync, path: string, progress: Progress = () => {}): number {
   let [done, total] = [0, 0]
@@ -31,7 +31,7 @@ export function migrate(db: DatabaseSync, path: string, progress: Progress = () 
     ;[done, total] = told
     progress(...told)
   }
-  // A table is replaced, to which others refer by its name. Within a transaction this changes nothing.
+  // A table is replaced that others refer to. The pragma has no effect within a transaction.
   db.exec('PRAGMA foreign_keys = OFF')
   transact(db, () => {
     step(db, path, tell)

@@ -1,4 +1,4 @@
-/** The write-ahead log's frames: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+/** Frames of the write-ahead log: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 import { closeSync, openSync } from 'node:fs'
 import { readAt } from './page-file.ts'
 import type { Page } from './slack.ts'
@@ -6,7 +6,7 @@ import type { Page } from './slack.ts'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
 
-/** In the header: new ones each time that the log starts anew. */
+/** The salts in the header change each time the log restarts. */
 const SALTS_AT = 16
 
 const FRAMES_AT_ONCE = 256
@@ -22,7 +22,7 @@ export function openLogFile(database: string) {
     salts = now
   }
 
-  /** From the last on: a page that was written again is told as it is, and once. */
+  /** Newest frame first, so each page is reported once, in its latest state. */
   function look(fd: number, frames: number, size: number, visit: (page: Page) => void): void {
     const frameSize = FRAME_HEADER + size
     if (buffer.length === 0) buffer = Buffer.alloc(FRAMES_AT_ONCE * frameSize)
@@ -41,7 +41,7 @@ export function openLogFile(database: string) {
   }
 
   return {
-    /** The first so many frames but those that were seen. */
+    /** The first frames up to the count, without those already seen. */
     unseen(frames: number, size: number, visit: (page: Page) => void): void {
       if (frames === 0) return
       const fd = openSync(`${database}-wal`, 'r')

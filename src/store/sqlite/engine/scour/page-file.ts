@@ -1,4 +1,4 @@
-/** The database's own file, page by page, beside SQLite. */
+/** The database file, accessed page by page beside SQLite. */
 import { fdatasyncSync, fstatSync, futimesSync, readSync, writeSync } from 'node:fs'
 import type { Page } from './slack.ts'
 
@@ -7,12 +7,12 @@ const HEADER_BYTES = 100
 const PAGE_SIZE_AT = 16
 const LARGEST_ROOT_AT = 52
 
-/** What locks are made of lies here; nothing is ever written. */
+/** SQLite's lock bytes are in this page; it is never written. */
 const LOCK_BYTE = 0x40_00_00_00
 
 /**
- * The mark: a fraction of a second that no clock gives but by chance, exact in binary and in the
- * microseconds of some file systems. Where one keeps less, the file has no mark.
+ * The mark: a fraction of a second that a clock hardly ever shows, exact in binary and in
+ * microseconds. File systems with coarser times have no mark.
  */
 const MARK_S = 23 / 64
 const MARK_NS = 359_375_000n
@@ -22,7 +22,10 @@ export function readAt(fd: number, buffer: Buffer, at: number): Buffer {
   return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, at))
 }
 
-/** `fd`: open for as long as any connection of this process is: to close it gives up their locks. */
+/**
+ * `fd`: stays open as long as any connection of this process, because closing it releases their
+ * locks.
+ */
 export function openPageFile(fd: number) {
   const header = Buffer.alloc(HEADER_BYTES)
   const pageSize = (): number => {
@@ -33,13 +36,13 @@ export function openPageFile(fd: number) {
   const isMarked = (): boolean => changedAt() % SECOND_NS === MARK_NS
 
   return {
-    /** In bytes; 0 where nothing was written yet. */
+    /** In bytes; 0 for an empty file. */
     pageSize,
     pages: (): number => Math.floor(fstatSync(fd).size / pageSize()),
-    /** Such files have pages of another kind, which do not tell what they are. */
+    /** Files with pointer-map pages are not supported: these pages do not identify themselves. */
     isAutoVacuumed: (): boolean => readAt(fd, header, 0).readUInt32BE(LARGEST_ROOT_AT) !== 0,
     isLockPage: (number: number): boolean => number === Math.floor(LOCK_BYTE / pageSize()) + 1,
-    /** `number`: from 1, as SQLite counts. Fewer where the file ends. */
+    /** `number`: from 1, as in SQLite. Fewer pages at the end of the file. */
     read: (number: number, count = 1): Buffer =>
       readAt(fd, Buffer.allocUnsafe(count * pageSize()), (number - 1) * pageSize()),
     write: ({ bytes, at, size, number }: Page): void => {
@@ -55,7 +58,8 @@ export function openPageFile(fd: number) {
       try {
         futimesSync(fd, atime, Math.floor(mtimeMs / 1_000) + MARK_S)
       } catch {
-        // A file of another owner has no mark: it is gone through again after the next start.
+        // The owner differs, so the mark cannot be set: the file is cleaned again after the next
+        // start.
       }
     },
   }

@@ -1,10 +1,10 @@
-/** Once through the whole file: what is in slack, and what is in pages that are free. */
+/** One pass over the whole file: overwrites slack and free pages. */
 import type { PageFile } from './page-file.ts'
 import { type Page, wipeFrom, wipeSlack } from './slack.ts'
 
 const CHUNK_BYTES = 1_048_576
 
-/** Other writes wait for as long. */
+/** How long other writes may wait. */
 const SLICE_MS = 8
 
 /** In the file's header. */
@@ -12,9 +12,8 @@ const FIRST_TRUNK_AT = 32
 const FREE_PAGES_AT = 36
 
 /**
- * The pages that the trunks of the list of free pages name; what else is in a trunk is overwritten
- * at once, for SQLite takes a trunk as it is where it needs a page. Throws where the list is not as
- * it should be: what it names is overwritten too.
+ * The free pages, from the trunk pages of the freelist. The rest of a trunk page is overwritten at
+ * once, because SQLite reuses trunk pages as they are. Throws if the list is damaged.
  */
 function freeLeaves(file: PageFile): Uint8Array {
   const isLeaf = new Uint8Array(file.pages() + 1)
@@ -35,7 +34,7 @@ function freeLeaves(file: PageFile): Uint8Array {
   return isLeaf
 }
 
-/** Between slices others may write, if the pass is told which pages were. */
+/** Other writes may happen between slices if the pass is told which pages they wrote. */
 export function startPass(file: PageFile) {
   const isLeaf = freeLeaves(file)
   let next = 1
@@ -58,18 +57,18 @@ export function startPass(file: PageFile) {
   }
 
   return {
-    /** It is used, or was free and was overwritten since. */
+    /** Used, or freed and overwritten since. */
     moved(number: number): void {
       isLeaf[number] = 0
     },
-    /** Up to where something is found, which is to be made durable then. Whether it was. */
+    /** Until something was overwritten, which must then be synced. Whether there was anything. */
     slice(): boolean {
       const until = performance.now() + SLICE_MS
       let found = false
       while (!found && next < isLeaf.length && performance.now() < until) found = chunk()
       return found
     },
-    /** What was written behind it came through the log. */
+    /** Pages written behind it came through the log. */
     isOver: (): boolean => next >= isLeaf.length,
   }
 }

@@ -1,23 +1,23 @@
 /**
- * What `secure_delete` leaves. It overwrites rows and pages that are given up; but where rows move
- * to another page, a copy can stay in the slack of the one that they came from. SQLite never reads
- * slack, and offers nothing to empty it, so that is done beside it, in the file: of each page that
- * was moved there from the log, before the log starts anew. Thus the file never has any residue but
- * of pages that are still in the log, and an erasure costs what it wrote.
+ * Overwrites what `secure_delete` leaves. It overwrites deleted rows and freed pages; but when rows
+ * move to another page, a copy can stay in the slack of the old one, which SQLite never reads and
+ * cannot clear. So slack is cleared in the file itself, for each page that a checkpoint wrote,
+ * before the log restarts. The file then has no remains except in pages that are still in the log,
+ * and an erasure costs only what it wrote.
  *
- * A mark says so, in the file's time of change: whoever else writes into the file takes it away, and
- * a copy does not have it. A file without it is gone through once, slice by slice.
+ * A mark in the file's modification time records this: any other writer removes it, and a copy does
+ * not have it. A file without the mark is cleaned once, in slices.
  *
- * Zeros in slack, or in free pages, change nothing that SQLite can see: it does not matter who reads
- * meanwhile, which slack a connection remembers (it comes back through the log), or where the process
- * ends. But nobody else may write into the file: who calls keeps commits and checkpoints away.
+ * Zeros in slack or free pages are invisible to SQLite, so concurrent readers, cached pages and
+ * crashes do no harm. But nobody else may write to the file meanwhile: the caller prevents commits
+ * and checkpoints.
  */
 import { openLogFile } from './log-file.ts'
 import { openPageFile } from './page-file.ts'
 import { type Pass, startPass } from './pass.ts'
 import { MOST_PAGES, wipeSlack } from './slack.ts'
 
-/** `fd`: the database's file, see `openPageFile`. */
+/** `fd`: the database's descriptor, see `openPageFile`. */
 export function openScour(database: string, fd: number) {
   const file = openPageFile(fd)
   const log = openLogFile(database)
@@ -27,7 +27,7 @@ export function openScour(database: string, fd: number) {
 
   const isKnown = (): boolean => file.changedAt() === known
 
-  /** What a page was last in the log is what it is in the file. */
+  /** The last frame of a page in the log is its state in the file. */
   function wipeMoved(frames: number): boolean {
     const pages = file.pages()
     let wiped = false
@@ -49,19 +49,21 @@ export function openScour(database: string, fd: number) {
   }
 
   return {
-    /** Before what is in the log is moved: what others moved meanwhile, nobody looked at. */
+    /**
+     * Before a checkpoint: pages that others have checkpointed in the meantime were not cleaned.
+     */
     watch(): void {
       if (isKnown()) return
       due = true
       pass = undefined
     },
-    /** After it. */
+    /** After a checkpoint. */
     note(): void {
       known = file.changedAt()
     },
     /**
-     * While nobody can write, and all of the log, so many frames, is in the file. False where its
-     * pages do not tell what they are.
+     * Call while nobody can write and all frames are in the file. False if its pages cannot be
+     * identified.
      */
     run(frames: number, throughAll: boolean): boolean {
       if (file.pages() >= MOST_PAGES || file.isAutoVacuumed()) return false
@@ -73,7 +75,7 @@ export function openScour(database: string, fd: number) {
       known = file.changedAt()
       return true
     },
-    /** Nothing is left but in what others wrote since, or what is in the log. */
+    /** Afterwards nothing is left except in pages that others have written since. */
     isClean: (): boolean => !due && isKnown(),
   }
 }

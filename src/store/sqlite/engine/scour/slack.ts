@@ -1,25 +1,25 @@
 /**
- * What of a page SQLite does not use: the gap between a b-tree page's cell pointers and its cells,
- * and what is inside of its free blocks. Nothing there is ever read, so zeros there change nothing.
- * The format is fixed: https://www.sqlite.org/fileformat2.html#b_tree_pages
+ * Slack: the parts of a page that SQLite does not use, i.e. the gap between a b-tree page's cell
+ * pointers and its cells, and the insides of its free blocks. They are never read, so overwriting
+ * them changes nothing. https://www.sqlite.org/fileformat2.html#b_tree_pages
  *
- * Pages lie in `bytes` from `at` on, so that those of a log are looked at where they were read to:
- * each page that is written is looked at once.
+ * Pages start at `at` in `bytes`, so that log frames are inspected in the buffer they were read
+ * into.
  */
 
-/** Interior and leaf pages, of indexes and of tables. */
+/** Interior and leaf pages of indexes and tables. */
 const BTREE_TYPES = [2, 5, 10, 13]
 const LEAVES_FROM = 10
 
-/** The first page begins with the file's header. */
+/** The first page starts with the file's header. */
 const FILE_HEADER = 100
 
-/** The link and the size at its beginning. */
+/** A free block starts with the next block's offset and its size. */
 const FREE_BLOCK_HEADER = 4
 
 /**
- * Every other page begins with a page's number or with zeros, so in a file with fewer pages than
- * this its first byte is no b-tree's: 128 GiB with pages of 4 KiB.
+ * All other pages start with a page number or zeros, so below this many pages the first byte is
+ * never a b-tree's: 128 GiB with pages of 4 KiB.
  */
 export const MOST_PAGES = 0x02_00_00_00
 
@@ -39,7 +39,7 @@ export interface Page {
   readonly number: number
 }
 
-/** Whether one of the ranges is what is looked for. */
+/** Whether one of the ranges matches. */
 type Look = (bytes: Buffer, from: number, to: number) => boolean
 
 function anyFreeBlock({ bytes, at, size }: Page, first: number, look: Look): boolean {
@@ -57,7 +57,7 @@ function anyFreeBlock({ bytes, at, size }: Page, first: number, look: Look): boo
   return any
 }
 
-/** None of pages that are no b-tree's, or not as they should be. */
+/** Empty for pages that are no b-tree pages or are damaged. */
 function anySlack(page: Page, look: Look): boolean {
   const { bytes, at, size, number } = page
   const header = at + (number === 1 ? FILE_HEADER : 0)
@@ -76,9 +76,9 @@ const wipe: Look = (bytes, from, to) => {
   return true
 }
 
-/** Whether something was there. */
+/** Whether anything was overwritten. */
 export const wipeSlack = (page: Page): boolean => anySlack(page, wipe)
 
-/** Whether something was there, so many bytes from the page's beginning on. */
+/** Whether anything was there, from this offset on. */
 export const wipeFrom = ({ bytes, at, size }: Page, from: number): boolean =>
   from < size && wipe(bytes, at + from, at + size)
