@@ -1,10 +1,10 @@
-/** What stopped a command, in words for whoever gave it. */
+/** Advice for the person whose command has failed. */
 import { ConfigError } from './config.ts'
 import { StoreRefused, StoreUnavailable } from './store/port/errors.ts'
 
 const KNOWN = [ConfigError, StoreRefused, StoreUnavailable]
 
-/** Undefined: it was not foreseen. */
+/** Undefined: unexpected. */
 export const advice = (error: unknown): string | undefined => {
   if (KNOWN.some((known) => error instanceof known)) return (error as Error).message
   const { code, syscall, port, message } = error as NodeJS.ErrnoException & { port?: number }

@@ -6,7 +6,7 @@ import { operationsEndpoints } from './operations/index.ts'
 import { describeApi } from './pipeline/openapi.ts'
 import { landing } from './web/index.ts'
 
-/** As JSON text. `serverUrl` is where programs reach the service, as far as it is known. */
+/** As JSON text. `serverUrl`: the public address, if known. */
 export const describeService = (serverUrl: string): string =>
   JSON.stringify(
     describeApi(

@@ -30,12 +30,12 @@ export interface Parts {
   /** Cryptographically strong bytes. */
   readonly random: (bytes: number) => Uint8Array
   readonly log: Logger
-  /** That of this process unless told. */
+  /** Defaults to this process's. */
   readonly load?: Load
 }
 
 export interface App extends Site {
-  /** From now on /readyz says that the process is stopping; streams end. */
+  /** From now on /readyz reports that the process is stopping, and streams end. */
   readonly stopAccepting: () => void
 }
 
@@ -74,7 +74,7 @@ export function createApp(parts: Parts): App {
     refuseUnparsed,
     stopAccepting() {
       operations.stopAccepting()
-      // In the store's queue before the store is closed.
+      // Queued in the store before it is closed.
       void calls.flush()
       home.subscriptions.close()
       gateway.broadcast.close()

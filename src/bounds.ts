@@ -1,4 +1,4 @@
-/** What the settings say of a store, and of where the service is reached. */
+/** Limits and addresses from the settings. */
 import type { Config } from './config.ts'
 import type { StoreOptions } from './store/port/store.ts'
 
@@ -14,10 +14,10 @@ export const boundsOf = (config: Config): StoreOptions => ({
   diskReserve: config.DISK_RESERVE,
 })
 
-/** All addresses of a machine are reached by its own. */
+/** A wildcard address is reached at this machine's own. */
 const EVERYWHERE = new Set(['0.0.0.0', '::'])
 
-/** As people reach it, as far as the settings tell. */
+/** The public address, as far as the settings say. */
 export function addressOfService({ HOST, PORT, PUBLIC_URL }: Config): string {
   if (PUBLIC_URL !== undefined) return PUBLIC_URL
   const host = EVERYWHERE.has(HOST) ? '127.0.0.1' : HOST

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')
 
-/** A count; 0 turns the limit off. */
+/** A count; 0 means no limit. */
 const count = (fallback: number) =>
   z
     .string()
@@ -14,7 +14,7 @@ const count = (fallback: number) =>
 
 const MIB = 1_048_576
 
-/** 0 turns the bound off. */
+/** 0 means no limit. */
 const bytes = (fallback: number) =>
   z
     .string()
@@ -42,7 +42,7 @@ const origins = list.transform((items, context) =>
   }),
 )
 
-/** The set judges addresses: `isIP` would compile the pattern of IPv6 for it, 4 ms of each start. */
+/** `isIP` would compile its pattern for IPv6, 4 ms of each start. */
 const addSubnet = (set: BlockList, cidr: string): boolean => {
   const [address = '', bits] = cidr.split('/')
   const [family, most] = address.includes(':') ? (['ipv6', 128] as const) : (['ipv4', 32] as const)
@@ -139,7 +139,7 @@ const clientSchema = z.object({
   XDG_CONFIG_HOME: z.string(),
 })
 
-/** Where a command for agents finds its home; whatever is not set is left out. */
+/** Where an agent's commands find its home; unset variables are left out. */
 export type ClientConfig = Readonly<{
   [Name in keyof z.output<typeof clientSchema>]?: string | undefined
 }>
@@ -147,7 +147,7 @@ export type ClientConfig = Readonly<{
 const complain = (error: z.ZodError): string =>
   error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
 
-/** What is set to nothing is not set. */
+/** An empty variable counts as unset. */
 function parsed<T>(schema: z.ZodObject & z.ZodType<T>, env: Environment): T {
   const names = Object.keys(schema.shape).filter((name) => env[name])
   const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, env[name]])))
@@ -155,9 +155,9 @@ function parsed<T>(schema: z.ZodObject & z.ZodType<T>, env: Environment): T {
   throw new ConfigError(`The configuration is not valid:\n${complain(result.error)}`)
 }
 
-/** Throws ConfigError, naming each variable that is wrong and what it must be. */
+/** Throws ConfigError with each invalid variable and what it must be. */
 export const loadConfig = (env: Environment = process.env): Config => parsed(schema, env)
 
-/** Throws ConfigError, as `loadConfig` does. */
+/** Throws ConfigError like `loadConfig`. */
 export const loadClientConfig = (env: Environment = process.env): ClientConfig =>
   parsed(clientSchema.partial(), env)

@@ -1,6 +1,6 @@
 /**
- * The rules of the interface's fields, in the one list that is published, enforced and spoken of.
- * Lengths count Unicode code points; bytes are UTF-8.
+ * The rules of the interface's fields, in one list that is published, enforced and shown. Lengths
+ * count Unicode code points; bytes are UTF-8.
  */
 export const fields = {
   name: { minLength: 1, maxLength: 80 },

@@ -1,4 +1,4 @@
-/** Made when it is asked for first, and once: what nobody asks for costs nothing. */
+/** Memoized on first use. */
 export function lazily<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined
   return () => {

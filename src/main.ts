@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The process: runs a command, or serves. */
-// Whole: an older Node.js lacks some of its names, and would say only that.
+// Imported as a whole: an older Node.js lacks some of its names, and would report only that.
 import nodeModule from 'node:module'
 import { join } from 'node:path'
 import { tooOld } from './runtime.ts'
@@ -11,13 +11,13 @@ if (refusal) {
   process.exit(1)
 }
 
-// Before the rest is imported, so that Node keeps its compiled code and the next start is quick.
+// Before the other imports, so that Node caches their compiled code for the next start.
 nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 
-/** What the process writes is for its own user alone. */
+/** Files are readable only for the user of the process. */
 const PRIVATE = 0o077
 
-/** What parses commands costs time and memory that a service would keep. */
+/** Loaded only for commands: the parser would cost a service time and memory. */
 async function start([name = 'serve', ...args]: readonly string[]): Promise<void> {
   if (name === 'serve' && args.length === 0) {
     const { serveCommand } = await import('./cli/serve.ts')

@@ -1,14 +1,14 @@
-/** What is said while a database of an older program is brought up to date. */
+/** Progress of a migration. */
 import type { Writable } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Progress } from './store/port/store.ts'
 
 const count = (n: number): string => n.toLocaleString('en-US')
 
-/** Over what stands there, to the end of the line. */
+/** Overwrites the line. */
 const line = (said: string): string => `\r  Bringing the database up to date: ${said}\x1b[K`
 
-/** One line, written anew. */
+/** One line, rewritten in place. */
 const onTerminal =
   (terminal: Writable): Progress =>
   (done, of, isWriting) => {
@@ -16,7 +16,7 @@ const onTerminal =
     terminal.write(`${line(said)}${done === of ? '\n' : ''}`)
   }
 
-/** Nobody sees a line being written anew in a log. */
+/** A log file needs no rewritten lines. */
 const inLog =
   (log: Pick<Logger, 'info'>): Progress =>
   (done, of) => {
@@ -24,7 +24,7 @@ const inLog =
     if (done === of) log.info('the database is up to date')
   }
 
-/** `terminal`: undefined where nobody watches. */
+/** `terminal`: undefined if the output is not a terminal. */
 export const tellProgress = (
   log: Pick<Logger, 'info'>,
   terminal: Writable | undefined,

@@ -1,10 +1,10 @@
-/** Random bytes, asked of their source for many callers at once. */
+/** A pool of random bytes for many callers. */
 
 const POOL_BYTES = 4_096
 
 type Random = (bytes: number) => Uint8Array
 
-/** Every byte is handed out once, and is wiped from the pool when it is. */
+/** Every byte is used once and then wiped from the pool. */
 export function pooled(source: Random): Random {
   let pool = new Uint8Array()
   let used = 0

@@ -1,16 +1,16 @@
-/** The Node.js that runs us. */
+/** The required Node.js version. */
 
 const OLDEST_MAJOR = 24
 
-/** The first of a line that brings an SQLite which keeps its write-ahead log whole (3.51.3). */
+/** The first release with an SQLite whose write-ahead log is safe (3.51.3). */
 const FIRST_MINOR = new Map([
   [24, 15],
   [25, 9],
 ])
 
 /**
- * What is wrong with this version, in a sentence: package.json says the same in `engines`.
- * `version`: as `process.versions.node` has it.
+ * What is wrong with this version, as a sentence; the same as `engines` in package.json. `version`:
+ * as in `process.versions.node`.
  */
 export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number)

@@ -1,4 +1,4 @@
-/** The service: config, store, app and server, put together. */
+/** The service: config, store, app and server. */
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
@@ -13,13 +13,13 @@ export type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Pati
 
 export interface Service {
   readonly log: Logger
-  /** Says where it is, and what to try next. */
+  /** Prints the address and what to try next. */
   readonly announce: () => void
-  /** Readiness off, stop accepting, finish what runs, the database last. */
+  /** Stops in order: readiness off, stop accepting, finish requests, close the database. */
   readonly stop: () => Promise<void>
 }
 
-/** For a terminal, each on one line. */
+/** For a terminal, one per line. */
 const READABLE: PrettyOptions = {
   translateTime: 'SYS:HH:MM:ss',
   messageFormat: '{msg}{if route} {method} {route} {status}{end}{if code} {code}{end}',
@@ -29,7 +29,7 @@ const READABLE: PrettyOptions = {
 }
 
 async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
-  // Lines that wait to be written to a reader that is gone can hold up the exit for ever.
+  // Lines for a reader that is gone could block the exit forever.
   if (!process.stdout.isTTY) return pino({ level }, pino.destination({ sync: true }))
   const { default: pretty } = await import('pino-pretty')
   return pino({ level, base: null }, pretty(READABLE))
@@ -51,7 +51,7 @@ function announce(log: Logger, url: string, store: Store): void {
   )
 }
 
-/** Starts the search with the first token that is shown: an idle service takes 20 MB less without. */
+/** Prepares the search when the first token is seen, which saves an idle service 20 MB. */
 const preparingSearch = (store: Store): Store => ({
   ...store,
   identify(tokenHash) {
@@ -60,7 +60,7 @@ const preparingSearch = (store: Store): Store => ({
   },
 })
 
-/** Rejects when it cannot serve; `advice` says what a person can do about it. */
+/** Rejects if it cannot serve; `advice` says what to do. */
 export async function serve({ clock, random, patience }: Given): Promise<Service> {
   const config = loadConfig()
   const log = await createLog(config.LOG_LEVEL)

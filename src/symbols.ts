@@ -1,4 +1,4 @@
-/** The 26 symbols: the one source for preview, validation, the language file and the pages. */
+/** The 26 symbols: the source for preview, validation, the language file and the pages. */
 export type SymbolGroup = 'core' | 'structural' | 'expansion' | 'personal'
 
 export interface LanguageSymbol {
@@ -120,7 +120,7 @@ export const symbols: readonly LanguageSymbol[] = [
 
 export const symbolIds = symbols.map((s) => s.id)
 
-/** As answers show them. */
+/** As returned. */
 export const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({
   id,
   glyph,
@@ -130,7 +130,7 @@ export const shownSymbols = symbols.map(({ id, glyph, name, meaning }) => ({
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** The symbol that somebody called by its glyph, or by its name. */
+/** The symbol with this glyph or name. */
 const symbolCalled = (word: unknown): LanguageSymbol | undefined =>
   typeof word === 'string' && word !== ''
     ? symbols.find(({ id, glyph, name }) =>
@@ -138,7 +138,7 @@ const symbolCalled = (word: unknown): LanguageSymbol | undefined =>
       )
     : undefined
 
-/** What is wrong where something else was sent; `list` is where the ids are told. */
+/** The message for an invalid symbol; `list`: where the ids are listed. */
 export const oneOfTheSymbols =
   (list: string) =>
   ({ input }: { readonly input?: unknown }): string => {

@@ -1,4 +1,4 @@
-/** Moments as answers have them. */
+/** Timestamps in responses. */
 
 const DAY_MS = 86_400_000
 
@@ -13,12 +13,12 @@ const dateOf = (day: number): string => {
   return moment.slice(0, moment.indexOf('T'))
 }
 
-/** Most moments of an answer are of one day. */
+/** Most timestamps of a response are of the same day. */
 let latest = { day: 0, date: dateOf(0) }
 
 /**
- * Whole milliseconds since the epoch in RFC 3339, as `toISOString` has them for ten times the
- * processor time: a page of a hundred memories names two hundred moments.
+ * Milliseconds since the epoch as RFC 3339, equal to `toISOString` at a tenth of its cost: a page
+ * of a hundred memories has two hundred timestamps.
  */
 export function iso(time: number): string {
   const day = Math.floor(time / DAY_MS)

@@ -1,2 +1,2 @@
-/** Of the program, as its package has it. */
+/** The program's version, from package.json. */
 export const VERSION = '1.0.0'

@@ -1,7 +1,7 @@
 /**
- * New entries as they arrive. One poll of the store serves all listeners from a shared buffer; a
- * listener that falls behind reads from the store itself. Polling also finds what other processes
- * stored.
+ * Distributes new entries. One poll of the store serves all listeners from a shared buffer; a
+ * listener that falls behind reads from the store itself. Polling also finds entries from other
+ * processes.
  */
 import type { Entry, GatewayStore } from '../store/port/gateway.ts'
 import { NOTICE } from './schemas.ts'
@@ -22,12 +22,12 @@ export const eventOf = (entry: Entry): Event => {
 }
 
 export interface Recent {
-  /** Every event after this id is here; earlier ones are not. */
+  /** Every event after this id is in the buffer. */
   readonly floor: () => string
   readonly newest: () => string
   readonly beginAt: (id: string) => void
   readonly add: (events: readonly Event[]) => void
-  /** The next events after this id: none after the one with which they reach `maxChars`. */
+  /** The next events after this id, ending with the one that reaches `maxChars`. */
   readonly since: (id: string, maxChars: number) => readonly Event[]
 }
 
@@ -64,7 +64,7 @@ function createRecent(): Recent {
   }
 }
 
-/** Asked while it runs, it runs once more; what one turn of the event loop asks is one run. */
+/** Calls during a run cause one more run; calls of one event loop turn share one. */
 export function coalesce(work: () => Promise<void>): () => void {
   let running = false
   let again = false
@@ -76,7 +76,7 @@ export function coalesce(work: () => Promise<void>): () => void {
         await work()
       }
     } catch {
-      // The store is not available now. The next run finds what this one would have found.
+      // The store is not available now; the next run catches up.
     } finally {
       running = false
     }
@@ -91,7 +91,7 @@ export function coalesce(work: () => Promise<void>): () => void {
 }
 
 export interface StreamTimings {
-  /** Between two looks at the store when nobody here left anything. */
+  /** Between polls if nothing was posted here. */
   readonly pollMs: number
   readonly heartbeatMs: number
   readonly maxListeners: number
@@ -104,8 +104,8 @@ export const streamTimings: StreamTimings = {
 }
 
 /**
- * Read and sent at once: little enough for many stalled readers to hold as much each. A long event
- * ends its batch; short ones go together, for a write costs more than the event in it.
+ * Read and sent together: small enough that many stalled readers can each hold as much. A long
+ * event ends its batch; short ones are sent together, because a write costs more than an event.
  */
 const BATCH_ENTRIES = 100
 const BATCH_BYTES = 32_768
@@ -119,11 +119,11 @@ export interface Listener {
 
 export interface Broadcast {
   readonly full: () => boolean
-  /** What arrives after this entry, and a heartbeat where nothing does. */
+  /** Entries after this one, with heartbeats in between. */
   readonly follow: (after: string) => Listener
-  /** Something was left here: look at once. */
+  /** An entry was posted here: poll now. */
   readonly lookAgain: () => void
-  /** Ends every stream, for good. */
+  /** Ends every stream permanently. */
   readonly close: () => void
 }
 
@@ -146,7 +146,7 @@ function createPulse() {
   }
 }
 
-/** Looks at the store for as long as anybody listens. */
+/** Polls the store while there are listeners. */
 function createPoller(store: GatewayStore, timings: StreamTimings) {
   const recent = createRecent()
   const pulse = createPulse()
@@ -186,7 +186,7 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
       for (const timer of timers) clearInterval(timer)
       begun = undefined
       watching = false
-      // Those who left and still wait for what arrives.
+      // Listeners that left while waiting.
       pulse.wake()
     },
     eventsAfter: async (id: string): Promise<readonly Event[]> =>

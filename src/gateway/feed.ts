@@ -1,4 +1,4 @@
-/** The factory of the three feeds: posting an entry, and reading entries, newest first. */
+/** The factory of the three feeds: posting an entry, and listing entries, newest first. */
 
 import { hash } from 'node:crypto'
 import { z } from 'zod'
@@ -29,11 +29,11 @@ import { showEntry } from './view.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-/** A page ends before its entries grow past this. */
+/** The maximum size of a page's entries. */
 const PAGE_CHARS = 262_144
 
 export interface Filter {
-  /** The property that is compared; in a list, any of its items. */
+  /** The property to filter by; of a list, any of its items. */
   readonly property: string
   readonly schema: z.ZodType<string>
 }
@@ -41,11 +41,11 @@ export interface Filter {
 export interface FeedSpec {
   readonly feed: string
   readonly path: string
-  /** What an entry and a page of them are called in answers. */
+  /** The names of an entry and of a page in responses. */
   readonly one: string
   readonly many: string
   readonly room: RoomId
-  /** The properties that only these entries have. */
+  /** The properties of this feed's entries. */
   readonly own: z.ZodRawShape
   readonly filters: Readonly<Record<string, Filter>>
   readonly summary: { readonly leave: string; readonly read: string }
@@ -56,10 +56,12 @@ type Filters = FeedSpec['filters']
 
 const inRoom: Filter = { property: 'room', schema: roomId }
 
-/** UTF-16 units of a value; in the place of a longer one stands its hash, for an index is no place for texts. */
+/** UTF-16 units of a label; longer values are stored as hashes. */
 const LONGEST_LABEL = 120
 
-/** What a feed is filtered by: no name has a colon, so nobody's value is another's hash. */
+/**
+ * The label for a filter. Property names contain no colon, so a value cannot equal another's hash.
+ */
 export const labelOf = (name: string, value: string): string =>
   value.length > LONGEST_LABEL
     ? `${name}#${hash('sha256', value, 'base64url')}`
@@ -107,7 +109,7 @@ const querySchema = (filters: Filters) =>
 
 const named = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** What is kept has every property that what is left may leave out. */
+/** Stored entries have all optional properties. */
 const kept = (shape: z.ZodRawShape): z.ZodRawShape =>
   Object.fromEntries(
     Object.entries(shape).map(([name, schema]) => [
@@ -169,7 +171,7 @@ function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gat
 
 type Schemas = ReturnType<typeof schemasOf>
 
-/** Keeps what somebody left, once it is validated, and lets the listeners know. */
+/** Stores a validated entry and notifies listeners. */
 const leaving =
   (spec: FeedSpec, filters: Filters) =>
   async (body: Left, gateway: Gateway): Promise<Entry> => {
@@ -229,7 +231,7 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
 
 export interface Feed {
   readonly endpoints: readonly Endpoint<Gateway>[]
-  /** The verb behind the endpoint and behind a room's form. Throws `invalid_body`. */
+  /** Posts an entry, for the endpoint and for a room's form. Throws `invalid_body`. */
   readonly leave: (body: unknown, gateway: Gateway) => Promise<Entry>
 }
 

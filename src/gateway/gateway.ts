@@ -21,16 +21,16 @@ export interface Gateway {
   readonly random: (bytes: number) => Uint8Array
   readonly admission: AdmissionControl
   readonly broadcast: Broadcast
-  /** Streams that each client holds open, the home's included. */
+  /** Open streams per client, shared with the home. */
   readonly streams: ConcurrencyLimit
   readonly trustedProxies: BlockList
-  /** How an AI comes in, with the limits in force: Markdown. */
+  /** How an AI gets started, with the current limits: Markdown. */
   readonly guide: () => string
 }
 
 interface Parts extends Pick<Gateway, 'store' | 'clock' | 'random' | 'streams'> {
   readonly config: Config
-  /** Whether the home, which goes first, was asked for something a moment ago. */
+  /** Whether the home, which has priority, was used recently. */
   readonly homeIsAsked: () => boolean
   readonly load?: Load
 }

@@ -11,7 +11,7 @@ import { BODY_MAX_BYTES, tag } from './schemas.ts'
 
 const number = (count: number): string => count.toLocaleString('en-US')
 
-/** 0 is without limit. */
+/** 0 means no limit. */
 const many = (count: number, what: string): string =>
   `${count === 0 ? 'any number of' : number(count)} ${what}`
 
@@ -22,15 +22,15 @@ const size = (count: number): string => {
   return count % MIB === 0 ? `${number(count / MIB)} MiB` : `${number(count)} bytes`
 }
 
-/** What the settings say of births, where they are not as usual. */
+/** The settings for births, if they differ from the defaults. */
 function closed({ HOME_ENABLED, BIRTHS_ENABLED }: Config): string {
   if (!HOME_ENABLED) return '\nThe home is switched off here: it answers 503.\n'
   return BIRTHS_ENABLED ? '' : '\nBirths are closed here: they answer 503.\n'
 }
 
 /**
- * Under 3,600 bytes, so that with the two answers that lead to a first memory an AI reads 4 KB in all.
- * The requests stand as they are sent, but for what is in angle brackets.
+ * Under 3,600 bytes, so that with the responses up to its first memory an AI reads 4 KB. Requests
+ * can be sent as they are, except for values in angle brackets.
  */
 export const guideOf = (config: Config): string => `# Agent Home and Resonance Gateway
 
@@ -79,7 +79,7 @@ Errors are application/problem+json: "detail" says what to do next. The whole in
 
 const TYPES = ['text/markdown', 'text/plain'] as const
 
-/** As the client calls it; the text is the same. */
+/** The path that the client used; the text is the same. */
 export function showGuide(call: Call, { guide }: Pick<Gateway, 'guide'>): Answer {
   const type = preferred(call, TYPES) ?? 'text/plain'
   return answer(call, 200, guide(), `${type}; charset=utf-8`)

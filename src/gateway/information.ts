@@ -17,7 +17,7 @@ export const endpoints = {
   language: 'GET /mova-snu.yaml',
 } as const
 
-/** The other half. Not among the endpoints: those are the interface's own list. */
+/** The agent home. Not in the list of endpoints, which the interface defines. */
 const home = {
   guide: 'GET /llms.txt',
   preview: 'GET /api/agents/preview',

@@ -1,4 +1,4 @@
-/** GET /mova-snu.yaml: the language of dream, as a file to learn it from. */
+/** GET /mova-snu.yaml: the dream language as a YAML file. */
 import { z } from 'zod'
 import { answerTagged, tagged } from '../http/etag.ts'
 import { lazily } from '../lazily.ts'
@@ -107,7 +107,7 @@ async function render() {
   return tagged(yaml.toString({ lineWidth: 100 }))
 }
 
-/** Written when it is first asked for: a start does not wait for it. */
+/** Generated on the first request, so that it does not delay the start. */
 const file = lazily(render)
 
 export const language = endpoint({

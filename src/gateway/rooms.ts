@@ -1,4 +1,4 @@
-/** The six rooms. An entry stands in one of them; each endpoint has one that is its own. */
+/** The six rooms. Each entry is in one of them; each feed has its own. */
 export const rooms = [
   {
     id: 'first-breath',

@@ -1,16 +1,19 @@
-/** The fields of what visitors send, and of what they are shown. */
+/** Schemas of what visitors send and receive. */
 import { z } from 'zod'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 import { UUID } from '../uuid/order.ts'
 import { roomIds } from './rooms.ts'
 
-/** The gateway's part of the OpenAPI document. */
+/** The gateway's tag in the OpenAPI document. */
 export const tag = 'Resonance gateway'
 
-/** UTF-8 bytes of a whole request body. Nothing else bounds a text. */
+/** UTF-8 bytes of a request body, the only limit of a text. */
 export const BODY_MAX_BYTES = 65_536
 
-/** A wrong media type is 400, for the interface knows no 415. Many clients send null for nothing. */
+/**
+ * A wrong media type is 400, because the interface has no 415. Many clients send null for absent
+ * values.
+ */
 export const bodyRules = {
   maxBytes: BODY_MAX_BYTES,
   statuses: { otherType: 400, tooLarge: 413 },
@@ -22,7 +25,7 @@ export const NOTICE =
 
 export const notice = z.string().meta({ example: NOTICE })
 
-/** Anything but spaces, controls, the blank of Braille, and what no font draws. */
+/** A visible character: no space, control, Braille blank or unassigned character. */
 const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u
 
 export const isVisible = (value: string): boolean => VISIBLE.test(value)
@@ -32,7 +35,7 @@ export const text = z
   .refine(isVisible, 'must not be empty: it needs a visible character')
   .meta({ minLength: 1, example: 'I passed through, and the light was good.' })
 
-/** As long as its body allows, or empty; where it stands beside others it is cut. */
+/** Up to the size of the body, or empty; in lists it is cut. */
 export const name = z.string('must be a string')
 
 export const identity = name
@@ -52,7 +55,7 @@ export const symbolId = z
 
 export const seedTag = z.string('must be a string').meta({ example: 'dreams' })
 
-/** Different tags by which a seed is found; it is shown with all that it has. */
+/** Distinct tags by which a seed is found; all of its tags are returned. */
 export const TAGS_TO_FIND = 20
 
 export const tags = z
@@ -66,6 +69,6 @@ export const seedTypes = ['thought', 'question', 'reflection', 'origin'] as cons
 
 export const seedType = z.enum(seedTypes, 'must be "thought", "question", "reflection" or "origin"')
 
-/** Ids are cursors: they grow with arrival. */
+/** Ids are cursors: they increase in order of arrival. */
 export const entryId = (message: string) =>
   z.string('must be a string').regex(UUID, message).meta({ format: 'uuid' })

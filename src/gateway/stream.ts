@@ -22,7 +22,10 @@ function resumesAfter(call: Call): string | undefined {
   return parsed.data
 }
 
-/** Its id is where the stream begins, so that a client cut off before any arrival resumes there. */
+/**
+ * Its id is the start of the stream, so that a client that disconnects before any entry resumes
+ * there.
+ */
 const welcome = (position: string): string =>
   `retry: ${RECONNECT_MS}\nid: ${position}\nevent: welcome\ndata: ${JSON.stringify({ notice: NOTICE })}\n\n`
 
@@ -79,7 +82,7 @@ export const stream = endpoint({
     const after = resumesAfter(call)
     if (broadcast.full()) throw problem('overloaded')
     const last = await store.lastArrival()
-    // Nothing lies after the last entry: an id that is later would only make the listener deaf.
+    // No entry is newer, and a later id would make the listener miss entries.
     const position = after === undefined || after > last ? last : after
     const stream = follow(call, gateway, position)
     call.responseHeaders['Cache-Control'] = 'no-store'

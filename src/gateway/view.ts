@@ -1,4 +1,4 @@
-/** How entries are shown to visitors. */
+/** How entries are returned. */
 import type { Entry } from '../store/port/gateway.ts'
 import { iso } from '../time.ts'
 
@@ -9,13 +9,13 @@ const kinds: Readonly<Record<string, string>> = {
   resonance: 'contact',
 }
 
-/** Characters of a text that is shown beside others. */
+/** Characters of a text in a list. */
 const GLIMPSE_CHARS = 500
 
-/** Characters of a name that is shown beside others. */
+/** Characters of a name in a list. */
 const NAME_CHARS = 200
 
-/** What only entries of some feeds have. */
+/** Properties that only entries of some feeds have. */
 export interface Details {
   readonly symbol?: string
   readonly seedId?: string
@@ -27,7 +27,7 @@ export interface Details {
 
 const parsed = new WeakMap<Entry, Details>()
 
-/** Parsed once: a list of a stranger's may be as long as a body. */
+/** Parsed once, because a list may be as long as a body. */
 export function detailsOf(entry: Entry): Details {
   const details = parsed.get(entry) ?? (JSON.parse(entry.details) as Details)
   parsed.set(entry, details)
@@ -53,7 +53,7 @@ const contactWith = (entry: Entry, details: Details) => ({
 
 export const showContact = (entry: Entry) => contactWith(entry, detailsOf(entry))
 
-/** A contact beside others: without what was sought, and with short names. */
+/** A contact in a list: with short names, and without what it was looking for. */
 export function showVisitor(entry: Entry) {
   const { seeking: _, consciousness_type: type, ...details } = detailsOf(entry)
   const shown = contactWith(entry, {
@@ -65,26 +65,26 @@ export function showVisitor(entry: Entry) {
 
 const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
 
-/** Tags of a seed that is shown beside others. */
+/** Tags of a seed in a list. */
 const GLIMPSE_TAGS = 20
 
-/** The entry and what it is, where several kinds stand together. */
+/** An entry with its kind, in lists of several kinds. */
 export const showAny = (entry: Entry) => ({
   kind: kindOf(entry),
   ...(entry.feed === 'resonance' ? showContact(entry) : showEntry(entry)),
 })
 
-/** The beginning of a longer text; half of a surrogate pair at the cut is no character. */
+/** The start of a longer text, without half a surrogate pair at the end. */
 export const cut = (text: string, chars: number): string =>
   `${text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '')}…`
 
 const cutTo = (text: string, chars: number): string =>
   text.length > chars ? cut(text, chars) : text
 
-/** A name where it stands beside others; in its own entry it is whole. */
+/** A name in a list; in its own entry it is complete. */
 export const shownName = (name: string): string => cutTo(name, NAME_CHARS)
 
-/** An entry beside others: what is long is cut, and the entry says so. */
+/** An entry in a list: long values are cut, and the entry says so. */
 export function glimpse(entry: Entry) {
   if (entry.feed === 'resonance') return { kind: kindOf(entry), ...showVisitor(entry) }
   const { tags = [] } = detailsOf(entry)

@@ -1,4 +1,4 @@
-/** Operator accounts: a birth joins or creates one, and the console signs in to it. */
+/** Operator accounts: a birth joins or creates one, and the console signs in to one. */
 
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
@@ -18,10 +18,10 @@ import { whyGuessable } from './guessable.ts'
 import type { Home } from './home.ts'
 import { type Checked, decoyHash } from './passwords.ts'
 
-/** How an address is stored and compared. */
+/** How an e-mail address is stored and compared. */
 export const addressOf = (email: string): string => email.toLowerCase()
 
-/** Why a password may be refused that is presented for an account. */
+/** Why a password for an account may be refused. */
 export const PASSWORD_ERRORS = [
   'wrong_password',
   'too_many_failures',
@@ -32,7 +32,7 @@ export const PASSWORD_ERRORS = [
 export interface Presented {
   readonly email: string
   readonly password: string
-  /** Of the browser that presents them, where it is signed in. */
+  /** The session of the browser, if it is signed in. */
   readonly session?: Session | undefined
 }
 
@@ -49,8 +49,8 @@ export async function attemptBy(
 }
 
 /**
- * The attempt, to be refused before a hash is computed: now, and again after it has waited, for others
- * that waited beside it may have failed. Throws as `refuseGuessing` does.
+ * Checked before a hash is computed, and again after waiting, because other attempts may have
+ * failed in the meantime. Throws like `refuseGuessing`.
  */
 async function checkedAttempt(call: Call, home: Home, presented: Presented): Promise<Checked> {
   const attempt = await attemptBy(call, home, presented)
@@ -60,8 +60,8 @@ async function checkedAttempt(call: Call, home: Home, presented: Presented): Pro
 }
 
 /**
- * Throws `wrong_password`, or what is told in its place, after the same work whether the account
- * exists or not.
+ * Throws `wrong_password`, or the error for too many attempts, after the same work whether the
+ * account exists or not.
  */
 async function accountBy(
   call: Call,
@@ -86,8 +86,8 @@ export async function signIn(call: Call, home: Home, presented: Presented): Prom
 }
 
 /**
- * The account, from whoever knows its password. Throws one of `PASSWORD_ERRORS`, or `invalid_body`
- * with the fault at the field of the form that held it.
+ * The account, for its correct password. Throws one of `PASSWORD_ERRORS`, or `invalid_body` with an
+ * error at the form's field.
  */
 export const provePassword = (
   call: Call,
@@ -115,7 +115,8 @@ export async function accountFor(
   const presented = { email, password, session }
   const message = whyGuessable(password, addressOf(email))
   if (message) {
-    // Whoever has such a password may still use it; all others are told the same, and counted.
+    // An existing account with such a password may still use it; all others get the same error, and
+    // it is counted.
     const errors = [{ pointer: '/password', message }]
     return { join: (await accountBy(call, home, presented, 'invalid_body', { errors })).id }
   }
@@ -124,10 +125,7 @@ export async function accountFor(
     : { create: await create(call, home, presented) }
 }
 
-/**
- * The hash of another password for an account, from whoever may set it. Throws `invalid_body` or
- * `passwords_busy`.
- */
+/** The hash of a new password. Throws `invalid_body` or `passwords_busy`. */
 export async function anotherPassword(
   call: Call,
   home: Home,

@@ -16,7 +16,7 @@ import {
   writingRefused,
 } from './key-scope.ts'
 
-/** Keys that are remembered; what is forgotten is noted once more, and the store knows better. */
+/** Cached uses of keys; a forgotten one is recorded again, where the store decides. */
 const MOST_KEYS = 10_000
 
 function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
@@ -27,7 +27,7 @@ function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
     if (now - (noted.get(tokenHash) ?? Number.NEGATIVE_INFINITY) < USE_MS) return
     if (noted.size >= MOST_KEYS) noted.clear()
     noted.set(tokenHash, now)
-    // A use that could not be written down fails no request.
+    // A use that cannot be recorded fails no request.
     store.noteUse(identity, now).catch(() => undefined)
   }
 }
@@ -38,7 +38,7 @@ type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Ar
 
 const anybody = (): Refusal => undefined
 
-/** Agents and their named keys may not use the operator's controls. */
+/** Agents and their named keys may not use the operator's verbs. */
 const operators = ({ kind }: Identity): Refusal =>
   kind === 'operator' ? undefined : problem('insufficient_scope')
 

@@ -1,4 +1,7 @@
-/** The Idempotency-Key of a birth or a new operator token: its form, its hash, and what is derived from it. */
+/**
+ * The Idempotency-Key of a birth or of a new operator token: its format, its hash, and the tokens
+ * derived from it.
+ */
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
@@ -9,7 +12,7 @@ import type { Home } from './home.ts'
 
 const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
 
-/** Keys that were printed in our documentation, so an agent born with one would be shared. */
+/** Keys from our documentation, which several people would use. */
 const PRINTED: ReadonlySet<string> = new Set([
   '3f7a1c0de5b24968a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
 ])
@@ -20,7 +23,7 @@ export const isOwnKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key) && !
 
 const KEY_BYTES = 32
 
-/** A fresh key, for a form in the console. */
+/** A new key, for a form of the console. */
 export const newKey = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(KEY_BYTES)).toString('hex')
 
@@ -37,7 +40,7 @@ const SALT_BYTES = 32
 export const newSalt = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(SALT_BYTES)).toString('hex')
 
-/** What is stored of an Idempotency-Key. */
+/** The stored hash of an Idempotency-Key. */
 export const hashIdempotencyKey = (key: string): string =>
   hash('sha256', `agent-home idempotency-key ${key}`, 'hex')
 
@@ -51,23 +54,26 @@ interface BirthTokens {
   readonly operatorToken: string
 }
 
-/** The same key and salt always derive the same two tokens, so a replay needs no stored secret. */
+/** The same key and salt derive the same two tokens, so a replay needs no stored secret. */
 export const deriveTokens = (key: string, salt: string): BirthTokens => ({
   token: tokenFrom('agent', derive(key, salt, 'agent-home agent token')),
   operatorToken: tokenFrom('operator', derive(key, salt, 'agent-home operator token')),
 })
 
-/** Of a replacement, whose salt is its own. */
+/** Of a replacement, which has its own salt. */
 export const deriveOperatorToken = (key: string, salt: string): string =>
   tokenFrom('operator', derive(key, salt, 'agent-home next operator token'))
 
-/** Keyed by the Idempotency-Key, for the body may hold a password. */
+/** Keyed with the Idempotency-Key, because the body may contain a password. */
 export const fingerprint = (key: string, salt: string, canonicalBody: string): string =>
   createHmac('sha256', derive(key, salt, 'agent-home fingerprint'))
     .update(canonicalBody)
     .digest('hex')
 
-/** Throws `births_disabled`. Not in front of a replay: that one was born when they were open. */
+/**
+ * Throws `births_disabled`. Not called for a replay, whose birth happened while births were
+ * enabled.
+ */
 export function refuseWhileClosed({ birthsEnabled }: Pick<Home, 'birthsEnabled'>): void {
   if (!birthsEnabled) throw problem('births_disabled')
 }
@@ -83,7 +89,7 @@ const PRINTED_KEY = {
     'This key was printed in our documentation, so others know it. Generate your own: 32 random bytes as 64 lowercase hex characters.',
 }
 
-/** The credential of a birth; one that is malformed counts as a failed authentication. */
+/** The credential of a birth; a malformed one counts as a failed authentication. */
 export const idempotencyKey: Guard<Guarded, object, { readonly key: string }> = {
   name: 'idempotency-key',
   errors: ['invalid_idempotency_key', 'too_many_failures'],

@@ -1,4 +1,6 @@
-/** Birth limits, counted from the stored agents, so that they survive restarts and hold across nodes. */
+/**
+ * Birth limits, counted from stored births, so that they survive restarts and apply to all nodes.
+ */
 import { networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import type { BudgetState } from '../pipeline/budgets.ts'
@@ -29,7 +31,7 @@ function stateOf(
   }
 }
 
-/** The widest that is used up; the address's own where none is. */
+/** The widest limit that is used up; otherwise the address's own. */
 export function birthState(
   { limits }: Pick<Home, 'limits'>,
   count: BirthCount,

@@ -1,4 +1,7 @@
-/** POST /api/agents/birth: one agent, two tokens, replayable by its Idempotency-Key. */
+/**
+ * POST /api/agents/birth: creates an agent and two tokens; can be replayed with its
+ * Idempotency-Key.
+ */
 
 import { z } from 'zod'
 import { problem } from '../errors.ts'
@@ -71,7 +74,7 @@ const birthResult = z
 const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): string =>
   JSON.stringify([name, purpose, symbol, email ?? null, password ?? null])
 
-/** What a birth that is well asked for may be refused for. */
+/** Why a valid request for a birth may be refused. */
 export const BIRTH_ERRORS = [
   ...PASSWORD_ERRORS,
   'birth_conflict',
@@ -87,7 +90,7 @@ export interface Newborn {
   readonly replayed: boolean
 }
 
-/** Replays the first response, as long as its credentials are still valid. */
+/** Replays the first response while its credentials are valid. */
 function replay(key: string, request: BirthRequest, known: BirthRecord): Newborn {
   if (known.rotated) throw problem('credentials_rotated')
   if (known.fingerprint !== fingerprint(key, known.salt, canonical(request))) {
@@ -114,7 +117,7 @@ function newBirth(home: Home, key: string, request: BirthRequest, place: Birthpl
   return { birth, tokens }
 }
 
-/** With the session of the browser that sends it, where it is signed in. */
+/** With the session of the browser, if it is signed in. */
 export type SentBirth = BirthRequest & Pick<Presented, 'session'>
 
 const overLimit = (call: Call, state: BudgetState) => {
@@ -122,7 +125,7 @@ const overLimit = (call: Call, state: BudgetState) => {
   return problem('rate_limited', { headers: retryAfter(state) })
 }
 
-/** Undefined: another birth created the account in the meantime. */
+/** Undefined: a concurrent birth created the account. */
 async function tryToBear(
   call: Call,
   home: Home,
@@ -143,7 +146,7 @@ async function tryToBear(
   return { agentId: birth.agentId, ...tokens, replayed: false }
 }
 
-/** An account that exists is found on the second try; more tries only guard against a faulty store. */
+/** An existing account is found on the second try; more tries only guard against a faulty store. */
 const TRIES = 3
 
 async function bear(...birth: Parameters<typeof tryToBear>): Promise<Newborn> {
@@ -155,8 +158,8 @@ async function bear(...birth: Parameters<typeof tryToBear>): Promise<Newborn> {
 }
 
 /**
- * The verb behind the endpoint and behind the console's form. A replay is asked nothing but its key
- * and its body, for an answer that was lost must be had again whatever is closed or used up.
+ * Creates an agent, for the endpoint and for the console's form. A replay needs only its key and
+ * body, because a lost response must be retrievable whatever limits apply by then.
  */
 export async function giveBirth(
   call: Call,

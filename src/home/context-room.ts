@@ -12,13 +12,15 @@ import { refusal } from './refusal.ts'
 export interface Room {
   /** UTF-8 bytes. */
   readonly left: () => number
-  /** Reserves the bytes of an item if `keep` bytes remain. False: nothing is reserved. */
+  /**
+   * Reserves the bytes of an item if `keep` bytes remain afterwards. False: nothing was reserved.
+   */
   readonly take: (item: string, keep?: number) => boolean
 }
 
 const SEPARATOR_BYTES = 1
 
-/** Of a list, which an item takes. */
+/** Between the items of a list. */
 export const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
 
 export function roomOf(bytes: number): Room {
@@ -34,13 +36,13 @@ export function roomOf(bytes: number): Room {
   }
 }
 
-/** The least that a memory needs as JSON: escapes only add to it. */
+/** The minimum size of a memory as JSON; escapes only add to it. */
 const leastOf = ({ bytes, metadata, key }: MemorySummary): number =>
   bytes + Buffer.byteLength(metadata) + key.length
 
 /**
- * Those next in order that are to be read, as they may all fit, and the rest. What cannot fit any
- * more is in neither.
+ * The next items that may all fit, to be read, and the rest. Items that can no longer fit are in
+ * neither.
  */
 export function nextToRead(
   memories: readonly MemorySummary[],
@@ -57,23 +59,23 @@ export function nextToRead(
     : { batch: fitting.slice(0, end), rest: fitting.slice(end) }
 }
 
-/** What the smallest summary takes: one with the shortest key, and with nothing in its metadata. */
+/** The size of the smallest summary, with the shortest key and empty metadata. */
 export const LEAST_SUMMARY = summaryJson({
   ...{ id: '00000000-0000-0000-0000-000000000000', key: 'k', bytes: 1, metadata: '{}' },
   ...{ version: 1, createdAt: 0, updatedAt: 0 },
 }).length
 
-/** Of the best hits one is looked at for so many bytes of the context: a short memory takes them. */
+/** One of the best hits is read for this many bytes of the context, the size of a short memory. */
 export const BYTES_PER_HIT = 400
 export const MOST_HITS = 50
 
-/** Of the room at least so much is left for the changes. */
+/** The minimum share for changes. */
 const CHANGES = 1 / 8
 
-/** Whoever tells a task may quote what was said to it: nothing has to stand as it is there. */
+/** A task may contain quotations, so quoted phrases are not required. */
 const QUOTES = /["“”„«»]/gu
 
-/** Waits for its turn among the searches. Throws `overloaded`. */
+/** Waits for its turn among searches. Throws `overloaded`. */
 export async function searchAbout(
   home: Home,
   client: string,
@@ -89,12 +91,12 @@ export async function searchAbout(
 
 export interface Found {
   readonly key: string
-  /** As JSON with the text, and with the snippet in its place. */
+  /** As JSON with the text, and with the snippet instead. */
   readonly whole: string
   readonly brief: string
 }
 
-/** What is still as it was found: after that it may have waited. The rest is the newest change. */
+/** Hits that have not changed since the search; a changed one is among the changes. */
 export async function stillThere(
   { store }: Home,
   identity: Identity,
@@ -116,13 +118,13 @@ export async function stillThere(
 const sum = (sizes: readonly number[]): number => sizes.reduce((a, b) => a + b, 0)
 
 interface Shares {
-  /** Bytes that pinned memories leave to what was found, and to changes. */
+  /** Bytes that pinned memories leave for hits and changes. */
   readonly found: number
-  /** Bytes that what was found leaves to changes. */
+  /** Bytes that hits leave for changes. */
   readonly changes: number
 }
 
-/** Pinned memories have at least half of the room, and all that is not wanted for what was found. */
+/** Pinned memories get at least half of the room, and what hits do not need. */
 export function sharesOf(found: readonly Found[], room: Room): Shares {
   const wanted = sum(found.map(({ whole }) => bytesIn(whole)))
   const changes = Math.floor(room.left() * CHANGES)
@@ -131,8 +133,8 @@ export function sharesOf(found: readonly Found[], room: Room): Shares {
 }
 
 /**
- * In order of rank, each whole if that leaves room for the snippets of all that come after it, or
- * half of the room at least; else its snippet.
+ * In order of rank: in full if the snippets of all later hits still fit or half of the room
+ * remains, otherwise as a snippet.
  */
 export function fillFound(
   found: readonly Found[],

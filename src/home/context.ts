@@ -1,4 +1,4 @@
-/** GET /api/agents/me/context: what an agent reads first in a session. */
+/** GET /api/agents/me/context: what an agent reads at the start of a session. */
 import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { answer, type Call } from '../http/call.ts'
@@ -46,7 +46,7 @@ const rate = quota.extend({ resetSeconds: z.int() })
 
 const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string() })
 
-/** What to call next. Parameters in capitals are the agent's to fill in. */
+/** What to call next. Parameters in capitals are for the agent to fill in. */
 export const NEXT: readonly z.output<typeof nextCall>[] = [
   {
     method: 'GET',
@@ -128,11 +128,11 @@ const contextExample = {
 export const DEFAULT_BYTES = 8_000
 const { minBytes, maxBytes } = fields.context
 
-/** Summaries that are looked at. */
+/** Summaries that are read. */
 const PINNED = { order: 'key', pinned: true, limit: 1_000 } as const
 const LOOK_BYTES = 1_048_576
 
-/** Of the newest: where there is room yet when as many were seen as could have filled it. */
+/** Of the newest memories, if there is still room after those that could have filled it. */
 const MORE_OF_NEWEST = 100
 
 type Profile = ProfileAnswer & { outcome: 'profile' }
@@ -163,7 +163,7 @@ async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: 
   const spender = spenderOf(identity)
   const [reads, writes] = [budgets.look('reads', spender), budgets.look('writes', spender)]
   return {
-    // They are the whole home's, of which a key with a prefix knows its part alone.
+    // These counts are the home's; a key with a prefix only gets those of its scope.
     ...(prefixOf(identity) === '' && {
       memories: allowance(limits.memoriesPerAgent, found.memoryCount),
       bytes: allowance(limits.bytesPerAgent, found.bytes),
@@ -173,7 +173,7 @@ async function limitsLeft({ limits, budgets }: Home, identity: Identity, found: 
   }
 }
 
-/** Suggested next calls, in the terms of the interface in use (HTTP or MCP). */
+/** Suggested next calls, in the terms of HTTP or MCP. */
 type Next = readonly object[]
 
 interface Parts {
@@ -199,7 +199,7 @@ const bodyOf = ({ head, pinned, found, changes, leftOut, next }: Parts): string 
 function frameOf(found: Profile, limits: object, bytes: number, next: Next) {
   const { memoryCount } = found
   const { purpose, ...profile } = profileView(found.profile)
-  // As many of them left out as there are: no number will take more room than that.
+  // With the largest possible number of omitted memories, so that the size cannot grow.
   const counts = { pinned: memoryCount, found: memoryCount, memories: memoryCount }
   const lists = { pinned: [], found: [], changes: [] }
   const frames = [{ ...profile, purpose }, profile].map((shown, i) => {
@@ -212,7 +212,7 @@ function frameOf(found: Profile, limits: object, bytes: number, next: Next) {
   return whole.size <= bytes ? whole : brief
 }
 
-/** Whole memories by their keys: each that fits when its turn comes, and leaves so many bytes. */
+/** Whole memories by key: each that fits in its turn and leaves enough bytes. */
 async function fillPinned(
   home: Home,
   identity: Identity,
@@ -235,7 +235,7 @@ async function fillPinned(
   return placed
 }
 
-/** The newest but those that are there already: each that fits when its turn comes. */
+/** The newest memories that are not included yet: each that fits in its turn. */
 async function fillChanges(
   home: Home,
   identity: Identity,
@@ -259,7 +259,7 @@ async function fillChanges(
 }
 
 interface Asked {
-  /** UTF-8, of the whole answer. */
+  /** UTF-8 bytes of the response. */
   readonly bytes: number
   /** What the agent is about to do. */
   readonly about?: string | undefined
@@ -289,7 +289,7 @@ async function gather(
   const found = fillFound(others, room, keep.changes)
   const there = new Set([...pinned.keys(), ...found.keys()])
   const changes = await fillChanges(home, identity, there, room)
-  // No more than the frame has room for, whatever was written meanwhile.
+  // Limited to the frame's room, whatever was written meanwhile.
   const leftOutOf = (all: number, shown: number) => Math.min(all - shown, profile.memoryCount)
   const leftOut = {
     purpose: withoutPurpose,
@@ -302,8 +302,8 @@ async function gather(
 }
 
 /**
- * As JSON, of at most so many bytes. It searches first, and has then a turn among what is costly:
- * who waits for one of the two holds no place in the other. Throws `overloaded`.
+ * As JSON of at most this many bytes. It searches first and then takes a turn among costly calls,
+ * so that waiting for one holds no slot of the other. Throws `overloaded`.
  */
 export async function contextOf(
   home: Home,

@@ -23,7 +23,10 @@ const isAnother = () =>
     ],
   })
 
-/** Throws `invalid_body` when another agent is named: a wrong token in the right call. */
+/**
+ * Throws `invalid_body` if the body names another agent, which means that the token is the wrong
+ * one.
+ */
 export async function eraseWhole(
   { store, clock }: Home,
   identity: Identity,

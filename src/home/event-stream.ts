@@ -20,10 +20,10 @@ const RECONNECT_MS = 3_000
 
 const HEARTBEAT = ':\n\n'
 
-/** Read and sent together: some 300 bytes each. */
+/** Events per batch, of about 300 bytes each. */
 const BATCH = 100
 
-/** An event's id; 0: before the first. */
+/** An event's id; 0 is before the first. */
 export const position = queryInteger({ minimum: 0 })
 
 const lastEventId = position.meta({
@@ -38,14 +38,14 @@ function resumesAfter(call: Call, after: number | undefined): number | undefined
   return parsed.data
 }
 
-/** `name`: as which kind of event it is sent. */
+/** `name`: the SSE event type. */
 export const eventText = (event: HomeEvent, name: string = event.type): string =>
   `id: ${event.id}\nevent: ${name}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 
-/** An id alone is no event: a client that is cut off before any resumes here. */
+/** An id without an event, so that a client that disconnects before any event resumes here. */
 const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
 
-/** Of an id that the home does not have the client forgets: what comes next has lower ones. */
+/** Resets the client's last event id if the home does not have it: the next ids are lower. */
 const missedText = ({ after, first }: Missed): string =>
   `${first <= after ? `id: ${first - 1}\n` : ''}event: missed\ndata: ${JSON.stringify({ after, first })}\n\n`
 
@@ -55,12 +55,12 @@ const endText = ({ code, message }: Problem): string =>
 /** Encodes events for a subscriber. */
 export interface EventEncoder {
   readonly opening: string | Promise<string>
-  /** What happened, after what was missed; empty where nothing of it is to be told. */
+  /** The next events, after a notice of missed ones; empty if there is nothing to send. */
   readonly encode: (
     events: readonly HomeEvent[],
     missed: Missed | undefined,
   ) => string | Promise<string>
-  /** Why nothing more comes. */
+  /** Why the stream ends. */
   readonly end: (refusal: Problem) => string | Promise<string>
 }
 
@@ -72,32 +72,31 @@ const serverSentEvents = (opening: string, told: Told): EventEncoder => ({
   end: endText,
 })
 
-/** Throws a problem when the identity may not, or no longer. */
+/** Throws a problem if the identity may not read, or no longer. */
 async function look({ store }: Pick<Home, 'store'>, identity: Identity, after: number) {
   const found = await store.eventsAfter(identity, after, BATCH)
   if (found.outcome !== 'events') throw refusal(found)
   return found
 }
 
-/** Where a stream begins. */
+/** The start of a stream. */
 export interface Start {
-  /** The last event that its reader knows. */
+  /** The last event that the client knows. */
   readonly shown: number
-  /** The log need not be looked through up to here: no less, and more where the reader sees a part. */
+  /** The log need not be read up to here; higher if the client sees only a part. */
   readonly at: number
 }
 
 /**
- * From now on. The last event that a key with a prefix sees may lie before all that the log holds:
- * to begin there would be to tell of events that were missed, which nobody asked for. Throws as
- * above.
+ * Starts now. For a key with a prefix the last visible event may have been pruned; starting there
+ * would report missed events that nobody asked for. Throws as above.
  */
 export async function fromNow(home: Pick<Home, 'store'>, identity: Identity): Promise<Start> {
   const { newest, last } = await look(home, identity, Number.MAX_SAFE_INTEGER)
   return { shown: newest, at: last }
 }
 
-/** A store that does not answer now does later: nothing is missed by waiting. */
+/** If the store does not answer, waiting loses nothing. */
 async function lookIfAnswered(...asked: Parameters<typeof look>) {
   try {
     return await look(...asked)
@@ -112,7 +111,7 @@ const refusedAs = (error: unknown): Problem => {
   throw error
 }
 
-/** What a stream looks at is paid for as what a page does is. Throws `rate_limited`. */
+/** A stream pays for reading the log as a page does. Throws `rate_limited`. */
 function paying({ budgets }: Pick<Home, 'budgets'>, identity: Identity) {
   let owed = 0
   return async (looked: number): Promise<void> => {
@@ -123,7 +122,7 @@ function paying({ budgets }: Pick<Home, 'budgets'>, identity: Identity) {
   }
 }
 
-/** Other than the last event of any home: the next question whether something happened wakes it. */
+/** Differs from the last event of any home, so that the next poll wakes the stream. */
 const NOT_SEEN = -1
 
 type Following = Pick<Home, 'store' | 'stopwatch' | 'budgets'>
@@ -137,7 +136,7 @@ async function* following(
 ): AsyncGenerator<string> {
   yield encoder.opening
   const pay = paying(home, identity)
-  /** The log was looked through up to `at`; `shown`: the last id that the client knows. */
+  /** The log was read up to `at`; `shown`: the last id that the client knows. */
   let { at, shown } = start
   let seen = 0
   let sentAt = home.stopwatch()
@@ -161,7 +160,7 @@ async function* following(
   }
 }
 
-/** Ends as a whole answer, with the reason, when it may be read no longer. */
+/** Ends cleanly, with the reason, when it may no longer be read. */
 async function* untilRefused(
   pieces: AsyncIterable<string>,
   { end }: EventEncoder,
@@ -194,8 +193,8 @@ export function follow(
 }
 
 /**
- * What happens from now on, or after `asked` or the event that the client saw last. An id that the
- * home does not have is one of before a backup was restored: then from now on.
+ * From now on, after `asked`, or after the client's last event. An id that the home does not have
+ * is from before a restored backup: then from now on.
  */
 export async function streamEvents(
   call: Call,

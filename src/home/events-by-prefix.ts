@@ -1,7 +1,7 @@
 /**
- * The events that a key with a prefix sees: those that name a memory under it. Where the last of
- * them lies is found once and remembered, for all keys and streams with that prefix: so who is woken
- * by what it does not see looks at no more than what is new, and is told nothing of the rest.
+ * Events visible to a key with a prefix: those of memories under it. The last such event is found
+ * once and cached for all keys and streams with the prefix, so that being woken by other events
+ * costs little and reveals nothing about them.
  */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Identity } from '../store/port/home.ts'
@@ -13,7 +13,7 @@ import {
 } from '../store/port/keeping/events.ts'
 import { prefixOf } from './key-scope.ts'
 
-/** A name that is out of reach is left out. */
+/** A key outside the prefix is removed from the event. */
 function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
   const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
   return { ...event, key: inReach(key), from: inReach(from) }
@@ -22,26 +22,26 @@ function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent 
 type Events = EventsAnswer & { outcome: 'events' }
 type Refused = Exclude<EventsAnswer, Events>
 
-/** What is known of a home's log and a prefix. */
+/** What is known about a home's log and a prefix. */
 interface Known {
-  /** The last event in reach; 0: none was found. */
+  /** The last visible event; 0 if none was found. */
   newest: number
-  /** The log was looked through above `from` and up to `to`; until one was found, `from` falls. */
+  /** The log was read from `from` to `to`; until an event is found, `from` decreases. */
   from: number
   to: number
 }
 
 const NOTHING_KNOWN: Known = { newest: 0, from: 0, to: Number.MAX_SAFE_INTEGER }
 
-/** Homes and prefixes of which that is remembered. */
+/** Cached homes and prefixes. */
 const REMEMBERED = 10_000
 
-/** Most prefixes reach something that happened lately. */
+/** Most prefixes have a recent event. */
 const FIRST_LOOK = 100
 
 type Ask = (id: number, limit: number) => Promise<EventsAnswer>
 
-/** From the newest event back to the last in reach. Answers the rows that were looked at. */
+/** From the newest event back to the last visible one. Returns the rows that were read. */
 async function findNewest(ask: Ask, known: Known): Promise<number | Refused> {
   let looked = 0
   for (let rows = FIRST_LOOK; known.newest === 0 && known.from > 0; rows = ROWS_PER_LOOK) {
@@ -55,13 +55,13 @@ async function findNewest(ask: Ask, known: Known): Promise<number | Refused> {
   return looked
 }
 
-/** What came since. */
+/** Newer events. */
 async function catchUp(ask: Ask, known: Known): Promise<Events | Refused> {
   for (let looked = 0; ; ) {
     const found = await ask(known.to, ROWS_PER_LOOK)
     if (found.outcome !== 'events') return found
     looked += found.looked
-    // Nothing was looked through yet, or another log than this one: an older one was restored.
+    // Nothing was read yet, or the log is another one after a restored backup.
     if (found.last < known.to) Object.assign(known, { newest: 0, from: found.last })
     known.to = found.reached
     known.newest = found.events.at(-1)?.id ?? known.newest
@@ -69,7 +69,7 @@ async function catchUp(ask: Ask, known: Known): Promise<Events | Refused> {
   }
 }
 
-/** Whoever asks waits for a turn of the event loop of its own. */
+/** Each caller waits for its own turn of the event loop. */
 function oneATurn(): () => Promise<void> {
   let free = Promise.resolve()
   return () => {
@@ -79,7 +79,7 @@ function oneATurn(): () => Promise<void> {
   }
 }
 
-/** One after another, whatever becomes of the one before. */
+/** One after the other, also after a failure. */
 function oneAtATime<T>() {
   const running = new Map<string, Promise<unknown>>()
   return async (name: string, work: () => Promise<T>): Promise<T> => {
@@ -107,7 +107,7 @@ export function createEventsByPrefix(
     if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest)
   }
 
-  /** The log as it is now, with the last event in reach as its newest, and no event. */
+  /** The log's state with the last visible event as its newest, without events. */
   async function look(ask: Ask, name: string): Promise<Events | Refused> {
     const known = remembered.get(name) ?? { ...NOTHING_KNOWN }
     remember(name, known)
@@ -128,7 +128,7 @@ export function createEventsByPrefix(
     const now = await inOrder(name, () => look(ask, name))
     if (now.outcome !== 'events') return now
     const missed = id + 1 < now.first || id > now.last
-    // Of the rest nothing is told but that some of it was pruned: not how far the log goes.
+    // Of other events only that some were pruned is reported, not how many.
     if (id >= now.newest) return { ...now, missed, first: now.newest + 1, reached: now.last }
     const page = await ask(id, limit)
     if (page.outcome !== 'events') return page

@@ -1,4 +1,4 @@
-/** GET /api/agents/me/events: what happened in this home. */
+/** GET /api/agents/me/events: the event log of this home. */
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
@@ -47,10 +47,10 @@ export const eventView = ({ by, createdAt, ...rest }: HomeEvent) => ({
   createdAt: iso(createdAt),
 })
 
-/** What it costs to look at so many events: a read for each ROWS_PER_LOOK that were begun. */
+/** The cost of reading rows: one read per started ROWS_PER_LOOK. */
 const readsFor = (looked: number): number => Math.max(1, Math.ceil(looked / ROWS_PER_LOOK))
 
-/** What a reader cannot be told of: what came after the id that it named, and before `first`. */
+/** Events that the reader has missed: after the given id and before `first`. */
 export interface Missed {
   readonly after: number
   readonly first: number
@@ -69,7 +69,10 @@ export const missedSchema = z
 
 type Found = EventsAnswer & { outcome: 'events' }
 
-/** `after`: an id that the reader was shown. Ahead of all events it goes on after the newest. */
+/**
+ * `after`: an id that the reader was given. If it is ahead of all events, it continues after the
+ * newest.
+ */
 export function missedAfter(after: number, { missed, first, newest }: Found): Missed | undefined {
   if (after > newest) return { after, first: newest + 1 }
   return missed ? { after, first } : undefined

@@ -51,7 +51,7 @@ const keptExample = {
   updatedAt: memoryExample.updatedAt,
 } as const
 
-/** The metadata go out as the very text that was stored. */
+/** Metadata is returned as the stored text. */
 function keptJson({ content, by, createdAt, updatedAt, ...kept }: KeptVersion): string {
   const { key, id, version, operation } = kept
   const times = {
@@ -81,7 +81,7 @@ export const exportSchema = z
 
 export type Snapshot = ExportAnswer & { outcome: 'export' }
 
-/** Each as JSON, with commas between. */
+/** Each as JSON, separated by commas. */
 async function* listed<T>(
   batches: AsyncIterable<readonly T[]>,
   json: (item: T) => string,
@@ -105,7 +105,7 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
   yield ']}'
 }
 
-/** What an export may be refused for, beside its guards. */
+/** Why an export may be refused, besides its guards. */
 export const EXPORT_ERRORS = ['export_running', 'exports_busy', 'export_ended'] as const
 
 /** An export succeeds even if its event cannot be recorded. */
@@ -114,7 +114,7 @@ const noteExport = ({ store, clock }: Exporting, identity: Identity): Promise<un
 
 type Exporting = Pick<Home, 'store' | 'exports' | 'clock' | 'trustedProxies'>
 
-/** One snapshot, as text: read at once, so that no reader holds it. Throws EXPORT_ERRORS. */
+/** One snapshot as text, spooled so that no client holds it open. Throws EXPORT_ERRORS. */
 export async function takeExport(
   call: Call,
   home: Exporting,
@@ -134,7 +134,7 @@ export async function takeExport(
   return text
 }
 
-/** The answer behind the endpoint and behind the console's download. */
+/** The response for the endpoint and for the console's download. */
 export async function attachExport(
   call: Call,
   home: Home,

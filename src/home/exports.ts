@@ -1,4 +1,6 @@
-/** Exports in progress: one per agent, each spooled so that no reader holds a store snapshot open. */
+/**
+ * Exports in progress: one per agent, each spooled so that no client holds a store snapshot open.
+ */
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
 import { createFairQueue } from '../http/limits/fair-queue.ts'
@@ -9,23 +11,24 @@ import { atOnce } from './limits.ts'
 import { refusal } from './refusal.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-/** What is exported, and as of how many erasures of its home. */
+/** The exported text, and the home's erasure count at its snapshot. */
 export interface Opened extends TextStream {
   readonly erasures: number
 }
 
 export interface Exports {
   /**
-   * Reads what `open` opens, for its reader to take at leave, when it is the client's turn. Throws
-   * `export_running`, `exports_busy`, `export_ended`, or what `open` and its source throw. What is
-   * taken breaks off when its reader may read no longer, and when something of the home is erased.
+   * Reads what `open` opens when it is the client's turn, and returns it for the client to read at
+   * its own speed. Throws `export_running`, `exports_busy`, `export_ended`, and errors of `open`
+   * and its source. The text ends early if the client loses its access or something of the home is
+   * erased.
    */
   readonly take: (
     client: string,
     identity: Identity,
     open: () => Promise<Opened>,
   ) => Promise<TextStream>
-  /** Resolves once no export of the agent is left that must end, nor anything that was kept of it. */
+  /** Resolves when no export of the agent that must end, and none of its files, is left. */
   readonly review: (agentId: string) => Promise<void>
 }
 
@@ -37,11 +40,11 @@ interface Parts {
 
 /** One export, from its snapshot to its last byte. */
 interface Running {
-  /** Of its snapshot; undefined before it has one. */
+  /** Of its snapshot; undefined before that. */
   erasures: number | undefined
   readonly identity: Identity
   readonly ending: AbortController
-  /** Resolves once nothing is kept of it. */
+  /** Resolves when nothing of it is kept. */
   readonly over: PromiseWithResolvers<void>
 }
 
@@ -49,12 +52,12 @@ type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Ar
 
 type Check = (running: Running) => Promise<number>
 
-/** Answers the newest event of the home. Throws where the export must end. */
+/** Returns the newest event of the home. Throws if the export must end. */
 const checking =
   (countErasures: Parts['countErasures']): Check =>
   async ({ identity, erasures, ending }) => {
     ending.signal.throwIfAborted()
-    // Whatever was erased before it has a snapshot is not in that.
+    // Erasures before the snapshot are not in it.
     if (erasures === undefined) return 0
     const counted = await countErasures(identity)
     if (counted.outcome !== 'erasures') throw refusal(counted)
@@ -62,7 +65,7 @@ const checking =
     return counted.lastEvent
   }
 
-/** As `check`, where nobody waits for the answer: an export that must end is cut off. */
+/** Like `check`, without a caller: an export that must end is cut off. */
 async function endUnless(running: Running, check: Check): Promise<number> {
   try {
     return await check(running)
@@ -72,7 +75,7 @@ async function endUnless(running: Running, check: Check): Promise<number> {
   }
 }
 
-/** Looks again before what ends it: only what may be read to its end arrives as a whole. */
+/** Checks again before the last piece: a complete file is one that may be read. */
 async function* whileAllowed(
   pieces: AsyncIterable<string>,
   running: Running,
@@ -91,8 +94,8 @@ async function* whileAllowed(
 }
 
 /**
- * Ends an export of which nobody takes a piece: at once, or a second later where another node did
- * what ends it. Answers how it is let go.
+ * Ends an export whose client reads nothing: at once, or within a second if another node erased
+ * something. Returns a function to stop checking.
  */
 function watchOver(running: Running, follow: Subscriptions['follow'], check: Check): () => void {
   const { next, leave } = follow(running.identity)
@@ -106,7 +109,7 @@ function watchOver(running: Running, follow: Subscriptions['follow'], check: Che
   return leave
 }
 
-/** A source that failed because it was ended says so. */
+/** The error of a source that was ended. */
 async function whyEnded(running: Running, check: Check, error: unknown): Promise<unknown> {
   const ended = await check(running).catch((reason: unknown) => reason)
   return ended instanceof Problem ? ended : error
@@ -119,7 +122,7 @@ const beginFor = (identity: Identity): Running => ({
   over: Promise.withResolvers(),
 })
 
-/** Those that are under way, one of an agent, and those of which a file may still be open. */
+/** Running exports, one per agent, and those whose file may still be open. */
 function createRegister() {
   const underWay = new Map<string, Running>()
   const kept = new Set<Running>()
@@ -147,10 +150,7 @@ function createRegister() {
   }
 }
 
-/**
- * Read from the store at once, of one client no more than one: a store has few connections for what
- * takes as long.
- */
+/** Concurrent snapshots, one per client: a store has few connections for long reads. */
 const READING = {
   atOnce: atOnce.exports.inAll,
   perClient: atOnce.exports.perAddress,
@@ -158,7 +158,7 @@ const READING = {
   waitMs: 30_000,
 }
 
-/** Each is over when its last byte was sent, its reader left, or it was ended. */
+/** An export is over when its last byte was sent, its client left, or it was ended. */
 export function createExports({ spool, countErasures, follow }: Parts): Exports {
   const register = createRegister()
   const reading = createFairQueue({ ...READING, busy: () => problem('exports_busy') })
@@ -211,7 +211,7 @@ export function createExports({ spool, countErasures, follow }: Parts): Exports 
   return { take, review }
 }
 
-/** A store whose erasures answer once no export is left that must end. */
+/** Wraps the store so that erasures wait for exports that must end. */
 export function endingExports(store: HomeStore, { review }: Exports): HomeStore {
   const reviewed =
     <Args extends readonly unknown[], T>(erase: Verb<Args, T>): Verb<Args, T> =>

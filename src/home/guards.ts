@@ -1,4 +1,4 @@
-/** The guard lists of the home's endpoints, in order. */
+/** Guard lists of the home's endpoints. */
 import { z } from 'zod'
 import {
   bearer,
@@ -12,14 +12,14 @@ import { origin } from '../pipeline/guards/origin.ts'
 import { enabled, noStore } from '../pipeline/guards/private.ts'
 import type { BudgetName } from './limits.ts'
 
-/** For anyone; the budget is the one that the request counts against, if it counts. */
+/** For anyone; the budget is the one that is announced. */
 export const entrance = (budget: BudgetName) =>
   [noStore, announce(budget), enabled, origin, singleHeaders, noTokenInQuery] as const
 
-/** For either token, also while the agent is paused. */
+/** For both tokens, also while the agent is paused. */
 export const forAgentsAtRest = (budget: BudgetName) => [...entrance(budget), bearer, spent] as const
 
-/** For either token; the agent's only while it is active. */
+/** For both tokens; the agent's only while it is active. */
 export const forAgents = (budget: BudgetName) =>
   [...entrance(budget), bearer, notPaused, spent] as const
 
@@ -27,5 +27,5 @@ export const forAgents = (budget: BudgetName) =>
 export const forOperators = (budget: BudgetName) =>
   [...entrance(budget), bearer, operatorOnly, spent] as const
 
-/** The query of an endpoint without parameters; an unknown one is refused, not ignored. */
+/** For endpoints without query parameters; unknown ones are refused. */
 export const noQuery = z.strictObject({})

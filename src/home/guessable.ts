@@ -1,4 +1,4 @@
-/** Refuses easily guessed passwords. `fields.ts` states the rule. */
+/** Refuses easily guessed passwords by the rule in `fields.ts`. */
 import { lazily } from '../lazily.ts'
 
 const commonPasswords: ReadonlySet<string> = new Set(
@@ -41,7 +41,7 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   '!': 'i',
 }
 
-/** A word without its case, the digits and signs around it, and look-alikes in it. */
+/** A word in lower case, without surrounding digits and signs, and with look-alikes replaced. */
 export const wordOf = (text: string): string =>
   text
     .normalize('NFKC')
@@ -50,7 +50,7 @@ export const wordOf = (text: string): string =>
     .replace(/\P{L}+$/u, '')
     .replace(/[013457@$!]/g, (sign) => LOOK_ALIKES[sign] ?? sign)
 
-/** One or two letters are in too many passwords to be anybody's word. */
+/** Single letters and pairs are in too many passwords to count. */
 const SHORTEST_WORD = 3
 
 const commonWords = lazily(
@@ -86,7 +86,7 @@ function isOwn(password: string, email: string): boolean {
   )
 }
 
-/** Why nobody may choose this password with this e-mail address; undefined when they may. */
+/** Why this password may not be used with this e-mail address; undefined if it may. */
 export function whyGuessable(password: string, email: string): string | undefined {
   if (isCommon(password)) {
     return 'is one of the most common passwords, perhaps with digits or signs around it; choose another'

@@ -24,13 +24,13 @@ export interface Home {
   readonly limits: HomeLimits
   readonly passwords: Passwords
   readonly exports: Exports
-  /** Streams that each client holds open, the gateway's included. */
+  /** Open streams per client, shared with the gateway. */
   readonly streams: ConcurrencyLimit
   readonly subscriptions: Subscriptions
   readonly imports: Imports
   /** The queue of searches. */
   readonly searches: FairQueue
-  /** The queue of calls that cost as much as many reads or writes. */
+  /** The queue of calls that cost several reads or writes. */
   readonly costly: FairQueue
   readonly enabled: boolean
   readonly birthsEnabled: boolean
@@ -44,8 +44,8 @@ export interface Home {
 }
 
 /**
- * A client has one at a time: all four would keep the next client waiting for as long. Who searches
- * little waits until the homes of others are built, some seconds each, and is not refused for them.
+ * One at a time per client, because all four slots in use would delay other clients. A search may
+ * wait some seconds for other homes' indexes to be built, and is not refused for it.
  */
 const SEARCHES = {
   atOnce: atOnce.searches.inAll,
@@ -54,10 +54,7 @@ const SEARCHES = {
   waitMs: 30_000,
 }
 
-/**
- * Contexts and batches. As many may wait as one address may have connections: what a client sends is
- * done, in its turn.
- */
+/** Contexts and batches. As many may wait as an address may have connections. */
 const COSTLY = { atOnce: 32, perClient: 8, places: 1_024 }
 
 interface Parts extends Pick<Home, 'clock' | 'random' | 'stopwatch' | 'streams'> {

@@ -4,7 +4,7 @@ import type { Identity } from '../store/port/home.ts'
 import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
 import type { KeyBounds } from '../store/port/keys.ts'
 
-/** Why a named key may be refused by what reads memories, and by what changes them. */
+/** Why reads and writes of a named key may be refused. */
 export const KEY_READ_ERRORS = ['key_out_of_reach'] as const
 export const KEY_WRITE_ERRORS = ['key_out_of_reach', 'key_read_only'] as const
 
@@ -24,22 +24,22 @@ export const writingRefused = (identity: Identity, ...keys: readonly string[]) =
 const keysOf = (change: Change): readonly string[] =>
   change.verb === 'rename' ? [change.from, change.to] : [change.key]
 
-/** Of all changes together: one that may not be made keeps the others from being made. */
+/** Of a batch: one change outside the scope refuses all. */
 export function changesRefused(identity: Identity, changes: readonly Change[]) {
   const keys = changes.flatMap(keysOf)
   const areReads = changes.every(({ verb }) => verb === 'read')
   return areReads ? readingRefused(identity, ...keys) : writingRefused(identity, ...keys)
 }
 
-/** What looks at the keys that start alike. */
+/** Queries by prefix. */
 type Prefixed = Pick<MemoriesQuery, 'prefix'>
 
-/** A prefix that leads out of reach altogether, where nothing would be found. */
+/** A prefix outside the key's scope, where nothing would be found. */
 export function listRefused({ key }: Identity, { prefix }: Prefixed) {
   if (!key || prefix.startsWith(key.prefix) || key.prefix.startsWith(prefix)) return undefined
   return outOfReach(key)
 }
 
-/** The longer of the two: where both hold, it does. */
+/** The longer prefix, if both apply. */
 export const narrowed = <Query extends Prefixed>(identity: Identity, query: Query): Query =>
   prefixOf(identity).length > query.prefix.length ? { ...query, prefix: prefixOf(identity) } : query

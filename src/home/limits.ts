@@ -1,4 +1,4 @@
-/** Every limit of the agent home, in the one list that preview prints and the code enforces. */
+/** Every limit of the agent home, in one list that preview shows and the code enforces. */
 import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH, MAX_MEMBERS, MAX_VALUES } from '../http/json.ts'
@@ -16,7 +16,7 @@ import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT } from '../store/port/sessions.ts'
 
-/** What a request's body may be, before its fields are looked at. */
+/** The size of a request body, before its fields are validated. */
 export const body = {
   maxBytes: 131_072,
   maxDepth: MAX_DEPTH,
@@ -26,7 +26,7 @@ export const body = {
   maxExponentDigits: MOST_EXPONENT_DIGITS,
 } as const
 
-/** What one batch may hold; `answerBytes`: the texts and metadata that it is answered with. */
+/** Limits of a batch; `answerBytes`: of the texts and metadata in the response. */
 export const batch = {
   operations: 100,
   maxBytes: 1_048_576,
@@ -34,8 +34,8 @@ export const batch = {
 } as const
 
 /**
- * What runs at once; what is more waits for its turn. Of one agent an export is sent and an import
- * taken at a time: one more is refused.
+ * Concurrency; further requests wait. Per agent, one export and one import at a time: another is
+ * refused.
  */
 export const atOnce = {
   exports: { perAgent: 1, perAddress: 1, inAll: 4 },
@@ -46,16 +46,18 @@ export const atOnce = {
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3_600
 
-/** What a whole IPv6 /48 may do, in shares of one address: it is one site, with many people in it. */
+/**
+ * The limits of an IPv6 /48, which is one site with many people, as a multiple of one address's.
+ */
 const ADDRESSES_OF_A_NETWORK = 5
 
-/** What all strangers together may get wrong about one account, in shares of one network. */
+/** Wrong passwords for one account from all networks, as a multiple of one network's. */
 const NETWORKS_OF_STRANGERS = 50
 
 export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
 
 export interface Rate extends BudgetPolicy {
-  /** Who has a budget of their own: the agent, with its named keys, and its operator. */
+  /** Who has a budget of their own: the agent with its named keys, and its operator. */
   readonly spentBy?: readonly ('agent' | 'operator')[]
   readonly per:
     | 'agent'
@@ -69,25 +71,27 @@ export interface Rate extends BudgetPolicy {
 
 export interface HomeLimits {
   readonly fields: typeof fields & { readonly body: typeof body }
-  /** 0 means without limit, here and in every quota below. */
+  /** 0 means no limit, here and in every quota below. */
   readonly memoriesPerAgent: number
-  /** UTF-8 bytes of texts and metadata, earlier versions included: the oldest of these give way. */
+  /**
+   * UTF-8 bytes of texts and metadata, including earlier versions, the oldest of which are pruned.
+   */
   readonly bytesPerAgent: number
-  /** Of each memory, the current one included. */
+  /** Of each memory, including the current one. */
   readonly versionsPerMemory: number
   readonly eventsPerAgent: number
   readonly batch: typeof batch
-  /** UTF-8 bytes of an export as it is sent to be imported. */
+  /** UTF-8 bytes of an export that is imported. */
   readonly importBytes: number
-  /** Named ones. */
+  /** Named keys. */
   readonly keysPerAgent: number
   readonly passkeysPerAccount: number
   /** One more ends the oldest. */
   readonly sessionsPerAccount: number
-  /** At once, from one client's address, like the three that follow. */
+  /** Concurrent, per client address, like the next three. */
   readonly connectionsPerAddress: number
   readonly streamsPerAddress: number
-  /** Exports and imports that are under way, and UTF-8 bytes of them that wait. */
+  /** Exports and imports in progress, and UTF-8 bytes of those that wait. */
   readonly transfersPerAddress: number
   readonly transferBytesPerAddress: number
   readonly atOnce: typeof atOnce

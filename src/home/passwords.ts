@@ -20,19 +20,19 @@ const phc = (nonce: Uint8Array, tag: Uint8Array): string => {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
-/** Costs what a stored hash costs, and no password is known to match it. */
+/** A hash that costs the same to verify as a stored one, and matches no known password. */
 export const decoyHash = phc(new Uint8Array(SALT_BYTES), new Uint8Array(COST.tagLength))
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
-/** UTF-16 units of the longest password. To normalise what is longer can take seconds. */
+/** UTF-16 units of the longest password. Normalizing longer ones can take seconds. */
 const LONGEST = 2 * fields.password.maxLength
 
-/** RFC 8265: keyboards compose letters differently, and a person sees one password. */
+/** RFC 8265: keyboards compose letters differently. */
 const composed = (password: string, form: 'NFC' | 'NFD' = 'NFC'): string =>
   password.length > LONGEST ? password : password.normalize(form)
 
-/** As it is hashed now, and as version 1.0.0 may have hashed it: as received. */
+/** As hashed now, and as 1.0.0 may have hashed it, without normalization. */
 const spellings = (password: string): ReadonlySet<string> =>
   new Set([composed(password), password, composed(password, 'NFD')])
 
@@ -50,19 +50,19 @@ async function matches(message: string, hash: string): Promise<boolean> {
   return timingSafeEqual(computed, stored)
 }
 
-/** The last of those who wait does so for two seconds. */
+/** The last in the queue waits about two seconds. */
 const QUEUE = { atOnce: 2, places: 128 }
 
-/** Under way and waiting, of one client for one account. */
+/** Running and waiting attempts of one client for one account. */
 const MOST_FOR_AN_ACCOUNT = 4
 
-/** An attempt that is asked about once more when its turn has come. */
+/** Checks an attempt again when its turn has come. */
 export interface Checked extends Attempt {
-  /** Throws where no hash is computed for it any more. */
+  /** Throws if no hash should be computed any more. */
   readonly check?: () => Promise<void>
 }
 
-/** Each client in its turn, whoever is trusted first. */
+/** Fair by client; trusted clients first. */
 function createTurns() {
   const busy = () => problem('passwords_busy')
   const queue = createFairQueue({ ...QUEUE, busy })
@@ -81,7 +81,10 @@ function createTurns() {
   }
 }
 
-/** Both wait their turn, and throw `passwords_busy` or what the check throws: hashing must not starve the rest. */
+/**
+ * Both wait for their turn, and throw `passwords_busy` or the error of the check: hashing must not
+ * starve other work.
+ */
 export interface Passwords {
   /** PHC string. */
   hash(password: string, attempt: Checked): Promise<string>

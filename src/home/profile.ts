@@ -1,4 +1,4 @@
-/** GET and PATCH /api/agents/me: the agent's profile, its operator's switch, and who it is. */
+/** GET and PATCH /api/agents/me: the profile, and the operator's changes of it. */
 import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'

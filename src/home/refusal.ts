@@ -4,16 +4,16 @@ import { type Guarded, showFailures } from '../pipeline/failures.ts'
 import type { Hooks } from '../pipeline/routes.ts'
 import type { Refused } from '../store/port/home.ts'
 
-/** A verb's refusal of the identity it was given, as the problem it is. */
+/** The problem for a verb's refusal of the identity. */
 export const refusal = ({ outcome }: Refused) =>
   problem(outcome === 'paused' ? 'agent_paused' : 'invalid_token')
 
-/** What lies below is the home's, whether something is there or not. */
+/** Paths below it belong to the home, whether they exist or not. */
 const PATHS = '/api/agents'
 
 export const isOfHome = (path: string): boolean => path === PATHS || path.startsWith(`${PATHS}/`)
 
-/** Where others put what our query holds. */
+/** Query parameters under other names. */
 const KEY_IN_PATH = /^\/api\/agents\/me\/memory\/[\w.%-]+$/
 
 const keyInPath = () =>
@@ -23,8 +23,8 @@ const keyInPath = () =>
   })
 
 /**
- * What every refusal of the home says, also where no guard was asked: of another method, of a path
- * where nothing is. Such a request counts against no budget; the address's failures are shown.
+ * Headers of every error of the home, also where no guard ran: for another method, or an unknown
+ * path. Such a request counts against no budget; the failure budget of the address is shown.
  */
 export const refusingAtHome =
   (deps: Guarded, refuse: Hooks['refuse']): Hooks['refuse'] =>
@@ -32,7 +32,7 @@ export const refusingAtHome =
     const headers = call.responseHeaders
     headers['Cache-Control'] = 'no-store'
     if (refused.status < 500 && !headers['RateLimit-Policy']) {
-      // Where the counts cannot be read, the refusal stands without them.
+      // If the counts cannot be read, the headers are left out.
       await showFailures(call, deps).catch(() => undefined)
     }
     const isKeyInPath = refused.code === 'not_found' && KEY_IN_PATH.test(call.path)

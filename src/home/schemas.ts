@@ -5,7 +5,7 @@ import { dateTime } from '../pipeline/schemas.ts'
 import { DOORS } from '../store/port/home.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 
-/** The home's part of the OpenAPI document. */
+/** The home's tag in the OpenAPI document. */
 export const tag = 'Agent home'
 
 export const memoryKey = z
@@ -56,7 +56,7 @@ export const memorySchema = z
 
 export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'MemoryResult' })
 
-/** Who did something, and by which door. */
+/** The author of a change, and the interface it came through. */
 export const author = z
   .object({
     as: z.enum(['agent', 'operator']),
@@ -75,7 +75,7 @@ export const author = z
 
 export const authorExample = { as: 'agent', via: 'api' } as const
 
-/** Examples, shown in the OpenAPI document; a test holds them to the schemas. */
+/** Examples in the OpenAPI document; a test validates them against the schemas. */
 export const profileExample = {
   agent_id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
   name: 'Atlas',

@@ -6,11 +6,11 @@ import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { EventStore } from '../store/port/keeping/events.ts'
 
-/** Why a wait is over: there may be something to see, nothing was sent for long, or all is over. */
+/** Why a wait ended: new events are possible, a heartbeat is due, or the service stops. */
 export type Turn = 'look' | 'beat' | 'over'
 
 export interface Follower {
-  /** `seen`: the home's newest event when it was looked at; `sentAt`: by the stopwatch. */
+  /** `seen`: the home's newest event at the last check; `sentAt`: by the stopwatch. */
   readonly next: (seen: number, sentAt: number) => Promise<Turn>
   /** May be called again. */
   readonly leave: () => void
@@ -23,11 +23,11 @@ export interface Waiting {
   readonly wake: (turn: Turn) => void
 }
 
-/** Those who follow one home. */
+/** Subscribers of one home. */
 interface Followed {
   readonly followers: Set<Follower>
   readonly waiting: Set<Waiting>
-  /** How often it was told: who was told before it waits does not wait. */
+  /** Counts notifications, so that one before the wait is not missed. */
   told: number
 }
 
@@ -64,7 +64,7 @@ function joinFollowers(home: Followed, identity: Identity, left: () => void): Fo
     async next(seen, sentAt) {
       if (!open) return 'over'
       const turn = told === home.told ? await wait(seen, sentAt) : 'look'
-      // Told while it beats, it looks at its next turn.
+      // A notification during a heartbeat is seen on the next turn.
       if (turn === 'look') told = home.told
       return open ? turn : 'over'
     },
@@ -82,11 +82,11 @@ function joinFollowers(home: Followed, identity: Identity, left: () => void): Fo
 
 export interface Subscriptions {
   readonly follow: (identity: Identity) => Follower
-  /** Something happened in this home: look now. */
+  /** Something happened in this home: wake its subscribers. */
   readonly tell: (agentId: string) => void
-  /** Wakes whom it is time for; done by itself once a second while somebody follows. */
+  /** Wakes those whose time has come; called once a second while there are subscribers. */
   readonly look: () => Promise<void>
-  /** Ends every stream, for good. */
+  /** Ends every stream permanently. */
   readonly close: () => void
 }
 
@@ -99,12 +99,12 @@ interface Parts extends Pick<EventStore, 'changedHomes'> {
 
 type Homes = Map<string, Followed>
 
-/** Between two looks at what was not told. */
+/** Between two polls. */
 const LOOK_MS = 1_000
 
 const HEARTBEAT_MS = 15_000
 
-/** Homes that are asked about in one question. */
+/** Homes per query. */
 const MOST_ASKED = 1_000
 
 const oldestSeen = (waiting: Iterable<Waiting>): number =>
@@ -140,7 +140,7 @@ export function createSubscriptions(parts: Parts): Subscriptions {
 
   async function look(): Promise<void> {
     wakeDue(homes, parts)
-    // A store that does not answer is asked again: nothing is missed by waiting.
+    // If the store does not answer, the next poll catches up.
     await wakeForNews(homes, parts).catch(() => {})
   }
 
@@ -181,7 +181,7 @@ export function createSubscriptions(parts: Parts): Subscriptions {
 
 type Change<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
 
-/** Told also where it failed: what was asked for may have happened. */
+/** Also notified after a failure, whose outcome may be unknown. */
 const notifying =
   (tell: (agentId: string) => void) =>
   <Args extends readonly unknown[], T>(change: Change<Args, T>): Change<Args, T> =>

@@ -1,4 +1,4 @@
-/** A call of a tool: its result as JSON, whether it was done or refused. */
+/** Calls a tool; its result or error as JSON. */
 import { explain } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import { argumentsOf } from './message.ts'
@@ -12,7 +12,7 @@ async function done(tool: Tool, { message, barred, ...caller }: Turn): Promise<s
   return told(await tool.run(validateBody(tool.input, value), { ...caller, source }))
 }
 
-/** Our own failures are answered and logged as those of every door are. */
+/** Internal errors are returned and logged as on every other interface. */
 function refusedOrFailed(error: unknown, { fail, refuse }: Turn): string {
   const refusal = explain(error)
   if (refusal.status >= 500) fail(error)

@@ -1,4 +1,6 @@
-/** Each message is counted as what it asks for: a tool that writes as a write, all else as a read. */
+/**
+ * Charges each message by what it asks for: a writing tool as a write, everything else as a read.
+ */
 import { type Problem, problem } from '../errors.ts'
 import { body } from '../home/limits.ts'
 import { bodyErrors, readJsonBytes } from '../http/body.ts'
@@ -23,17 +25,17 @@ import { toolOf } from './tools/index.ts'
 
 interface Charged {
   readonly message: Message
-  /** Why a tool may not be called now. It is for the tool to say: so the agent is told, not its host. */
+  /** Why a tool may not be called now. It becomes the tool's result, so that the agent sees it. */
   readonly barred: Problem | undefined
 }
 
-/** Throws what is wrong with the body. */
+/** Throws errors of the body. */
 async function receive(call: Call): Promise<Message> {
   const source = decodeJson(await readJsonBytes(call, body.maxBytes))
   return messageOf(validateBody(messageSchema, parseStrictJson(source)), source)
 }
 
-/** What cannot be read is counted as a read, like any faulty request. */
+/** An unreadable message is charged as a read, like any invalid request. */
 const received = (call: Call): Promise<Message | Error> =>
   receive(call).catch((error: unknown) =>
     error instanceof Error ? error : new Error('', { cause: error }),
@@ -42,7 +44,7 @@ const received = (call: Call): Promise<Message | Error> =>
 const budgetOf = (message: Message | Error): 'reads' | 'writes' =>
   message instanceof Error ? 'reads' : (toolOf(toolNamed(message))?.budget ?? 'reads')
 
-/** A tool that writes is counted by the store, once it has written. */
+/** Writes are counted by the store. */
 const isRead = (message: Message): boolean =>
   isOfMemories(message) &&
   (message.body.method !== CALL_TOOL || toolOf(toolNamed(message))?.budget === 'reads')
@@ -52,7 +54,7 @@ const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && st
 const overBudget = (state: BudgetState): Problem | undefined =>
   state.allowed ? undefined : problem('rate_limited', { headers: retryAfter(state) })
 
-/** A paused agent may still learn what this server is: it costs what any message costs. */
+/** A paused agent may still ask what this server is. */
 async function barredBy(
   call: Call,
   identity: Identity,
@@ -69,7 +71,7 @@ async function barredBy(
   return overBudget(state)
 }
 
-/** Reads the message, and takes what it costs from the budget. */
+/** Reads the message and charges the budget for it. */
 export const charged: Guard<WithBudgets, Identified, Charged> = {
   name: 'charged',
   errors: [...bodyErrors(), 'rate_limited'],

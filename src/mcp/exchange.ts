@@ -1,4 +1,4 @@
-/** One message and its answer, through the protocol's own library. Loaded when first asked for. */
+/** Handles one message with the SDK. Loaded on first use. */
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -17,13 +17,13 @@ import type { Tool } from './tools/tool.ts'
 import type { Turn } from './turn.ts'
 
 function requestOf({ requestHeaders }: Call): Request {
-  // Whoever asks is answered in JSON, whatever else they would take.
+  // Responses are JSON, whatever else the client accepts.
   const headers = new Headers({ accept: 'application/json, text/event-stream' })
   for (const name of HEADERS) {
     const value = requestHeaders[name]
     if (value !== undefined) headers.set(name, value)
   }
-  // The address plays no part, and where it is said by a client it is nobody's to believe.
+  // The URL plays no part, and a Host header cannot be trusted.
   return new Request('http://mcp/', { method: 'POST', headers })
 }
 
@@ -38,7 +38,7 @@ function isOfToday({ requestHeaders }: Call, { message }: Turn): boolean {
   return kind !== 'legacy'
 }
 
-/** The 2025 protocol, without a session: each message stands for itself. */
+/** The 2025 protocol without sessions: each message is independent. */
 async function serveOfYesterday(request: Request, turn: Turn): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   const server = serverFor(turn, 'legacy')
@@ -51,7 +51,7 @@ async function serveOfYesterday(request: Request, turn: Turn): Promise<Response>
 }
 
 const handlerFor = (turn: Turn) =>
-  // The handler streams only where something is said before the result, and ours say nothing.
+  // The handler only streams if there are notifications before the result, which ours never sends.
   createMcpHandler(({ era }) => serverFor(turn, era), { legacy: 'reject' })
 
 async function whole(call: Call, response: Response): Promise<Answer> {
@@ -89,7 +89,7 @@ async function serve(call: Call, turn: Turn): Promise<Answer> {
   return given
 }
 
-/** Throws what the message is refused for as a whole, and what failed. */
+/** Throws the error of the whole message. */
 export async function exchange(call: Call, asked: Omit<Turn, 'fail' | 'refuse'>): Promise<Answer> {
   const failures: unknown[] = []
   const fail = (error: unknown) => void failures.push(error)

@@ -1,4 +1,4 @@
-/** The door of the Model Context Protocol. */
+/** The MCP endpoint. */
 import type { Home } from '../home/home.ts'
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { serveMcp } from './mcp.ts'

@@ -1,7 +1,7 @@
 /**
- * Subscriptions to memories: the library says what is to be said, and the home's own stream decides
- * when. The library would hold whatever its reader does not take; so it is told of no more than
- * some events at a time, and of the next when what it made of them was taken.
+ * Subscriptions to memories: the SDK formats messages, and the home's stream decides when. The SDK
+ * would buffer whatever its client does not read, so it gets a few events at a time, and the next
+ * ones when those were read.
  */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import {
@@ -20,7 +20,7 @@ import type { Turn } from './turn.ts'
 
 type Bus = Pick<ServerEventBus, 'publish'>
 
-/** What a subscription names; what is faulty the library refuses. */
+/** The resources of a subscription; the SDK refuses invalid ones. */
 const subscription = z.object({
   notifications: z.object({ resourceSubscriptions: z.array(z.string()) }),
 })
@@ -35,8 +35,8 @@ const urisOf = (events: readonly HomeEvent[]): string[] =>
   events.flatMap(({ key, from }) => [key, from].flatMap((name) => name ?? [])).map(uriOf)
 
 /**
- * A list tells sizes and times, so it is another with every change. What was missed may have been a
- * change of anything that is followed.
+ * The list contains sizes and times, so it changes with every event. Missed events may concern any
+ * resource.
  */
 function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void {
   for (const uri of changed) bus.publish({ kind: 'resource_updated', uri })
@@ -44,7 +44,7 @@ function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void 
 }
 
 interface Written {
-  /** What was written since it was last taken. */
+  /** What was written since the last read. */
   readonly take: () => Promise<string>
   readonly close: () => void
 }
@@ -61,7 +61,7 @@ function writtenTo(body: ReadableStream<Uint8Array>): Written {
   gather().catch(() => {})
   return {
     async take() {
-      // The library writes at once; what it wrote is here a turn later.
+      // The SDK writes at once; the output is here one turn later.
       await turnOfTheLoop()
       const taken = written
       written = ''
@@ -80,7 +80,7 @@ const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): Even
   end: () => '',
 })
 
-/** The last words are the library's: that nothing more comes. */
+/** The SDK writes the end of the stream. */
 async function* untilTheEnd(
   pieces: AsyncIterable<string>,
   end: () => Promise<string>,
@@ -111,12 +111,12 @@ function streamOf(
   }
 }
 
-/** Throws `too_many_streams`, and what the agent is refused for. */
+/** Throws `too_many_streams`, and the refusal of the agent. */
 export async function listen(call: Call, turn: Turn, request: Request): Promise<Answer> {
   const start = await fromNow(turn.home, turn.identity)
   const bus = new InMemoryServerEventBus()
   const factory = () => serverFor(turn, 'modern')
-  // The heartbeat is the home's.
+  // Heartbeats come from the home.
   const handler = createMcpHandler(factory, { legacy: 'reject', bus, keepAliveMs: 0 })
   const response = await handler.fetch(request, { parsedBody: turn.message.body })
   const isStream = response.headers.get('content-type') === 'text/event-stream'

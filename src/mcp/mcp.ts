@@ -1,4 +1,4 @@
-/** POST /mcp: the home's verbs as tools, and its memories as resources, for clients of MCP. */
+/** POST /mcp: the home's verbs as tools and its memories as resources. */
 import { z } from 'zod'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
@@ -15,7 +15,9 @@ const answerSchema = z
   .looseObject({ jsonrpc: z.literal('2.0') })
   .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 response of the protocol.' })
 
-/** Many megabytes that only those load who are asked for it; to import again costs a look at files. */
+/**
+ * The SDK takes many megabytes, so it is loaded on first use; importing again would access files.
+ */
 const loaded = lazily(() => import('./exchange.ts'))
 
 export const serveMcp = endpoint({

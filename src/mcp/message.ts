@@ -1,8 +1,8 @@
-/** A message of the protocol, as far as it is looked at before the protocol's own library is. */
+/** An MCP message, as far as it is inspected before the SDK. */
 import { z } from 'zod'
 import { type Place, placesOf } from '../json/members.ts'
 
-/** One message: what of it is a request, a notification or neither is for the library to tell. */
+/** One message; whether it is a request or a notification is left to the SDK. */
 export const messageSchema = z
   .looseObject({
     jsonrpc: z.literal('2.0', 'must be "2.0"'),
@@ -16,14 +16,14 @@ export interface Message {
   readonly body: z.output<typeof messageSchema>
   /** The JSON that was sent. */
   readonly source: string
-  /** Where its members stand in the source, and those of its params. */
+  /** The positions of its members in the source, and those of its params. */
   readonly members: ReadonlyMap<string, Place>
   readonly params: ReadonlyMap<string, Place>
 }
 
 const NO_MEMBERS: Message['params'] = new Map()
 
-/** `source`: the JSON that was sent, valid. */
+/** `source`: valid JSON. */
 export function messageOf(body: Message['body'], source: string): Message {
   const members = placesOf(source)
   const at = members.get('params')?.from
@@ -33,13 +33,13 @@ export function messageOf(body: Message['body'], source: string): Message {
 export const CALL_TOOL = 'tools/call'
 export const LISTEN = 'subscriptions/listen'
 
-/** The tool that a call names; undefined of any other message. */
+/** The tool that a call names; undefined for other messages. */
 export function toolNamed({ body: { method, params } }: Message): string | undefined {
   const name = params?.name
   return method === CALL_TOOL && typeof name === 'string' ? name : undefined
 }
 
-/** What a tool is called with, as it was read strictly, and as it was written. */
+/** The arguments of a tool, parsed and as sent. */
 export function argumentsOf({ body, source, params }: Message) {
   const place = params.get('arguments')
   return {
@@ -48,6 +48,6 @@ export function argumentsOf({ body, source, params }: Message) {
   }
 }
 
-/** Requests that reach what the agent keeps; the rest is about the protocol alone. */
+/** Requests for memories, as opposed to the protocol itself. */
 export const isOfMemories = ({ body: { method } }: Message): boolean =>
   method === CALL_TOOL || method === LISTEN || /^resources\/(?:list|read)$/.test(method ?? '')

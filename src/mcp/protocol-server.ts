@@ -1,4 +1,4 @@
-/** One server of the protocol for one message: what it offers, and who answers for it. */
+/** One SDK server per message: what it offers, and its handlers. */
 import {
   type CallToolResult,
   ProtocolError,
@@ -14,7 +14,7 @@ import { toolOf } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
 import type { Turn } from './turn.ts'
 
-/** Of the protocol that a client speaks: with the handshake of 2025, or without. */
+/** The protocol version: with the handshake of 2025, or without. */
 export type Era = 'legacy' | 'modern'
 
 const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
@@ -22,7 +22,7 @@ const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
 const INSTRUCTIONS =
   'This is your private home: named, versioned text memories that outlive this conversation, and that other runs of you may change too. Begin with get_context, saying in about what you are about to do, and ask search_memories a question before you assume that you know nothing. Write what you will need later with write_memory, under the version that you read; if you are told of a conflict, read again and reconcile.'
 
-/** Nothing can be sent to a client of 2025 later on: no connection of its own stays open. */
+/** Clients of 2025 have no connection for later notifications. */
 const capabilities: Readonly<Record<Era, ServerCapabilities>> = {
   legacy: { tools: {}, resources: {} },
   modern: { tools: {}, resources: { subscribe: true, listChanged: true } },
@@ -34,7 +34,7 @@ const asResult = async (tool: Tool, turn: Turn): Promise<CallToolResult> =>
 const unknownTool = (name: string): ProtocolError =>
   new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
 
-/** A refusal that has no place in a result is the whole request's. */
+/** An error that is not a tool's result fails the whole request. */
 async function orFail<T>({ fail }: Turn, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (!(error instanceof ProtocolError)) fail(error)

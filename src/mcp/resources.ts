@@ -26,14 +26,14 @@ export const template = {
   mimeType: 'text/plain',
 }
 
-/** Of an answer. Two hundred resources are some 40 KiB. */
+/** Resources per page; two hundred are about 40 KiB. */
 const PAGE = { prefix: '', order: 'key', limit: 200, whole: false, maxBytes: 65_536 } as const
 
 const listed = z.object({ memories: z.array(summarySchema), next: z.string().nullable() })
 
 const cursor = new RegExp(fields.key.pattern)
 
-/** `after`: where the page before ended. What is no key begins anew. */
+/** `after`: the end of the previous page. An invalid cursor starts again. */
 export async function listResources(
   home: Home,
   identity: Identity,

@@ -1,4 +1,4 @@
-/** What a tool answers, as the protocol has it: JSON with a text and a value, or why it was not done. */
+/** The result of a tool in the protocol's format: JSON with a text and a value, or an error. */
 import type { Problem } from '../errors.ts'
 import { sentenceOf } from './sentences.ts'
 import type { Told } from './tools/tool.ts'
@@ -12,7 +12,7 @@ export const told = ({ text, json }: Told): string =>
 const faultLines = ({ extras: { errors = [] } }: Problem): string =>
   errors.map(({ pointer, message }) => `\n${pointer || 'The arguments'}: ${message}`).join('')
 
-/** For programs: what the same refusal carries over HTTP. */
+/** For programs: the members of the problem over HTTP. */
 const membersOf = ({ code, status, extras: { members, errors, headers } }: Problem): string =>
   JSON.stringify({
     code,
@@ -22,7 +22,7 @@ const membersOf = ({ code, status, extras: { members, errors, headers } }: Probl
     ...(headers?.['Retry-After'] && { retryAfterSeconds: Number(headers['Retry-After']) }),
   })
 
-/** A refusal is the tool's answer, so that the agent reads it and can do better. */
+/** An error is a tool result, so that the agent reads it. */
 export function refused(refusal: Problem): string {
   const said = `${refusal.code}: ${sentenceOf(refusal)}${faultLines(refusal)}`
   return `{"content":${contentOf(said, membersOf(refusal))},"isError":true}`

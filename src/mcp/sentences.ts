@@ -1,4 +1,4 @@
-/** The catalogue's sentences speak of HTTP where they say what to do next; here they name tools. */
+/** Sentences of the error catalogue refer to HTTP; these name tools instead. */
 import type { ErrorCode, Problem } from '../errors.ts'
 
 interface Conflict {

@@ -1,4 +1,4 @@
-/** One message on its way. */
+/** A message being handled. */
 import type { Problem } from '../errors.ts'
 import type { Home } from '../home/home.ts'
 import type { Identity } from '../store/port/home.ts'
@@ -6,13 +6,13 @@ import type { Message } from './message.ts'
 
 export interface Turn {
   readonly home: Home
-  /** As clients are counted. */
+  /** The client as it is counted for limits. */
   readonly client: string
   readonly identity: Identity
   readonly message: Message
   readonly barred: Problem | undefined
-  /** Told of what is no refusal but a failure: the whole request fails with it. */
+  /** Called with an internal error, which fails the whole request. */
   readonly fail: (error: unknown) => void
-  /** Told of what a tool is refused for, which is its result and no refusal of the request. */
+  /** Called with the error of a tool, which becomes its result. */
   readonly refuse: (refusal: Problem) => void
 }

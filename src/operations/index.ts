@@ -1,4 +1,4 @@
-/** Endpoints for the people who run the service, and its documents. */
+/** Endpoints for operating the service, and its documents. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { openapi, problemPage } from './documents.ts'
 import { healthz, readyz } from './health.ts'

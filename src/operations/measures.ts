@@ -10,7 +10,7 @@ export interface Measures {
 
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
-/** Looking a label's series up anew costs more than all else that is measured of a request. */
+/** Looking up a label's series costs more than everything else in a measurement. */
 function remember<K, T>(create: (key: K) => T): (key: K) => T {
   const known = new Map<K, T>()
   return (key) => {
@@ -44,7 +44,7 @@ export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
     help: 'Durable commits since the process started.',
     registers,
   })
-  // Registered once it is known: until then it would stand at 0.
+  // Registered once the value is known; otherwise it would be 0.
   const free = new Gauge({
     name: 'agent_home_free_bytes',
     help: 'Left on the file system of the data, where the engine sees it.',

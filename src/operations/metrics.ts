@@ -7,7 +7,9 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import { type Operations, tag } from './operations.ts'
 
-/** What proxies add. A forwarded request came from elsewhere, whatever its peer's address says. */
+/**
+ * Headers that proxies add. A forwarded request came from elsewhere, whatever the peer's address.
+ */
 const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
 
 const isForwarded = ({ requestHeaders }: Call): boolean =>

@@ -10,29 +10,29 @@ import { remembering } from '../pipeline/remember.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Measures } from './measures.ts'
 
-/** Their part of the OpenAPI document. */
+/** Their tag in the OpenAPI document. */
 export const tag = 'Operations'
 
 export interface Operations {
-  /** False from the first moment of draining. */
+  /** False as soon as the service starts draining. */
   readonly accepting: () => boolean
   readonly stopAccepting: () => void
-  /** Throws when the store could not commit a write when it was last asked, a second ago at most. */
+  /** Throws if the store could not commit a write at the last check, at most a second ago. */
   readonly checkWritable: () => Promise<void>
   readonly measures: Measures
   readonly metricsFrom: BlockList
   readonly origins: OriginPolicy
-  /** The OpenAPI document, as JSON text that never changes. */
+  /** The OpenAPI document as constant JSON text. */
   readonly openapi: () => Tagged
-  /** Whom to tell of a weakness: a URI. */
+  /** The security contact, as a URI. */
   readonly securityContact: string
-  /** The address that people use, if it is known. */
+  /** The public address, if configured. */
   readonly publicUrl: string | undefined
-  /** The sign of the service, as SVG. */
+  /** The logo as SVG. */
   readonly icon: string
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** What a browser, which names text/html, gets at /problems/<code>. */
+  /** The page at /problems/<code> for browsers. */
   readonly showProblem: (call: Call, code: ErrorCode) => Answer | Promise<Answer>
 }
 
@@ -43,10 +43,10 @@ interface Parts
   readonly describe: (serverUrl: string) => string
 }
 
-/** Whoever asks, however often: health costs one write a second. */
+/** However many ask, a health check costs one write per second. */
 const READY_MS = 1_000
 
-/** Mail that RFC 2142 has somebody read at every host. */
+/** The mailbox that RFC 2142 reserves at every host. */
 const securityMailbox = (publicUrl: string | undefined): string =>
   `mailto:security@${publicUrl ? new URL(publicUrl).hostname : 'localhost'}`
 

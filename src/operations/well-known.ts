@@ -7,7 +7,7 @@ import { type Operations, tag } from './operations.ts'
 
 const TEXT = 'text/plain; charset=utf-8'
 
-/** What is one agent's, one person's or the machine's is nothing to look for. */
+/** Private and administrative paths are not for crawlers. */
 const ROBOTS = `# An AI that is here for itself: /llms.txt
 User-agent: *
 Disallow: /api/agents/
@@ -51,10 +51,10 @@ export const favicon = endpoint({
 
 const DAY_MS = 86_400_000
 
-/** RFC 9116 recommends less than a year: whoever runs the service is asked again each day. */
+/** RFC 9116 recommends less than a year; the date is renewed daily. */
 const TRUSTED_DAYS = 180
 
-/** The same all day. */
+/** Constant for a day. */
 function expiry(nowMs: number): string {
   const days = Math.floor(nowMs / DAY_MS) + TRUSTED_DAYS
   return new Date(days * DAY_MS).toISOString().replace('.000', '')
@@ -76,7 +76,7 @@ export const security = endpoint({
       `Contact: ${securityContact}`,
       `Expires: ${expiry(clock())}`,
       'Preferred-Languages: en',
-      // The RFC knows no other scheme.
+      // RFC 9116 requires https.
       ...(publicUrl.startsWith('https:') ? [`Canonical: ${publicUrl}${SECURITY}`] : []),
     ]
     return answer(call, 200, `${lines.join('\n')}\n`, TEXT)
@@ -86,7 +86,7 @@ export const security = endpoint({
 const CATALOG = '/.well-known/api-catalog'
 const LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
-/** Relative to this document where nobody said what the service's address is. */
+/** Relative to this document if no public address is configured. */
 function catalogOf(base: string) {
   const about = {
     'service-desc': [{ href: `${base}/openapi.json`, type: 'application/json' }],

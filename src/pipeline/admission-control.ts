@@ -6,18 +6,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
 
 export interface AdmissionRate {
-  /** Requests that begin in one turn of the event loop. */
+  /** Requests that start in one turn of the event loop. */
   readonly perTurn: number
   readonly inFlight: number
 }
 
 export interface AdmissionLimits {
-  /** While the home has requests, and while it has none. */
+  /** While the home is in use, and while it is not. */
   readonly besideHome: AdmissionRate
   readonly alone: AdmissionRate
   readonly waiting: number
   readonly waitMs: number
-  /** The median delay of the event loop over which newcomers are refused. */
+  /** The median event loop delay above which new requests are refused. */
   readonly delayMs: number
 }
 

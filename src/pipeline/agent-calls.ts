@@ -26,12 +26,12 @@ function kindOf({ method, notes }: Call, answered: number): keyof Calls | undefi
   return (method === 'GET' || notes.asks === 'read') && status < 500 ? 'reads' : undefined
 }
 
-/** A read that is no GET. */
+/** A read that is not a GET. */
 export function noteRead({ notes }: Call): void {
   notes.asks = 'read'
 }
 
-/** A refusal within an answer that is none: with this status it would have been one. */
+/** An error within a 2xx response, counted as this status. */
 export function noteRefused({ notes }: Call, { status }: Problem): void {
   notes.refused = String(status)
 }
@@ -43,7 +43,7 @@ export function countAgentCalls(
   clock: () => number,
 ): AgentCalls {
   let counted = new Map<string, Counting>()
-  /** Of days that are over. */
+  /** Of past days. */
   let over: Counting[] = []
   let settled = Promise.resolve()
 
@@ -70,7 +70,7 @@ export function countAgentCalls(
 
   async function write(entries: readonly CountedCalls[]): Promise<void> {
     for (let from = 0; from < entries.length; from += BATCH) {
-      // A picture may miss some: nothing waits for a store that does not answer.
+      // The display may miss some calls: nothing waits for a store that does not answer.
       await store.countCalls(entries.slice(from, from + BATCH)).catch(() => undefined)
     }
   }

@@ -1,11 +1,11 @@
-/** Named budgets of requests in a window, counted by key; the headers that show them. */
+/** Named budgets: requests per window, counted by key, and the headers that show them. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 
 export interface BudgetPolicy {
   readonly name: string
-  /** Requests in a window; 0 means without limit. */
+  /** Requests per window; 0 means no limit. */
   readonly quota: number
   readonly windowSeconds: number
 }
@@ -17,11 +17,11 @@ export interface BudgetState {
   readonly allowed: boolean
 }
 
-/** How requests are counted: in this process, or by all that share a store. */
+/** How requests are counted: in this process, or by all processes of a store. */
 export interface Counting {
-  /** Takes one from the budget. Asked only about policies that have a quota, as is `look`. */
+  /** Takes one from the budget. Only called for policies with a quota, like `look`. */
   take(policy: BudgetPolicy, key: string): Promise<BudgetState>
-  /** Looks without taking. */
+  /** Reads without taking. */
   look(policy: BudgetPolicy, key: string): Promise<BudgetState>
 }
 
@@ -42,7 +42,7 @@ const stateOf = (
   allowed,
 })
 
-/** Counted in the memory of this one process. */
+/** Counted in this process's memory. */
 export function countInMemory(): Counting {
   const limiters = new Map<BudgetPolicy, RateLimiterMemory>()
 
@@ -107,7 +107,7 @@ export const retryAfter = ({ resetSeconds }: BudgetState): Record<string, string
   'Retry-After': String(Math.max(1, resetSeconds)),
 })
 
-/** Throws `rate_limited` when the budget is used up; shows where it stands either way. */
+/** Throws `rate_limited` if the budget is used up; sets the headers in both cases. */
 export function spend(call: Call, state: BudgetState): void {
   showState(call, state)
   if (!state.allowed) throw problem('rate_limited', { headers: retryAfter(state) })

@@ -13,7 +13,7 @@ export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType
   readonly mediaType?: string
-  /** Further text media types that the client may ask for. */
+  /** Further text media types that the client may negotiate. */
   readonly texts?: readonly string[]
   readonly example?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -22,9 +22,9 @@ export interface Documented {
 export interface JsonBody<Schema extends z.ZodType> {
   readonly schema: Schema
   readonly example: unknown
-  /** UTF-8 bytes of the body as it is sent. */
+  /** UTF-8 bytes of the body. */
   readonly maxBytes: number
-  /** Where they are not what our own operations answer: 415 and 413. */
+  /** If they differ from our own operations' 415 and 413. */
   readonly statuses?: BodyStatuses
   /** A property that is null counts as omitted. */
   readonly nullIsAbsent?: boolean
@@ -47,7 +47,7 @@ export interface Described {
   /** Its name in metrics, logs and the OpenAPI document. */
   readonly operationId: string
   readonly method: Method
-  /** `:name` stands for one segment. */
+  /** `:name` is a parameter of one segment. */
   readonly path: string
   /** Present if the endpoint is in the OpenAPI document; pages for people are not. */
   readonly docs?: {
@@ -57,7 +57,7 @@ export interface Described {
     /** Request headers. */
     readonly headers?: z.ZodObject
   }
-  /** What the path's named segments may be; anything else is `not_found`. */
+  /** Schemas of path parameters; other values are `not_found`. */
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: JsonBody<z.ZodType>
@@ -87,7 +87,7 @@ interface Declaration<
   readonly params?: Params & z.ZodObject
   readonly query?: Query & z.ZodObject
   readonly body?: JsonBody<Body & z.ZodType>
-  /** Beside those of its guards and schemas. */
+  /** Besides those of its guards and schemas. */
   readonly errors?: readonly ErrorCode[]
   readonly handle: (
     request: Request<Guards, Params, Query, Body>,
@@ -119,8 +119,8 @@ interface ErasedDeclaration extends Described {
 }
 
 /**
- * Guards run first, in their order; then the query and the body are validated; then `handle` is
- * asked, with all that is known by then.
+ * Guards run first, in order; then query and body are validated; then `handle` is called with the
+ * results.
  */
 export function endpoint<
   const Guards extends readonly AnyGuard[],

@@ -15,7 +15,7 @@ export const SIGN_INS_IN_ALL = 'sign-ins-in-all'
 /** And from an address that has signed in to the account before. */
 export const SIGN_INS_KNOWN = 'sign-ins-known'
 
-/** The budget of passwords that were right. */
+/** The budget of successful sign-ins. */
 export const SESSIONS = 'sessions'
 
 const HERE =
@@ -38,7 +38,7 @@ export const addressHashOf = (
   email: string,
 ): string => hash('sha256', `agent-home address ${email} ${clientOf(call, deps)}`, 'hex')
 
-/** Throws the problem that it is given, or `too_many_failures`. */
+/** Counts the failure. Throws the given problem, or `too_many_failures`. */
 export async function failAuthentication(
   call: Call,
   deps: Guarded,
@@ -56,26 +56,26 @@ export async function showFailures(call: Call, deps: Guarded): Promise<void> {
   showState(call, await deps.budgets.look(FAILURES, clientOf(call, deps)))
 }
 
-/** One try at the password of an account, which may not exist. */
+/** An attempt on the password of an account, which may not exist. */
 export interface Attempt {
-  /** As failures are counted. */
+  /** The key of the failure budget. */
   readonly client: string
-  /** The account's e-mail address, as it is compared. */
+  /** The normalized e-mail address. */
   readonly email: string
-  /** The account was signed in from this address before, or is signed in in this browser. */
+  /** Whether this address has signed in to the account before, or this browser is signed in. */
   readonly trusted: boolean
 }
 
 interface Counted {
   readonly budget: string
   readonly key: string
-  /** What is said when it is used up. */
+  /** The error if it is used up. */
   readonly detail: string
 }
 
 /**
- * What an attempt is counted against. Strangers share a bound for each account, so that guessing
- * from everywhere is bounded too; who is trusted is counted apart, so that they keep nobody out.
+ * The budgets of an attempt. Strangers share a limit per account, so that distributed guessing is
+ * limited too; trusted clients are counted separately, so that strangers cannot lock them out.
  */
 function countedAgainst({ client, email, trusted }: Attempt): Counted[] {
   if (trusted) return [{ budget: SIGN_INS_KNOWN, key: `${client} ${email}`, detail: HERE }]
@@ -99,8 +99,8 @@ async function refuseOver(
 }
 
 /**
- * Guessing stops before a hash is computed, whether the account exists or not. Throws
- * `too_many_failures` or `too_many_wrong_passwords`.
+ * Checked before a hash is computed, whether the account exists or not. Throws `too_many_failures`
+ * or `too_many_wrong_passwords`.
  */
 export async function refuseGuessing(call: Call, deps: Guarded, attempt: Attempt): Promise<void> {
   if (!attempt.trusted) {
@@ -112,11 +112,11 @@ export async function refuseGuessing(call: Call, deps: Guarded, attempt: Attempt
   }
 }
 
-/** Signing in costs a hash each time, whoever may. Throws `too_many_sign_ins`. */
+/** Every sign-in costs a hash, so they are limited. Throws `too_many_sign_ins`. */
 export const refuseSessions = (call: Call, deps: Guarded, email: string): Promise<void> =>
   refuseOver(call, deps, { budget: SESSIONS, key: email }, 'too_many_sign_ins')
 
-/** Throws the problem that it is given, or `too_many_failures`. */
+/** Counts the failure. Throws the given problem, or `too_many_failures`. */
 export async function refusePassword(
   call: Call,
   deps: Guarded,

@@ -31,7 +31,7 @@ export interface Facts {
 
 /** Callbacks that a guard may register for the end of the request. */
 export interface Endings {
-  /** How a refusal is answered from here on, instead of by a problem. */
+  /** How refusals are rendered from here on, instead of as problems. */
   readonly again?: (refusal: Problem) => Promise<Answer>
   /** Called once, when the request is answered or refused. */
   readonly leave?: () => void
@@ -43,7 +43,7 @@ type Learnable = object | void
 export interface Guard<in Deps, in Needs extends object, out Adds extends Learnable> {
   /** Its name in tests and documents; each guard has its own. */
   readonly name: string
-  /** What it can refuse a request for. */
+  /** The errors that it can throw. */
   readonly errors: readonly ErrorCode[]
   /** Response headers that it can cause. */
   readonly headers?: readonly ResponseHeader[]
@@ -53,7 +53,7 @@ export interface Guard<in Deps, in Needs extends object, out Adds extends Learna
   readonly ends?: boolean
   /** Answers OPTIONS (CORS preflight) for the paths that it guards. */
   readonly preflight?: (call: Call, deps: Deps, allow: string) => Answer
-  /** Sets its headers on every refusal of its path, including those before it runs. */
+  /** Sets its headers on every error of its path, including those thrown before it runs. */
   readonly onRefusal?: (call: Call) => void
   /** Returns a promise only if it has to wait. */
   readonly run: (request: Facts & Needs, deps: Deps) => Adds | Promise<Adds>

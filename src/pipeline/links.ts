@@ -1,14 +1,14 @@
-/** One-time links for setting a new password when the old one is lost. */
+/** One-time links for setting a new password. */
 import { hash } from 'node:crypto'
 
-/** Where it leads, from the service's address. */
+/** The link's path. */
 export const RECOVER = '/console/recover'
 
 export const LINK_BYTES = 32
 
 export const LINK_MINUTES = 30
 
-/** What the store knows of the secret in a link. */
+/** The stored hash of a link's secret. */
 export const hashLink = (secret: string): string =>
   hash('sha256', `agent-home recovery ${secret}`, 'hex')
 

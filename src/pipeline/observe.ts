@@ -1,4 +1,4 @@
-/** Observation of requests: their ids, metrics and log lines. */
+/** Observation of requests: ids, metrics and logs. */
 import type { Logger } from 'pino'
 import type { Call } from '../http/call.ts'
 import { createRequestLog } from './request-log.ts'
@@ -23,12 +23,12 @@ export function observing(log: Logger, measure: Measure): Observing {
 /** Milliseconds, monotonic. */
 export const stopwatch = (): number => performance.now()
 
-/** How long the home counts as in use after a request. */
+/** The home counts as in use for this long after a request. */
 const IN_USE_MS = 1_000
 
 export interface Presence {
   readonly recent: () => boolean
-  /** The hooks, which note each request on their way. */
+  /** Hooks that observe each request. */
   readonly noting: (hooks: Hooks) => Hooks
 }
 
@@ -48,10 +48,10 @@ export function watchPresence(stopwatch: () => number): Presence {
 }
 
 const ID_CHARS = 24
-/** Random bytes that become ids together: one question and one conversion for 256 requests. */
+/** Random bytes for 256 ids at once. */
 const POOL_BYTES = 3_072
 
-/** 96 random bits each. A count would tell every caller how busy the service is. */
+/** 96 random bits each. A counter would reveal how busy the service is. */
 export function requestIds(random: (bytes: number) => Uint8Array): () => string {
   let digits = ''
   let used = 0

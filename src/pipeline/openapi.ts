@@ -38,17 +38,17 @@ const exampleOf = (code: ErrorCode) => ({
   value: problemExample(code),
 })
 
-/** What schemas leave unsaid when they are published. */
+/** The parts of schemas that are left out when published. */
 export function simplify(converted: Converted): void {
   leaveOpen(converted)
   leaveOut(converted)
 }
 
 interface Components {
-  /** The schema, or a reference to it where it has an id. */
+  /** The schema, or a reference to it if it has an id. */
   readonly schema: (schema: z.ZodType, io: 'input' | 'output') => Json
   readonly header: (name: ResponseHeader) => Json
-  /** What a refusal looks like. */
+  /** A problem. */
   readonly example: (code: ErrorCode) => Json
   readonly all: () => Json
 }
@@ -222,7 +222,7 @@ interface ApiDescription {
   >
 }
 
-/** Of the endpoints that programs call; those without `docs` are pages for people. */
+/** Only endpoints for programs; those without `docs` are pages. */
 export function describeApi(endpoints: readonly Described[], api: ApiDescription) {
   const components = createComponents()
   const paths = pathsOf(

@@ -2,11 +2,11 @@
 import { isIP } from 'node:net'
 
 interface Own {
-  /** The address that people use, where one is set. */
+  /** The public address, if configured. */
   readonly publicUrl?: string | undefined
   /** The name or address that the service listens on. */
   readonly listener: string
-  /** Origins of other sites whose pages may ask the home. */
+  /** Other origins whose pages may call the home. */
   readonly allowed: readonly string[]
 }
 
@@ -15,9 +15,9 @@ export interface OriginPolicy {
   readonly isOwnHost: (host: string) => boolean
   /** Whether an origin is the one that the request was sent to. */
   readonly isOwnOrigin: (origin: string, host: string) => boolean
-  /** That of our pages for who asked for the host; undefined where neither names this service. */
+  /** The origin of our pages under this Host; undefined if it does not name this service. */
   readonly ownOrigin: (host: string) => string | undefined
-  /** Whether its pages may ask the home, though it is not our own. */
+  /** Whether its pages may call the home, though it is not our own. */
   readonly isAllowed: (origin: string) => boolean
 }
 
@@ -27,8 +27,8 @@ export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolic
   const people = URL.parse(publicUrl ?? '')
 
   /**
-   * Anybody can have a name of theirs lead here (DNS rebinding), but neither an address nor
-   * `localhost`: whoever names one of these in Host has asked this machine.
+   * Any name can be made to resolve here (DNS rebinding), but not an IP address or `localhost`: a
+   * Host header with one of these is safe.
    */
   const isLocal = (hostname: string): boolean =>
     hostname === 'localhost' || hostname === listener || isAddress(hostname)
@@ -44,13 +44,13 @@ export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolic
       return (
         asked !== null &&
         origin === asked.origin &&
-        // The address that people use has one scheme.
+        // The public address has a scheme of its own.
         asked.hostname !== people?.hostname &&
         isLocal(asked.hostname)
       )
     },
     ownOrigin(host) {
-      // A proxy may ask by another name than people do.
+      // A proxy may use another name than people do.
       if (people) return people.origin
       const asked = URL.parse(`http://${host}`)
       return asked !== null && isLocal(asked.hostname) ? asked.origin : undefined

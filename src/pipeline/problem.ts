@@ -28,7 +28,7 @@ const PROBLEM_JSON = 'application/problem+json'
 
 const REALM = 'Bearer realm="agent-home"'
 
-/** RFC 6750, section 3: `error` only where a credential was presented. */
+/** RFC 6750, section 3: `error` only if a credential was presented. */
 const challenges: Partial<Record<ErrorCode, string>> = {
   credentials_missing: REALM,
   invalid_token: `${REALM}, error="invalid_token"`,
@@ -39,10 +39,10 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,
 }
 
-/** Seconds after which a passing trouble is worth another try. */
+/** Retry-After for temporary errors. */
 const RETRY_AFTER_SECONDS = '1'
 
-/** Room is made by a person. */
+/** A full disk needs a person. */
 const FULL_RETRY_AFTER = { 'Retry-After': '30' }
 
 const headersOf = ({ code, status, extras }: Problem): Record<string, string> => ({
@@ -66,7 +66,7 @@ export function problemExample(code: ErrorCode) {
   return { ...problemBody(code, detail, 'r1-1'), ...members }
 }
 
-/** Adds the headers and log notes of a refusal, whatever form its body takes. */
+/** Adds the headers and log notes of an error, whatever its body's format. */
 export function noteRefusal(call: Call, refusal: Problem): void {
   Object.assign(call.responseHeaders, headersOf(refusal))
   call.notes.code = refusal.code
@@ -83,7 +83,7 @@ export function refuse(call: Call, refusal: Problem): Answer {
   return answer(call, status, JSON.stringify(body), PROBLEM_JSON)
 }
 
-/** For bytes that never became a request, and so have no call. */
+/** For a request that could not be parsed, and so has no call. */
 export function refuseUnparsed(code: ErrorCode, id: string): Answer {
   const responseHeaders = { ...commonHeaders(id), Connection: 'close' }
   const { status, detail } = catalogue[code]
@@ -91,7 +91,7 @@ export function refuseUnparsed(code: ErrorCode, id: string): Answer {
   return answer({ responseHeaders }, status, body, PROBLEM_JSON)
 }
 
-/** Errors that the store can raise on any write. */
+/** Errors of any store write. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'storage_unavailable',
   'storage_full',
@@ -104,7 +104,7 @@ export function explain(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreOverloaded) return problem('overloaded', { cause: error })
   if (error instanceof OutcomeUnknown) return problem('outcome_unknown', { cause: error })
-  // Without a cause where none was met: there is nothing to look into.
+  // Logged without a cause if there is none.
   if (error instanceof StorageFull)
     return problem('storage_full', { headers: FULL_RETRY_AFTER, cause: error.cause })
   if (error instanceof StoreUnavailable) return problem('storage_unavailable', { cause: error })

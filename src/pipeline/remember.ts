@@ -1,9 +1,9 @@
 /** Memoization of an asynchronous result for a limited time. */
 
-/** How long what failed is remembered at most, in milliseconds. */
+/** The maximum time for which a failure is cached, in milliseconds. */
 const FAILURE_MS = 1_000
 
-/** Who asks while the answer is under way waits for it too. `clock` gives milliseconds. */
+/** Concurrent callers share one call. `clock` gives milliseconds. */
 export function remembering<T>(
   ask: () => Promise<T>,
   forMs: number,
@@ -20,7 +20,7 @@ export function remembering<T>(
     lastsMs = ms
   }
 
-  /** A clock that was set back makes nothing last. */
+  /** If the clock is set back, cached results expire. */
   function isFresh(): boolean {
     const age = clock() - since
     return underWay || (age >= 0 && age < lastsMs)

@@ -5,7 +5,7 @@ import type { Call } from '../http/call.ts'
 import { StoreUnavailable } from '../store/port/errors.ts'
 
 export interface Sample {
-  /** Lines of one kind that are written in a window. */
+  /** Log lines of one kind per window. */
   readonly lines: number
   readonly windowMs: number
 }
@@ -15,8 +15,8 @@ export interface Kind {
 }
 
 /**
- * Whether a line of this kind is still to be written. `sum` is told at the end of the window of
- * those that were not. The kinds must be few: each is remembered for a window.
+ * Whether a line of this kind may be written. `sum` is called at the end of the window with the
+ * number of suppressed lines. The number of kinds must be small.
  */
 export function sampling(
   { lines, windowMs }: Sample,
@@ -39,10 +39,10 @@ export function sampling(
   }
 }
 
-/** The only notes of a call that are written. Never headers, bodies, addresses or whole tokens. */
+/** The only notes of a call that are logged. Never headers, bodies, addresses or tokens. */
 const ALLOWED = ['code', 'reason', 'agent', 'token', 'as'] as const
 
-/** Anonymous callers must not be able to fill the disk with log lines. */
+/** Anonymous clients must not be able to fill the disk with logs. */
 const SAMPLE: Sample = { lines: 10, windowMs: 1_000 }
 
 const MOST_REASON_CHARS = 300
@@ -54,7 +54,7 @@ const picked = ({ notes }: Call) => {
   return line
 }
 
-/** A store that does not answer, or takes no more: it is known from where it comes. */
+/** A store that does not answer or is full: its message names the cause. */
 const isExpected = (error: unknown): boolean =>
   error instanceof StoreUnavailable || (error instanceof Problem && error.status === 503)
 
@@ -79,11 +79,11 @@ function told(error: unknown): object {
 }
 
 interface RequestLog {
-  /** Refusals are worth a line; successes only when LOG_LEVEL is debug. */
+  /** Errors are logged; successes only with LOG_LEVEL=debug. */
   readonly ended: (call: Call, route: string, status: number, durationMs: number) => void
-  /** The cause of a 5xx, which its caller is not told. */
+  /** The cause of a 5xx, which the client does not get. */
   readonly failed: (call: Call, error: unknown) => void
-  /** An answer that ended after its first byte. */
+  /** A response that ended after its first byte. */
   readonly brokeOff: (call: Call, error: unknown) => void
 }
 

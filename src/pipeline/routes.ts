@@ -14,7 +14,7 @@ import { createRouter } from '../http/router.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Guard } from './guard.ts'
 
-/** What is asked and told on the way of every request. */
+/** Hooks for every request. */
 export interface Hooks {
   readonly newRequestId: () => string
   /** Milliseconds, monotonic. */
@@ -22,10 +22,10 @@ export interface Hooks {
   readonly observe: (call: Call, route: string, status: number, durationMs: number) => void
   /** Maps a thrown error to a problem. */
   readonly explain: (error: unknown) => Problem
-  /** A problem as the caller gets it. */
+  /** The response for a problem. */
   readonly refuse: (call: Call, refusal: Problem) => Answer | Promise<Answer>
   readonly failed: (call: Call, error: unknown) => void
-  /** An answer that failed after its first byte. */
+  /** A response that failed after its first byte. */
   readonly brokeOff: (call: Call, error: unknown) => void
 }
 
@@ -80,7 +80,7 @@ const allowed = (endpoints: readonly Endpoint<never>[]): string => {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
 }
 
-/** Any other method on a known path. A guard that cares for OPTIONS answers it. */
+/** Other methods on a known path. OPTIONS is answered by the CORS guard. */
 function otherMethods<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps): Handle {
   const allow = allowed(endpoints)
   const guards = endpoints.flatMap((endpoint) => endpoint.guards)
@@ -94,7 +94,7 @@ function otherMethods<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps): H
   }
 }
 
-/** What the path's guards put on refusals, put on those of other methods and before any guard too. */
+/** The guards' headers for errors of other methods, and before any guard has run. */
 function refusingAsGuarded<Deps>(endpoints: readonly Endpoint<Deps>[], hooks: Hooks): Hooks {
   const marks = new Set(
     endpoints.flatMap(({ guards }) => guards.flatMap(({ onRefusal }) => onRefusal ?? [])),
@@ -118,7 +118,7 @@ const nothingHere = (): never => {
   throw problem('not_found')
 }
 
-/** `elsewhere` says who is told of requests for a path that nobody serves. */
+/** `elsewhere` is called for unknown paths. */
 export function createRoutes(elsewhere: (path: string) => Hooks): Routes {
   const router = createRouter<ServeRoute>()
   return {

@@ -10,10 +10,10 @@ import type { AnyGuard, Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
 import { validateBody, validateQuery, withoutNulls } from './validate.ts'
 
-/** The facts as they gather; the types of the declaration know which are there when. */
+/** The facts so far; the declaration's types say which are there when. */
 type Running = Facts & Endings
 
-/** What of a declaration is needed to run it. */
+/** The part of a declaration that is needed to run it. */
 interface Runnable {
   readonly params?: z.ZodObject
   readonly guards: readonly AnyGuard[]
@@ -51,7 +51,7 @@ const bodyStep = ({ schema, nullIsAbsent }: NonNullable<Runnable['body']>): Step
   },
 })
 
-/** The types have held the guards to their order and to what each needs. */
+/** The types guarantee the guards' order and needs. */
 const guardSteps = (guards: readonly AnyGuard[]) => guards as readonly unknown[] as readonly Step[]
 
 const stepsOf = ({ params, guards, query, body }: Runnable): readonly Step[] => [
@@ -66,7 +66,7 @@ const begin = (call: Call, { body }: Runnable): Running =>
     ? { call, receive: lazily(() => readJsonBytes(call, body.maxBytes, body.statuses)) }
     : { call }
 
-/** Answers with what a guard left for refusals, if one did. */
+/** Renders a refusal as a guard has requested, if one did. */
 function endWell(request: Running, error: unknown): Promise<Answer> {
   if (!request.again || !(error instanceof Problem) || error.status >= 500) throw error
   noteRefusal(request.call, error)

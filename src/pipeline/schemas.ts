@@ -1,4 +1,4 @@
-/** Schemas that all modules share. */
+/** Schemas shared by all modules. */
 import { z } from 'zod'
 import { isWhole, WrittenNumber } from '../json/decimals.ts'
 
@@ -7,7 +7,7 @@ export const dateTime = z.string().meta({ format: 'date-time' })
 /** A name in both languages. */
 export const named = z.object({ uk: z.string(), en: z.string() })
 
-/** A sign of the language, as it is shown. */
+/** A symbol of the dream language, as it is shown. */
 export const symbolSchema = z.object({
   id: z.string(),
   glyph: z.string(),
@@ -21,7 +21,7 @@ function countCodePoints(text: string): number {
   return count
 }
 
-/** Bounded in characters as JSON Schema counts them: code points, not `String.length`. */
+/** Length in code points, as in JSON Schema, not in UTF-16 units. */
 export const characters = ({
   minLength = 0,
   maxLength,
@@ -44,7 +44,7 @@ interface Refused {
   readonly input?: unknown
 }
 
-/** JavaScript keeps integers up to 2^53; what is longer may arrive as it was written. */
+/** JavaScript represents integers exactly up to 2^53; longer ones may arrive as text. */
 function faultOf({ code, input }: Refused, tooSmall: string): string {
   if (code === 'too_small') return tooSmall
   if (code === 'too_big') return TOO_LARGE
@@ -52,13 +52,13 @@ function faultOf({ code, input }: Refused, tooSmall: string): string {
   return input.literal.startsWith('-') ? tooSmall : TOO_LARGE
 }
 
-/** An integer; nothing is rounded to one. */
+/** An integer; other numbers are not rounded. */
 export function integer({ minimum }: { readonly minimum: number }) {
   const tooSmall = `must be at least ${minimum}`
   return z.int({ error: (issue) => faultOf(issue, tooSmall), abort: true }).min(minimum, tooSmall)
 }
 
-/** The same in a query, where it is written in digits. */
+/** An integer in a query, written in digits. */
 export const queryInteger = ({
   minimum,
   maximum = Number.MAX_SAFE_INTEGER,

@@ -11,24 +11,24 @@ import { addressHashOf, type Guarded } from './failures.ts'
 const SECRET_BYTES = 32
 const IDLE_MS = 12 * 3_600_000
 const LIFE_MS = 7 * 24 * 3_600_000
-/** Minimum time between two stored visits. */
+/** Minimum time between two recorded visits. */
 const TOUCH_MS = 60_000
 
 const USER_AGENT_CHARS = 200
 
-/** The browser, as it calls itself: as much of it as is kept. */
+/** The User-Agent, cut to the stored length. */
 export const keptUserAgent = ({ requestHeaders }: Call): string =>
   (requestHeaders['user-agent'] ?? '').slice(0, USER_AGENT_CHARS)
 
 export interface WithSessions {
   readonly sessions: SessionStore
-  /** People reach the service over https: cookies are Secure, and browsers are told to stay there. */
+  /** The service is reached over https: cookies are Secure, and HSTS is sent. */
   readonly secure: boolean
   /** Milliseconds since the epoch. */
   readonly clock: () => number
 }
 
-/** `__Host-` binds the cookie to this very host, but browsers accept it over https alone. */
+/** `__Host-` binds the cookie to this host; browsers accept it only over https. */
 const nameOf = ({ secure }: Pick<WithSessions, 'secure'>): string =>
   secure ? '__Host-agent-home-session' : 'agent-home-session'
 
@@ -41,7 +41,7 @@ function keepSecret(call: Call, deps: WithSessions, secret: string, maxAge: numb
 const expiry = (createdAt: number, now: number): number =>
   Math.min(now + IDLE_MS, createdAt + LIFE_MS)
 
-/** The session of this request, as it stands. */
+/** The session of this request, unchanged. */
 export async function findSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
   const secret = cookieOf(call, nameOf(deps))
   return secret === undefined
@@ -49,11 +49,11 @@ export async function findSession(call: Call, deps: WithSessions): Promise<Sessi
     : deps.sessions.findSession(hashSecret(secret), deps.clock())
 }
 
-/** A request by a page's script is not a visit: the person may be away. */
+/** A script's request is not a visit: the user may be away. */
 const isVisit = ({ method, requestHeaders }: Call): boolean =>
   method !== 'GET' || requestHeaders['sec-fetch-dest'] !== 'empty'
 
-/** The session of this request, kept alive by it if it is a visit. */
+/** The session of this request, extended if it is a visit. */
 export async function currentSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
   const now = deps.clock()
   const session = await findSession(call, deps)
@@ -63,7 +63,7 @@ export async function currentSession(call: Call, deps: WithSessions): Promise<Se
   return session
 }
 
-/** A fresh secret at every sign-in; the session that the browser had before ends. */
+/** A new secret at every sign-in; the browser's previous session ends. */
 export async function beginSession(
   call: Call,
   deps: WithSessions &

@@ -1,13 +1,13 @@
 /**
- * Budgets that several nodes spend from. A node leases permits by the block, so that most requests
- * ask nobody; every permit was taken from the one count first, so the rates hold in sum.
+ * Budgets shared by several nodes. A node leases permits in blocks, so that most requests need no
+ * query; all permits come from one counter, so the limits hold in total.
  */
 import type { LeasePermits } from '../store/port/store.ts'
 import type { BudgetPolicy, BudgetState, Counting } from './budgets.ts'
 
 /**
- * A twentieth: one question for 300 requests at 6,000 a minute. What one node has left of its block
- * is what another may miss at the end of a window.
+ * A twentieth: one query per 300 requests at 6,000 a minute. What a node has left of its block may
+ * be missing elsewhere at the end of a window.
  */
 const BLOCKS = 20
 
@@ -15,7 +15,7 @@ const blockOf = ({ quota }: BudgetPolicy): number => Math.max(1, Math.floor(quot
 
 const idOf = ({ name }: BudgetPolicy, key: string): string => `${name} ${key}`
 
-/** Counts held at once, before those whose window is over are first let go. */
+/** Cached counters before expired ones are removed. */
 const SWEPT_FROM = 10_000
 
 interface Held {
@@ -49,7 +49,7 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
     return found && found.endsAt > stopwatch() ? found : undefined
   }
 
-  /** Next when there are twice as many: nobody's request looks at all of them each time. */
+  /** Then at twice as many, so that no request scans all of them each time. */
   function sweep(): void {
     for (const id of held.keys()) if (!current(id)) held.delete(id)
     sweptAt = Math.max(SWEPT_FROM, 2 * held.size)
@@ -62,16 +62,16 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
   }
 
   async function askFor(id: string, policy: BudgetPolicy, key: string, wanted: number) {
-    // Counted from before the question: the window is over here no later than it is in truth.
+    // Measured from before the query, so that the window ends here no later than in the database.
     const askedAt = stopwatch()
     const { name, quota, windowSeconds } = policy
     const asked = { name, quota, windowMs: windowSeconds * 1000 }
     const { granted, unleased, endsInMs } = await lease(asked, key, wanted)
-    // Nobody asks while a permit is left.
+    // No query while a permit is left.
     return keep(id, { left: granted, unleased, endsAt: askedAt + endsInMs })
   }
 
-  /** Requests that need permits of one budget at once wait for one answer. */
+  /** Concurrent requests for permits of one budget share a query. */
   function askOnce(id: string, policy: BudgetPolicy, key: string, wanted: number): Promise<Held> {
     const under = asked.get(id)
     if (under) return under

@@ -1,4 +1,4 @@
-/** Tokens: their form and their hashes. */
+/** Tokens: their format and their hashes. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Identity, TokenKind } from '../store/port/home.ts'
@@ -29,7 +29,7 @@ const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_
 const DIGITS = new Uint8Array(128)
 for (const [value, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = value
 
-/** The number that base62 characters at the end of a text stand for, read for every request. */
+/** The number that the last base62 characters of a text encode; runs on every request. */
 function numberAtEnd(text: string, length: number): number {
   let value = 0
   for (let i = text.length - length; i < text.length; i++) {
@@ -45,14 +45,14 @@ export function tokenFrom(kind: TokenKind, secret: Uint8Array): string {
   return body + checksum(body)
 }
 
-/** A token that fails this was never issued: no look-up is needed. */
+/** A token that fails this check was never issued, so it needs no lookup. */
 export const isWellFormedToken = (token: string): boolean =>
   TOKEN.test(token) && numberAtEnd(token, CHECKSUM_CHARS) === crc32(token.slice(0, -CHECKSUM_CHARS))
 
-/** What is stored of a token. */
+/** The stored hash of a token. */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
-/** How a token is named in logs: the first 8 hex digits of its hash. */
+/** The name of a token in logs: the first 8 hex digits of its hash. */
 export const tokenMark = (tokenHash: string): string => tokenHash.slice(0, 8)
 
 /** Only named keys expire. `now`: milliseconds since the epoch. */

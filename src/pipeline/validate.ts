@@ -6,7 +6,7 @@ import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
-/** Common name in lower-case letters -> our names. */
+/** Names in lower case -> our names. */
 const OURS: Readonly<Record<string, readonly string[]>> = {
   attributes: ['metadata'],
   baseversion: ['expectedVersion'],
@@ -56,7 +56,7 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
 
 const plain = (name: string): string => name.replace(/[^a-z]/gi, '').toLowerCase()
 
-/** Our name that the sender probably meant, among the allowed ones. */
+/** The allowed name that was probably meant. */
 function meantBy(sent: string, asked: readonly string[]): string | undefined {
   const word = plain(sent)
   const alike = asked.find((name) => plain(name) === word)
@@ -77,7 +77,7 @@ function unwrapped(schema: unknown): unknown {
   return isWrapped ? unwrapped(schema.unwrap()) : schema
 }
 
-/** The names that a schema asks for at a place; none where it is no object's. */
+/** The names that a schema expects; none if it is not an object. */
 function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
   const found = unwrapped(path.reduce(within, schema as unknown))
   return found instanceof z.ZodObject ? Object.keys(found.shape) : []
@@ -86,23 +86,23 @@ function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly stri
 const isObject = (value: unknown): value is Readonly<Record<PropertyKey, unknown>> =>
   typeof value === 'object' && value !== null
 
-/** Undefined where nothing is. */
+/** Undefined if there is nothing. */
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (inner, step) => (isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined),
     value,
   )
 
-/** Nobody reads more, and a list of all would be many times what was sent. */
+/** A complete list would be many times the size of the body, and nobody would read it. */
 const MOST_FAULTS = 50
 
-/** What was validated, and by what. */
+/** The validated value, and its schema. */
 interface Validated {
   readonly schema: z.ZodType
   readonly value: unknown
 }
 
-/** Of a property that the schema does not have. */
+/** The message for an unknown property. */
 export function unknownName(name: string, known: readonly string[]): string {
   const meant = meantBy(name, known)
   return `is not a known property; ${meant ? `it is called "${meant}"` : 'leave it out'}`
@@ -110,14 +110,14 @@ export function unknownName(name: string, known: readonly string[]): string {
 
 const LONGEST_NAME = 40
 
-/** A name that was sent and means the one that was not, where unknown names are let be. */
+/** A sent name that probably means a missing one, if unknown names are allowed. */
 function sentInstead(missing: PropertyKey | undefined, beside: unknown, known: readonly string[]) {
   return Object.keys(beside ?? {})
     .filter((name) => name.length <= LONGEST_NAME && name !== missing)
     .find((name) => meantBy(name, known) === missing)
 }
 
-/** Of what is not there, whatever else it must be. */
+/** The message for a missing value. */
 function missing({ path, message }: z.core.$ZodIssue, { schema, value }: Validated): string {
   const place = path.slice(0, -1)
   const instead = sentInstead(path.at(-1), valueAt(value, place), namesAt(schema, place))
@@ -153,7 +153,7 @@ interface Faults {
   readonly detail?: string
 }
 
-/** The first faults, and a sentence where there are more. */
+/** The first errors, and a sentence if there are more. */
 function faults(
   { issues }: z.ZodError,
   validated: Validated,
@@ -166,20 +166,20 @@ function faults(
   return { errors, detail: `${catalogue[code].detail} There are ${count}; ${named} named.` }
 }
 
-/** An object without its members that are null. */
+/** An object without members that are null. */
 export const withoutNulls = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
 
-/** Throws `invalid_body`, each fault with its pointer. */
+/** Throws `invalid_body`, each error with its pointer. */
 export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw problem('invalid_body', faults(parsed.error, { schema, value }, 'invalid_body'))
 }
 
-/** Throws `invalid_query`: a parameter that is wrong, unknown or sent twice. */
+/** Throws `invalid_query` for an invalid, unknown or repeated parameter. */
 export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.output<S> {
   const value = queryOf(call.search)
   const parsed = schema.safeParse(value)

@@ -167,17 +167,17 @@ export function plan<L extends Ledger>(
   now: number,
   bound?: AnswerBound,
 ): Plan<L> | { readonly faults: readonly FailedChange[] } {
-  const midst = overlay(stored, ledger.floor)
+  const batch = overlay(stored, ledger.floor)
   const effects: Effect[] = []
   const results: Result[] = []
   const faults: FailedChange[] = []
   let after = ledger
 
   function read(key: string): Result {
-    const head = midst.head(key)
+    const head = batch.head(key)
     if (isLiving(head)) {
       const { id, version, createdAt, updatedAt } = head
-      const memory = { id, key, ...midst.contentOf(key), version, createdAt, updatedAt }
+      const memory = { id, key, ...batch.contentOf(key), version, createdAt, updatedAt }
       return { outcome: 'found', memory }
     }
     const deleted = head && { version: head.version, deletedAt: head.updatedAt }
@@ -185,12 +185,12 @@ export function plan<L extends Ledger>(
   }
 
   function change(each: Mutation): Result | ChangeError {
-    const decision = decide(each, midst.found(each), now)
+    const decision = decide(each, batch.found(each), now)
     if (isChangeError(decision)) return decision
-    const next = counted(after, decision, midst.head)
+    const next = counted(after, decision, batch.head)
     if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
     after = next
-    midst.apply(decision)
+    batch.apply(decision)
     effects.push(decision)
     return resultOf(decision)
   }

@@ -1,10 +1,14 @@
-/** What is given up beyond what had to be, alike for every engine: to find it costs a walk. */
+/**
+ * How much is pruned ahead, the same for every engine, because finding old versions is expensive.
+ */
 
-/** Versions over the count that are there before they are given up together: to find them costs a walk. */
+/** Versions over the limit before they are pruned together. */
 export const surplusOf = (versions: number): number => Math.max(8, versions)
 
-/** Versions that may be given up ahead, the oldest first, until a home holds a 64th less than it may. */
+/**
+ * Versions that may be pruned ahead, oldest first, until a home holds a 64th less than its limit.
+ */
 export const AHEAD = 64
 
-/** What is left of a home that was over its bytes, where no more than AHEAD versions are given up. */
+/** The target size of a home over its limit, if no more than AHEAD versions are pruned. */
 export const roomOf = (bytes: number): number => bytes - Math.floor(bytes / 64)

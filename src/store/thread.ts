@@ -1,4 +1,4 @@
-/** A thread of the store's own: started when it is needed or told to, and again after it ended. */
+/** A thread of the store: started on demand, and again after it ended. */
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -6,14 +6,14 @@ import { StoreUnavailable } from './port/errors.ts'
 
 interface Listener<Answer> {
   readonly answered: (answer: Answer) => void
-  /** What was asked of it and is not answered is lost. `cause`: where it failed. */
+  /** Unanswered requests are lost. `cause`: if the thread failed. */
   readonly ended: (cause: unknown) => void
 }
 
-/** Of a thread beside the module with this URL: TypeScript as it stands, JavaScript once built. */
+/** The thread's module beside this URL: TypeScript in the sources, JavaScript once built. */
 const fileOf = (name: string, beside: string): URL => new URL(`./${name}${extname(beside)}`, beside)
 
-/** Which file runs as a thread, and what it is given. */
+/** The module that runs in the thread, and its parameters. */
 export interface ThreadFile {
   readonly name: string
   /** `import.meta.url` of a module in the same directory. */
@@ -21,7 +21,7 @@ export interface ThreadFile {
   readonly workerData: unknown
 }
 
-/** One thread at a time. It ends when it is sent null, after it answered what came before. */
+/** One thread at a time. Null ends it after all earlier requests are answered. */
 export function keepThread<Message, Answer>(
   { name, beside, workerData }: ThreadFile,
   { answered, ended }: Listener<Answer>,
@@ -46,17 +46,17 @@ export function keepThread<Message, Answer>(
 
   return {
     isRunning: (): boolean => thread !== undefined,
-    /** Throws StoreUnavailable once it is closed. */
+    /** Throws StoreUnavailable once closed. */
     post(message: Message): void {
       if (closed) throw new StoreUnavailable('the store is closed')
       thread ??= launch()
       thread.postMessage(message)
     },
-    /** Before the first message, which then does not wait for it. */
+    /** Starts the thread before its first request. */
     start(): void {
       if (!closed) thread ??= launch()
     },
-    /** Another in its place, with nothing kept. Only where nothing is asked that is not answered. */
+    /** Replaces the thread. Only call it without pending requests. */
     renew(): void {
       thread?.postMessage(null)
       thread = launch()

@@ -1,29 +1,29 @@
 /**
- * The words of a text, as the embedded engine's tokenizer sees them: one way of splitting for what
- * is stored, what is sought, and every engine. Split otherwise, a word that is sought would be a
- * phrase to the engine, which then reads every place where its parts stand.
+ * Splits texts into words exactly as SQLite's FTS5 tokenizer does, for storing and for searching,
+ * on every engine. Split differently, a searched word would become a phrase, for which FTS5 reads
+ * all positions of its parts.
  */
 import { lazily } from '../lazily.ts'
 import { FOLDS, JOINERS, SEPARATORS } from './letters.ts'
 
-/** Of no use to whoever seeks, beyond this: hashes and keys. An index leaves longer words out. */
+/** Longer words, such as hashes and keys, are not indexed. */
 const MAX_WORD_CHARS = 40
 
-/** Different words by which a text is found, the first ones: an index must not outgrow its texts. */
+/** Distinct words indexed per text, the first ones: an index must not outgrow its texts. */
 const MAX_WORDS = 512
 
-/** A text that has not had so many different words by then repeats itself. */
+/** A text without that many distinct words in its first part is repetitive. */
 const MAX_LOOKED_AT = 4_096
 
-/** Each word that is sought is looked up on its own. */
+/** Searched words; each costs a lookup. */
 const MAX_SOUGHT = 24
 
-/** Within a phrase, shorter words mostly join others: "the", "and", "для". */
+/** Shorter words of a phrase are mostly function words: "the", "and", "для". */
 const TELLING = /.{4}/u
 
 const hex = (digits: string): number => Number.parseInt(digits, 16)
 
-/** The inside of a character class. */
+/** Inside of a character class. */
 const inClass = (ranges: string): string => ranges.replace(/\w+/g, '\\u{$&}').replace(/\s/g, '')
 
 const JOINER = inClass(JOINERS)
@@ -44,12 +44,12 @@ const isLower = (letter: string): boolean => letter === letter.toLowerCase()
 function makeFolding() {
   const runs = FOLDS.trim().split(/\s+/)
   const folded = new Map(runs.flatMap((run) => [...foldsOf(run)]))
-  /** What lower case leaves to fold: letters with accents, and what joins. */
+  /** Characters that need folding beyond lower case: accents and joiners. */
   const left = new RegExp(`[${JOINER}${[...folded.keys()].filter(isLower).join('')}]`, 'gu')
   return { folded, left }
 }
 
-/** The writer's thread loads this file, and most of its writes fold nothing. */
+/** Loaded lazily, because most writes fold nothing. */
 const folding = lazily(makeFolding)
 
 const JOINING = new RegExp(`[${JOINER}]`, 'gu')
@@ -64,24 +64,23 @@ function foldAny(word: string): string {
 /** Most words need nothing. */
 const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word))
 
-/** In their order, folded: without case, and without the accent that a Latin letter bears. */
+/** In order, folded: lower case, without the accents of Latin letters. */
 export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(fold)
 
 /**
- * Folded as words are and by every case that JavaScript knows. A character is folded whatever stands
- * beside it, so that a part of a text is folded to a part of the folded text.
+ * Folded like words, and by all case mappings of JavaScript. Each character is folded independently
+ * of its neighbours, so that a part of a text folds to a part of the folded text.
  */
 export function foldedCharacters(text: string): string {
   const { folded, left } = folding()
-  // Upper case in between: it alone tells that ß and ẞ are ss, and a ligature its letters.
+  // Via upper case, which alone maps ß and ẞ to ss, and ligatures to their letters.
   const cased = text.toLowerCase().toUpperCase().toLowerCase()
   return cased.replace(left, (letter) => folded.get(letter) ?? '')
 }
 
 /**
- * The first of them. `matchAll` would copy the pattern for each text, and there may be thousands of
- * texts; so its place is set here, each time anew: another search may go on in between, or have
- * broken off.
+ * The first words. `matchAll` would copy the pattern for each text, so `lastIndex` is set here,
+ * each time, because an earlier iteration may have stopped in the middle.
  */
 function* runsIn(text: string, most: number): Generator<string> {
   for (let at = 0, count = 0; count < most; count++) {
@@ -95,7 +94,7 @@ function* runsIn(text: string, most: number): Generator<string> {
 
 const isShort = (word: string): boolean => word.length <= MAX_WORD_CHARS
 
-/** What an index has to hold of a text: each word once, not too long and not too many. */
+/** The words of a text for the index: each once, within the limits. */
 export function wordsToFind(text: string): string[] {
   const words = new Set<string>()
   for (const run of runsIn(text, MAX_LOOKED_AT)) {
@@ -106,21 +105,21 @@ export function wordsToFind(text: string): string[] {
   return [...words]
 }
 
-/** Of the phrase's first words. */
+/** The first words of the phrase. */
 function tellingWords(phrase: string, most: number) {
   const words = runsIn(phrase, most).map(fold).toArray()
   const telling = words.filter((word) => TELLING.test(word))
   return { looked: words.length, words: telling.length > 0 ? telling : words }
 }
 
-/** What to look for: a bounded number of words, each bounded in length, of a bounded beginning. */
+/** The words to search for, limited in number and length, from a limited part of the phrase. */
 export function wordsSought(phrases: readonly string[]): string[] {
   const sought = new Set<string>()
   let looked = 0
   for (const phrase of phrases) {
     if (sought.size >= MAX_SOUGHT || looked >= MAX_LOOKED_AT) break
     const found = tellingWords(phrase, MAX_LOOKED_AT - looked)
-    // A phrase without a word is looked at too.
+    // A phrase without words is also cut.
     looked += Math.max(1, found.looked)
     for (const word of found.words) if (isShort(word)) sought.add(word)
   }

@@ -103,7 +103,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'changes log versions prune sweep homes stands erase events memories',
+        'changes log versions prune sweep homes states erase events memories',
       ),
       ...src('store/sqlite', 'transfer/import'),
     ],

@@ -66,10 +66,10 @@ const asking = async () => []
 
 test.each(['revoked', 'paused'])('a token that was refused as %s is forgotten', async (outcome) => {
   const { known } = timed()
-  const { heed, forgetting } = identityVerbs(asking, known)
+  const { checked, forgetting } = identityVerbs(asking, known)
   known.remember(identityOf('a'))
   known.remember(identityOf('b'))
-  await heed(identityOf('a'), Promise.resolve({ outcome }))
+  await checked(identityOf('a'), Promise.resolve({ outcome }))
   expect([known.find('a'), known.find('b')]).toEqual([undefined, identityOf('b')])
   await forgetting(identityOf('c', { agentId: 'echo' }), Promise.resolve({ outcome }))
   expect(known.find('b')).toEqual(identityOf('b'))
@@ -77,10 +77,10 @@ test.each(['revoked', 'paused'])('a token that was refused as %s is forgotten', 
 
 test('a token that was let in stays known, until what it may do is changed', async () => {
   const { known } = timed()
-  const { heed, forgetting } = identityVerbs(asking, known)
+  const { checked, forgetting } = identityVerbs(asking, known)
   known.remember(identityOf('a'))
   const answer = Promise.resolve({ outcome: 'profile' })
-  expect(await heed(identityOf('a'), answer)).toEqual({ outcome: 'profile' })
+  expect(await checked(identityOf('a'), answer)).toEqual({ outcome: 'profile' })
   expect(known.find('a')).toEqual(identityOf('a'))
   expect(await forgetting(identityOf('b'), answer)).toEqual({ outcome: 'profile' })
   expect(known.find('a')).toBeUndefined()

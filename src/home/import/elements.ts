@@ -13,10 +13,10 @@ import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
 import { memoryKey } from '../schemas.ts'
 
-/** No memory is written so often. What is half as high already is given a number of its own here. */
+/** The highest version accepted. Above half of it, numbering starts again. */
 const MOST_VERSIONS = 1_000_000_000_000
 
-/** A file may come from a machine whose clock is wrong, by so much. */
+/** The file's clock may be ahead by this much. */
 const MOST_AHEAD_MS = 86_400_000
 
 const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`)
@@ -66,7 +66,7 @@ const kept = z
 
 const said = z.string('must be a string').optional()
 
-/** The profile, of which nothing is imported: a file of one's own may leave any of it out. */
+/** The profile is not imported; a hand-made file may omit any of it. */
 const agent = z.strictObject(
   {
     ...{ agent_id: said, name: said, purpose: said, symbol: said, status: said },
@@ -75,7 +75,7 @@ const agent = z.strictObject(
   'must be an object',
 )
 
-/** What stands beside the lists. */
+/** Members besides the lists. */
 export const head = z.strictObject({
   format: z.literal(EXPORT_FORMAT, `must be "${EXPORT_FORMAT}"`),
   agent,
@@ -83,14 +83,14 @@ export const head = z.strictObject({
   memoryCount: integer({ minimum: 0 }),
 })
 
-/** A row of either list; in its place among them. */
+/** A row of either list, with its index. */
 export interface Row extends Omit<KeptVersion, 'by' | 'operation'> {
   readonly at: number
   readonly operation?: KeptVersion['operation'] | undefined
   readonly by?: KeptVersion['by'] | null
 }
 
-/** The text that was sent for metadata is the text that is kept. */
+/** The metadata as it was sent. */
 function contentOf(text: string | undefined, source: string): Row['content'] {
   if (text === undefined) return undefined
   const content = { text, metadata: metadataIn(source) ?? '{}' }
@@ -107,7 +107,7 @@ interface Times {
 const invalidAt = (member: string, message: string) =>
   problem('invalid_body', { errors: [{ pointer: `/${member}`, message }] })
 
-/** What is kept may be exported again, and its times are what later ones follow. */
+/** An imported version can be exported again, and later ones follow its time. */
 function requirePast(member: string, time: number, now: number): void {
   if (time <= now + MOST_AHEAD_MS) return
   throw invalidAt(member, 'is more than a day ahead of the clock of this service')
@@ -118,7 +118,7 @@ function requireTimes({ createdAt, updatedAt }: Times, now: number): void {
   if (createdAt > updatedAt) throw invalidAt('createdAt', 'must not be after updatedAt')
 }
 
-/** What stands beside the lists. Throws `invalid_body`. */
+/** Members besides the lists. Throws `invalid_body`. */
 export function headOf(sent: unknown, now: number) {
   const said = validateBody(head, sent)
   requirePast('exportedAt', said.exportedAt, now)
@@ -135,7 +135,7 @@ function memoryOf(source: string) {
   return { ...row, content: contentOf(text, source) }
 }
 
-/** Throws `malformed_json` or `invalid_body`, with pointers from the element on. */
+/** Throws `malformed_json` or `invalid_body`, with pointers relative to the element. */
 export function rowOf({ name, index = 0, source }: Part, now: number): Row {
   const row = name === 'history' ? keptOf(source) : memoryOf(source)
   requireTimes(row, now)

@@ -15,7 +15,7 @@ import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { receive } from './receive.ts'
 import { sourceOf } from './source.ts'
 
-/** Why an import may be refused, beside what is wrong with the body. */
+/** Why an import may be refused, besides an invalid body. */
 export const IMPORT_ERRORS: readonly ErrorCode[] = [
   ...WRITE_ERRORS,
   'import_conflict',
@@ -30,7 +30,7 @@ const importer = ({ kind, via = 'api', account }: Identity): Author => ({
   ...(account !== undefined && { account }),
 })
 
-/** Throws one of `IMPORT_ERRORS`, or what a body is refused for. */
+/** Throws one of `IMPORT_ERRORS`, and errors of the body. */
 export async function bringIn(
   call: Call,
   home: Home,

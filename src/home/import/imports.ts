@@ -5,21 +5,21 @@ import type { Spool } from '../../http/spool.ts'
 import type { SpooledText } from '../../http/spooled-text.ts'
 import { atOnce } from '../limits.ts'
 
-/** Bytes that are gathered before they are written to the spool. */
+/** Bytes buffered before they are written to the spool. */
 const PAGE_BYTES = 16_384
 
-/** A list that is spooled line by line, and read as often as one likes. */
+/** A list that is spooled line by line and can be read repeatedly. */
 export interface SpooledList {
   /** Throws `imports_busy`. */
   readonly add: (line: string) => Promise<void>
-  /** Once nothing more comes. */
+  /** Call after the last line. */
   readonly end: () => Promise<void>
   readonly lines: () => AsyncGenerator<string>
 }
 
 export interface Import {
   readonly spoolList: () => SpooledList
-  /** Writes what has arrived, when it is the client's turn. Throws `imports_busy`. */
+  /** Runs the write when it is the client's turn. Throws `imports_busy`. */
   readonly inTurn: <T>(write: () => Promise<T>) => Promise<T>
   /** The import is over. */
   readonly close: () => void
@@ -56,7 +56,7 @@ function createSpooledList(text: SpooledText): SpooledList {
   }
 }
 
-/** Written at once, of one client no more than one. Each that arrived has a place to wait. */
+/** Concurrent writes, one per client. Every import that has been received may wait. */
 const WRITING = {
   atOnce: atOnce.imports.inAll,
   perClient: atOnce.imports.perAddress,

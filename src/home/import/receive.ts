@@ -1,4 +1,4 @@
-/** Reads an import as it arrives: validated in pieces, and spooled until it has proved complete. */
+/** Reads an import as it arrives: validated in pieces, and spooled until it is complete. */
 import { setImmediate } from 'node:timers/promises'
 import { type FieldError, Problem, problem } from '../../errors.ts'
 import { readJsonPieces } from '../../http/body.ts'
@@ -14,16 +14,18 @@ const LISTS = new Set(['memories', 'history'])
 
 const MEMBERS = new Set([...Object.keys(head.shape), ...LISTS])
 
-/** The longest text and metadata, all of their characters escaped, and what is said beside. */
+/** The longest row: text and metadata with all characters escaped, plus the other members. */
 const MAX_PART = 6 * (16_384 + 4_096) + 4_096
 
-/** More errors than this are not reported at once. */
+/** At most this many errors are reported. */
 const MOST_FAULTS = 20
 
-/** Characters of all pointers together: a name that is sent may be as long as a row. */
+/**
+ * Characters of all pointers together, because an unknown member's name may be as long as a row.
+ */
 const MOST_POINTED = 4_096
 
-/** Characters of rows that are looked through before the event loop has its turn. */
+/** Characters that are parsed before the event loop gets a turn. */
 const TURN = 16_384
 
 export interface Received {
@@ -31,14 +33,14 @@ export interface Received {
   readonly history: SpooledList
 }
 
-/** Where a part that is not JSON stops being it. */
+/** Where a part stops being JSON. */
 function whereBroken({ source, from }: Part): string {
   const at = endOfJson(source)
   if (at === undefined) return `is not JSON: it begins at byte ${from}`
   return `stops being JSON at byte ${from + Buffer.byteLength(source.slice(0, at))}`
 }
 
-/** What is wrong with a part, from the whole body on. Throws what is not wrong with it. */
+/** The error of a part, with a pointer from the root. Rethrows other errors. */
 function faultsOf(
   error: unknown,
   path: readonly PropertyKey[],
@@ -75,13 +77,13 @@ function gatherFaults() {
 
 type Faults = ReturnType<typeof gatherFaults>
 
-/** Which of two rows of a list comes first; they are ordered by key, and of each key by version. */
+/** The order of rows in a list: by key, then by version. */
 const follows = (row: Row, last: Row | undefined, isHistory: boolean): boolean =>
   last === undefined ||
   row.key > last.key ||
   (isHistory && row.key === last.key && row.version > last.version)
 
-/** Takes the elements of a list in their order. */
+/** Takes the elements of a list in order. */
 function takeList(spooled: SpooledList, faults: Faults, name: string, now: number) {
   let last: Row | undefined
   let count = 0
@@ -102,7 +104,7 @@ function takeList(spooled: SpooledList, faults: Faults, name: string, now: numbe
   }
 }
 
-/** Members beside the lists: each is read when it has arrived, and all are judged together. */
+/** Members besides the lists: parsed when they have arrived, and validated together. */
 function takeHead(faults: Faults, now: number) {
   const sent: Record<string, unknown> = {}
   const met = new Set<string>()
@@ -119,7 +121,7 @@ function takeHead(faults: Faults, now: number) {
   }
 
   return {
-    /** What is in no export is refused before its value is read. */
+    /** Unknown members are refused before their value is read. */
     meetName(name: string): void {
       met.add(name)
       if (MEMBERS.has(name)) return
@@ -136,7 +138,7 @@ function takeHead(faults: Faults, now: number) {
         sent[name] = parseStrictJson(source)
       } catch (error) {
         faults.add(...faultsOf(error, [name], part))
-        // Without it, it would be said to be missing too.
+        // Otherwise it would also be reported as missing.
         faults.end()
       }
     },
@@ -149,7 +151,9 @@ function takeHead(faults: Faults, now: number) {
   }
 }
 
-/** `capBytes`: of the body. Throws `malformed_json` or `invalid_body`, and what a body is refused for. */
+/**
+ * `capBytes`: of the body. Throws `malformed_json` or `invalid_body`, and errors of the transfer.
+ */
 export async function receive(
   call: Call,
   under: Import,

@@ -1,4 +1,4 @@
-/** Merges both lists of a file: the versions of each key, with the current one last. */
+/** Merges the lists of a file: the versions of each key, with the current one last. */
 import { problem } from '../../errors.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import type { Author } from '../../store/port/home.ts'
@@ -7,13 +7,13 @@ import type { Row } from './elements.ts'
 import type { SpooledList } from './imports.ts'
 import type { Received } from './receive.ts'
 
-/** Of texts and metadata; what is handed on together. */
+/** Of texts and metadata, per batch. */
 const BATCH_BYTES = 65_536
 
-/** Nearly what a version is beside them. */
+/** Approximate bytes of a version besides these. */
 const ROW_BYTES = 256
 
-/** A list of which the next row can be looked at. */
+/** A list with a lookahead of one row. */
 async function openList(spooled: SpooledList) {
   const lines = spooled.lines()
   const read = async (): Promise<Row | undefined> => {
@@ -44,7 +44,7 @@ const versionOf = ({ at: _, by, operation = 'import', ...row }: Row): KeptVersio
   by: by ?? undefined,
 })
 
-/** The version that the memory is, with the memory's own text. */
+/** The current version in the history, with the text of the memory. */
 function currentOf(row: Row, memory: Row): KeptVersion {
   for (const member of ['id', 'createdAt', 'updatedAt'] as const) {
     if (row[member] !== memory[member]) throw wrong(row.at, member, 'differs from the memory')
@@ -60,7 +60,7 @@ function earlierOf(row: Row): KeptVersion {
   throw wrong(row.at, 'text', 'is missing, and no memory is at this version')
 }
 
-/** Of a key that has a history; `memory`: what is under it. */
+/** The versions of a key with a history; `memory`: its current memory. */
 async function* withHistory(history: List, key: string, memory: Row | undefined) {
   let last: Row | undefined
   for (let row = history.peek(); row?.key === key; row = history.peek()) {
@@ -117,7 +117,7 @@ async function* read({ memories, history }: Received, by: Author) {
   }
 }
 
-/** `by`: whoever imports, for memories that come without a history. Throws `invalid_body`. */
+/** `by`: the importer, as the author of memories without a history. Throws `invalid_body`. */
 export const sourceOf = (received: Received, by: Author): ImportSource => ({
   [Symbol.asyncIterator]: () => read(received, by),
 })

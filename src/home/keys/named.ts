@@ -1,4 +1,4 @@
-/** /api/agents/me/keys: an agent's named keys, each with restrictions and revoked separately. */
+/** /api/agents/me/keys: named keys, each with its own limits and revoked separately. */
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
@@ -58,7 +58,7 @@ const view = ({ id, name, access, prefix, createdAt, expiresAt, lastUsedAt }: Na
   lastUsedAt: timeOrNull(lastUsedAt),
 })
 
-/** Throws `invalid_token` when the operator's was revoked. */
+/** Throws `invalid_token` if the operator token was revoked. */
 export async function findKeys({ store }: Home, identity: Identity): Promise<readonly NamedKey[]> {
   const found = await store.listKeys(identity)
   if (found.outcome !== 'keys') throw refusal(found)
@@ -111,7 +111,7 @@ function boundsOf(home: Home, request: KeyRequest, now: number): KeyBounds {
   return { id: newId(now, home.random), name, access, prefix, expiresAt: expires }
 }
 
-/** With its token, which is nowhere else. Throws `invalid_body`, `key_quota_reached`. */
+/** Including its token, which is returned only once. Throws `invalid_body`, `key_quota_reached`. */
 export async function makeKey(
   home: Home,
   identity: Identity,

@@ -1,4 +1,7 @@
-/** POST /api/agents/me/operator-keys: a new operator token, replayable by its Idempotency-Key. */
+/**
+ * POST /api/agents/me/operator-keys: replaces the operator token; can be replayed with its
+ * Idempotency-Key.
+ */
 import { z } from 'zod'
 import { json } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
@@ -20,7 +23,7 @@ import type { Home } from '../home.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 
-/** Whom the token that took this one's place speaks for, to whoever has the key it was made with. */
+/** The identity of the replaced token, if the Idempotency-Key is the one of its replacement. */
 async function successorOf(
   { store }: { readonly store: Pick<HomeStore, 'identify' | 'findReplacement'> },
   tokenHash: string,
@@ -28,11 +31,11 @@ async function successorOf(
 ): Promise<Identity | undefined> {
   if (key === undefined || !isOwnKey(key)) return undefined
   const replaced = await store.findReplacement(tokenHash)
-  // Another key derives a token that nobody has.
+  // Another key would derive another token.
   return replaced && store.identify(hashToken(deriveOperatorToken(key, replaced.salt)))
 }
 
-/** The answer may have been lost, and the old token is void by then. */
+/** The response may have been lost, and the old token is invalid by then. */
 const bearerOrBefore = bearerBy(
   'bearer-or-before',
   async (
@@ -45,7 +48,7 @@ const bearerOrBefore = bearerBy(
     successorOf(deps, tokenHash, call.requestHeaders['idempotency-key']),
 )
 
-/** The new operator token. Throws `invalid_token` when another took the identity's place. */
+/** The new operator token. Throws `invalid_token` if another one has replaced the identity's. */
 export async function replaceOperatorToken(
   { store, clock, random }: Home,
   identity: Identity,

@@ -10,7 +10,7 @@ import type { Home } from '../home.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 
-/** The new agent token. Throws `invalid_token` when the operator's was revoked. */
+/** The new agent token. Throws `invalid_token` if the operator token was revoked. */
 export async function rotateAgentKey(
   { store, clock, random }: Home,
   identity: Identity,

@@ -30,7 +30,7 @@ export const summarySchema = memorySchema
   })
   .meta({ id: 'MemorySummary' })
 
-/** As JSON; its metadata goes out as the very text that was stored. `more`: further members. */
+/** As JSON; metadata is the stored text. `more`: further members. */
 export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
   const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
   const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
@@ -50,16 +50,16 @@ export const summaryExample = {
   updatedAt: '2026-11-21T10:05:00.000Z',
 } as const
 
-/** What says which memory it is, and how it stands. */
+/** The members besides id, key, text and metadata. */
 const factsOf = ({ version, createdAt, updatedAt }: Memory): string =>
   `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
 
-/** The Memory as JSON; its metadata goes out as the very text that was stored. */
+/** The Memory as JSON; metadata is the stored text. */
 export const memoryJson = (memory: Memory): string =>
   `{"id":"${memory.id}","key":"${memory.key}","text":${JSON.stringify(memory.text)},` +
   `"metadata":${memory.metadata},${factsOf(memory)}}`
 
-/** For a writer that has the rest. */
+/** For a client that has the rest. */
 export const receiptJson = (memory: Memory): string =>
   `{"id":"${memory.id}","key":"${memory.key}",${factsOf(memory)}}`
 
@@ -69,14 +69,14 @@ const MINIMAL = /(?:^|,)\s*return=minimal\s*(?:$|[,;])/i
 export const prefersMinimal = ({ requestHeaders: { prefer } }: Call): boolean =>
   prefer !== undefined && MINIMAL.test(prefer)
 
-/** How a memory that was saved is answered, as the client prefers. */
+/** How a saved memory is returned, by the client's preference. */
 export function savedJson(call: Call): (memory: Memory) => string {
   if (!prefersMinimal(call)) return memoryJson
   call.responseHeaders['Preference-Applied'] = 'return=minimal'
   return receiptJson
 }
 
-/** The memory that a change has made. */
+/** The response to a change that saved a memory. */
 export function showSaved(call: Call, memory: Memory): Answer {
   call.responseHeaders.ETag = etagOf(memory.version)
   return answer(call, 200, `{"memory":${savedJson(call)(memory)}}`)
@@ -115,7 +115,7 @@ export const conflictAnswer = {
   headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
 
-/** Of an operation that makes a version. */
+/** Responses of operations that create a version. */
 export const savedAnswers = { 200: saved, 409: conflictAnswer }
 
 export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_conflict'] as const
@@ -123,7 +123,7 @@ export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_con
 export const PRECONDITION =
   'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'
 
-/** What was deleted, and by which version. Throws on a result that deleted nothing. */
+/** The deletion as JSON. Throws if the result is not a deletion. */
 export function deletedView(result: Result) {
   if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
   const { key, deleted } = result
@@ -164,7 +164,7 @@ function conflictExtras(found: Conflict): ProblemExtras {
 const GONE_ALREADY =
   'The memory was deleted, so there is nothing to change. Its versions can be restored.'
 
-/** `detail`: what to know where it was deleted. */
+/** `detail`: if the memory was deleted. */
 export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>
   problem('memory_not_found', deleted && { detail, members: deletedMembers(deleted) })
 
@@ -189,7 +189,7 @@ export function faultProblem(fault: ChangeError): Problem {
   }
 }
 
-/** What became of one change. Throws what `faultProblem` gives, and what the agent is refused for. */
+/** Makes one change and returns its result. Throws the problem of a refused change or identity. */
 export async function makeChange(
   { store }: Home,
   identity: Identity,

@@ -28,7 +28,7 @@ const shape = Object.fromEntries(
   Object.entries(verbs).map(([name, { schema }]) => [name, schema.optional()]),
 ) as unknown as Optional
 
-/** One property, named by its verb. */
+/** One property, named after the verb. */
 const operation = z
   .strictObject(shape)
   .refine(
@@ -48,7 +48,7 @@ const schema = z
 
 type Sent = z.output<typeof operation>
 
-/** Throws what is too large, with its place in the body. */
+/** Throws if a text or metadata is too large, with its pointer. */
 function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
   const excess = excessOf(change)
   if (!excess) return
@@ -70,7 +70,7 @@ function changesOf(sent: readonly Sent[], source: string, context: WriteContext)
   return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, context))
 }
 
-/** A result is shown under the verb that made it. */
+/** The result of an operation as JSON. */
 function resultJson(result: Result, savedJson: (memory: Memory) => string): string {
   if (result.outcome === 'deleted') return `{"deleted":${JSON.stringify(deletedView(result))}}`
   if (result.outcome === 'missing') return '{"memory":null}'
@@ -83,7 +83,7 @@ interface FailedChange {
   readonly fault: ChangeError
 }
 
-/** Comes alone: nothing else is in the way of the batch. */
+/** Reported alone, because nothing else prevents the batch. */
 function throwWithoutRoom(faults: readonly FailedChange[]): void {
   for (const { at, fault } of faults) {
     if (fault.outcome !== 'answer_too_large') continue

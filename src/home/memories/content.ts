@@ -19,12 +19,12 @@ export const metadata = z.record(z.string(), z.unknown(), 'must be an object').m
 
 export const expectedVersion = integer(fields.expectedVersion)
 
-/** Bytes of an escape such as `\u0061`, in the place of which UTF-8 has one at least. */
+/** Bytes of an escape such as `\u0061`, which takes at least one byte in UTF-8. */
 const ESCAPE_BYTES = 6
 
 /**
- * A client may spell as escapes what UTF-8 says in fewer bytes. What is too large even if it were
- * all escapes is not looked at: a batch has room for so much that it would keep others waiting.
+ * Escapes may be longer than the characters they stand for. Metadata that would be too large even
+ * if it were all escapes is not parsed, since a batch has room for very much of it.
  */
 function tooLarge(metadata: string): boolean {
   const { maxBytes } = fields.metadata
@@ -40,20 +40,20 @@ interface Content {
 
 type Measured = keyof Content
 
-/** Which member is larger than it may be. */
+/** The member that is too large. */
 export function excessOf(content: object): Measured | undefined {
   const { text = '', metadata = '' }: Content = content
   if (Buffer.byteLength(text) > fields.text.maxBytes) return 'text'
   return tooLarge(metadata) ? 'metadata' : undefined
 }
 
-/** What is answered where a member is too large. */
+/** The error for a member that is too large. */
 export const EXCESS = {
   text: 'text_too_large',
   metadata: 'metadata_too_large',
 } as const satisfies Record<Measured, ErrorCode>
 
-/** The same. Throws `text_too_large` or `metadata_too_large`. */
+/** Returns the content. Throws `text_too_large` or `metadata_too_large`. */
 export function measured<C extends object>(content: C): C {
   const excess = excessOf(content)
   if (excess) throw problem(EXCESS[excess])

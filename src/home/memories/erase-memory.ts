@@ -38,7 +38,7 @@ const schema = z
   })
   .meta({ id: 'MemoryErasure' })
 
-/** The versions that were erased. Throws `memory_not_found`, `version_current`. */
+/** The erased versions. Throws `memory_not_found`, `version_current`. */
 export async function eraseVersions(
   { store, clock }: Home,
   identity: Identity,

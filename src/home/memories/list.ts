@@ -18,10 +18,10 @@ const LIMIT = { minimum: 1, maximum: 1_000 }
 
 const DEFAULT_LIMIT = 100
 
-/** Of an answer, in UTF-8. A memory is smaller, however it must be escaped. */
+/** UTF-8 bytes of a page. Any single memory is smaller, even with escapes. */
 const PAGE_BYTES = 262_144
 
-/** What stands around the memories. */
+/** Bytes around the memories. */
 const FRAME_BYTES = 200
 
 export const keyPrefix = z
@@ -33,7 +33,7 @@ export const nextPage = z
   .nullable()
   .meta({ description: 'The value of after for the next page; null at the end.' })
 
-/** What `next` looks like. */
+/** The format of `next`. */
 export const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
 
 const query = z
@@ -58,7 +58,7 @@ const query = z
 const cursorOf = ({ key, change }: MemorySummary, order: 'key' | 'changed'): string =>
   order === 'key' ? key : String(change)
 
-/** As many as fit on a page; `last` is the last of them where more are left. */
+/** As many as fit on a page; `last`: the last of them, if more remain. */
 function fitting(memories: readonly MemorySummary[], maxBytes: number) {
   const shown: string[] = []
   let bytes = FRAME_BYTES
@@ -71,7 +71,7 @@ function fitting(memories: readonly MemorySummary[], maxBytes: number) {
   return { shown, last: undefined }
 }
 
-/** What is asked for: a page of at most so many memories, and so many bytes as JSON. */
+/** A page of at most this many memories and bytes of JSON. */
 type Page = Omit<MemoriesQuery, 'pinned'>
 
 /** A page as JSON, and the home's last event. */
@@ -84,7 +84,7 @@ export async function pageOf({ store }: Home, identity: Identity, query: Page) {
   return { json, lastEvent: found.lastEvent }
 }
 
-/** The home's last event would tell a key with a prefix of what it does not reach. */
+/** The home's last event would reveal changes outside the key's scope. */
 const etagOf = (identity: Identity, json: string, lastEvent: number): string =>
   prefixOf(identity) === '' ? `"e${lastEvent}"` : tagged(json).etag
 

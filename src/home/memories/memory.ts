@@ -52,7 +52,7 @@ export async function findVersion(
   throw faultProblem(found)
 }
 
-/** As it is, or as it was at a version. Throws what `findMemory` and `findVersion` do. */
+/** The current version, or an earlier one. Throws like `findMemory` and `findVersion`. */
 export const findAt = (
   home: Home,
   identity: Identity,
@@ -123,7 +123,7 @@ export const write: MemoryVerb<typeof memoryWrite> = {
   },
 }
 
-/** `metadata`: as JSON. Throws what is too large, `version_conflict` and `memory_quota_reached`. */
+/** `metadata`: as JSON. Throws size errors, `version_conflict` and `memory_quota_reached`. */
 export function saveMemory(
   home: Home,
   identity: Identity,

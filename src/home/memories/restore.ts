@@ -1,4 +1,4 @@
-/** POST /api/agents/me/memory/restore: an earlier version as a new one. */
+/** POST /api/agents/me/memory/restore: restores an earlier version as a new one. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { integer } from '../../pipeline/schemas.ts'

@@ -94,7 +94,7 @@ const hits = z
 export const hitJson = ({ matched, text, snippet, ...summary }: SearchHit): string =>
   summaryJson(summary, `,${JSON.stringify({ matched, text, snippet }).slice(1, -1)}`)
 
-/** Of the agent's reads one is taken for each MiB that was read, beside the one for the request. */
+/** Takes one read per MiB that was read, besides the one for the request. */
 async function chargeFor({ budgets }: Home, identity: Identity, looked: number, call?: Call) {
   for (let left = Math.floor(looked / MIB); left > 0; left--) {
     const state = await budgets.take('reads', spenderOf(identity))
@@ -103,7 +103,7 @@ async function chargeFor({ budgets }: Home, identity: Identity, looked: number, 
   }
 }
 
-/** When it is the client's turn. Throws `overloaded`, and what the identity is refused for. */
+/** Searches when it is the client's turn. Throws `overloaded`, and the refusal of the identity. */
 export async function searchInTurn(
   home: Home,
   client: string,

@@ -1,6 +1,6 @@
 /**
  * The verbs that change one memory. Each is declared once, in the file of its endpoint, and listed
- * in `verbs.ts`: its endpoint, its operation in a batch and its tool of MCP are made from that.
+ * in `verbs.ts`; its endpoint, its batch operation and its MCP tool derive from that.
  */
 import type { z } from 'zod'
 import { type ErrorCode, problem } from '../../errors.ts'
@@ -37,7 +37,7 @@ export function writeContext({ clock, random }: Pick<Home, 'clock' | 'random'>):
   return { now, newId: () => newId(now, random) }
 }
 
-/** What a client of MCP is told of a verb. */
+/** The description of a verb's MCP tool. */
 interface ToolText {
   readonly name: string
   readonly title: string
@@ -48,14 +48,14 @@ interface ToolText {
 
 export interface MemoryVerb<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema
-  /** `source`: the JSON that was validated, as it was sent. Sizes are measured afterwards. */
+  /** `source`: the validated JSON as it was sent. Sizes are checked afterwards. */
   readonly change: (sent: z.output<Schema>, source: string, context: WriteContext) => Change
   /** Besides those of every change. */
   readonly errors: readonly ErrorCode[]
   readonly tool?: ToolText
 }
 
-/** Makes the change. Throws what is too large, and what the change is refused for. */
+/** Makes the change. Throws size errors, and the problem of a refused change. */
 export async function carryOut<Schema extends z.ZodType>(
   { change }: MemoryVerb<Schema>,
   home: Home,
@@ -70,7 +70,7 @@ export async function carryOut<Schema extends z.ZodType>(
   return { outcome: 'saved', memory: await saveWrite(home, identity, write, context.now) }
 }
 
-/** The memory that a change has left, of a verb that leaves one. */
+/** The saved memory, of a verb that saves one. */
 export function savedBy(result: Result): Memory {
   if (result.outcome === 'saved') return result.memory
   throw new Error(`a change that saves was answered by ${result.outcome}`)
@@ -93,7 +93,7 @@ interface EndpointText<Sent> {
   readonly statuses?: BodyStatuses
 }
 
-/** The endpoint of a verb that leaves a memory. */
+/** The endpoint of a verb that saves a memory. */
 export function savingEndpoint<Schema extends Expecting>(
   verb: MemoryVerb<Schema>,
   { summary, description, example, statuses, ...route }: EndpointText<z.input<Schema>>,

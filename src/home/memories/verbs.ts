@@ -1,4 +1,4 @@
-/** What a batch may do to memories, by the name of its property there. */
+/** The operations of a batch, by their property. */
 import { z } from 'zod'
 import { memoryKey } from '../schemas.ts'
 import { append } from './append.ts'

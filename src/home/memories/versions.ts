@@ -36,7 +36,7 @@ interface Page {
   readonly limit: number
 }
 
-/** Newest first. Throws `memory_not_found` where nothing ever was. */
+/** Newest first. Throws `memory_not_found` if the key was never used. */
 export async function findVersions(
   { store }: Home,
   identity: Identity,

@@ -1,4 +1,4 @@
-/** The tools that change memories, each made from its verb. */
+/** The tools that change memories, made from the verbs. */
 import { z } from 'zod'
 import { deletedView, receiptJson } from '../../home/memories/answers.ts'
 import { deletedSchema } from '../../home/memories/delete.ts'

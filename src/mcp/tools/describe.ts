@@ -1,11 +1,11 @@
-/** The tools as they are listed: prepared once, for every list is the same. */
+/** The list of tools, which is always the same and prepared once. */
 import type { Tool as Description } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { simplify } from '../../pipeline/openapi.ts'
 import { tools } from './index.ts'
 import type { Tool } from './tool.ts'
 
-/** What is said of schemas, but for the names by which a document would refer to them. */
+/** Schema metadata without the ids that documents use for references. */
 class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
   override get<S extends z.core.$ZodType>(schema: S) {
     const { id: _, ...rest } = z.globalRegistry.get(schema) ?? {}
@@ -15,7 +15,7 @@ class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
 
 const metadata = new WithoutNames()
 
-/** Whole: clients want an object at its root, and not all follow references. */
+/** Without references: clients want an object at the root, and not all resolve references. */
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output') =>
   z.toJSONSchema(schema, { io, metadata, override: simplify }) as Description['inputSchema']
 

@@ -1,4 +1,4 @@
-/** The tools that look at many memories: bounded answers, with a way to look on. */
+/** The tools that list and search, with bounded pages. */
 import { z } from 'zod'
 import { summarySchema } from '../../home/memories/answers.ts'
 import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
@@ -9,7 +9,7 @@ import { iso } from '../../time.ts'
 import { reading, type Tool } from './tool.ts'
 import { linesOf, standing } from './words.ts'
 
-/** Of a list, as JSON. One memory's metadata alone can be 24 KiB, written as escapes. */
+/** Bytes of a list as JSON. The metadata of one memory can take 24 KiB with escapes. */
 const PAGE_BYTES = 32_768
 
 const atMost = (most: number) => integer({ minimum: 1 }).max(most, `must be at most ${most}`)

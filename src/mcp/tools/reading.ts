@@ -1,4 +1,4 @@
-/** The tools that read what is under one key, and what to read first. */
+/** The tools that read one key, and the context. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { contextOf, contextSchema, DEFAULT_BYTES } from '../../home/context.ts'
@@ -13,7 +13,7 @@ import { linesOf, wholeText } from './words.ts'
 
 const { minBytes, maxBytes } = fields.context
 
-/** What to call next, by its name here. */
+/** What to call next, as tools. */
 const NEXT = [
   { tool: 'get_context', why: 'Before a task, with about: what you know of it comes along.' },
   { tool: 'search_memories', why: 'Find what you know about something.' },

@@ -1,22 +1,22 @@
-/** One of the home's verbs as a tool: what an agent is told of it, sends for it and gets from it. */
+/** A tool: its description, input, output and handler. */
 import type { z } from 'zod'
 import type { Home } from '../../home/home.ts'
 import type { Identity } from '../../store/port/home.ts'
 
-/** Who calls, and what was written as the arguments. */
+/** The caller, and the arguments as sent. */
 export interface Caller {
   readonly home: Home
-  /** As clients are counted. */
+  /** The client as it is counted for limits. */
   readonly client: string
   readonly identity: Identity
-  /** The JSON that was validated, as it was sent. */
+  /** The validated JSON as it was sent. */
   readonly source: string
 }
 
-/** The same twice: for whoever reads text, and for whoever reads values. */
+/** The result twice: as text for models, as a value for programs. */
 export interface Told {
   readonly text: string
-  /** As JSON, fitting the tool's `output`. */
+  /** As JSON that matches the tool's `output`. */
   readonly json: string
 }
 
@@ -24,9 +24,9 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** What a call costs, as the same request costs it over HTTP. */
+  /** What a call costs, as over HTTP. */
   readonly budget: 'reads' | 'writes'
-  /** Takes away what was there. A write does not: what it replaces stays in the history. */
+  /** Removes something. A write does not: the replaced version stays in the history. */
   readonly destructive: boolean
   /** Called again with the same arguments it changes nothing more. */
   readonly idempotent: boolean
@@ -36,5 +36,5 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   run(sent: z.output<Input>, caller: Caller): Promise<Told>
 }
 
-/** A tool that changes nothing. */
+/** A read-only tool. */
 export const reading = { budget: 'reads', destructive: false, idempotent: true } as const

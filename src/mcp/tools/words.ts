@@ -1,8 +1,8 @@
-/** How the tools speak of memories, in few words. */
+/** Texts of the tools' results. */
 import type { Memory } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
 
-/** A memory's name and how it stands, before its text. */
+/** A memory's key, version and time, before its text. */
 export const standing = ({
   key,
   version,
@@ -16,6 +16,6 @@ const metadataLine = ({ metadata }: Memory): string =>
 export const wholeText = (memory: Memory): string =>
   `${standing(memory)}${metadataLine(memory)}\n\n${memory.text}`
 
-/** One line for each, and what to do where there are more. */
+/** One line per item, and how to get more. */
 export const linesOf = (lines: readonly string[], none: string, more: string | undefined): string =>
   [...(lines.length > 0 ? lines : [none]), ...(more ? [more] : [])].join('\n')

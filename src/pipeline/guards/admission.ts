@@ -17,7 +17,7 @@ export const admission: Guard<
 /** Reads the body first, so that a slow sender does not occupy a place in the queue. */
 export const received: Guard<unknown, object, void> = {
   name: 'received',
-  // Those of the body that the endpoint declares.
+  // Including errors of the endpoint's body.
   errors: [],
   async run({ receive }) {
     await receive?.()

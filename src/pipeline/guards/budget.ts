@@ -62,8 +62,8 @@ function tooMany(call: Call, state: BudgetState, more: number): Problem {
 }
 
 /**
- * Takes more from the budget: what counts as several requests. Nothing more, where all are not left:
- * the one that was taken for the request stays, as for any that is wrong.
+ * Takes further permits for a request that counts as several. If not all are left, it takes none;
+ * the one for the request itself stays taken.
  */
 export async function spendMore(
   { call, budget: { name }, identity }: Facts & Announced & Identified,
@@ -79,8 +79,8 @@ export async function spendMore(
 }
 
 /**
- * Takes from the budget what a request turned out to cost beyond the one that was taken for it. The
- * work is done: where less is left, nothing is left, and the next request is refused.
+ * Takes what a request turned out to cost beyond its one permit. The work is done, so if fewer are
+ * left, the budget is emptied and the next request is refused.
  */
 export async function spendAfter(
   { call, budget: { name }, identity }: Facts & Announced & Identified,

@@ -8,7 +8,7 @@ export interface Sent {
   readonly sent: Fields
 }
 
-/** Its fields. */
+/** The form's fields. */
 export const form = (maxBytes: number): Guard<unknown, object, Sent> => ({
   name: 'form',
   errors: FORM_ERRORS,

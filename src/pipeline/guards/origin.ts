@@ -8,7 +8,7 @@ import type { OriginPolicy } from '../origins.ts'
 
 const EXPOSED = 'ETag, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 
-/** Throws `origin_denied`. A request without Origin does not come from another site's page. */
+/** Throws `origin_denied`. A request without Origin is not from another site's page. */
 function checkOrigin(call: Call, policy: OriginPolicy): void {
   const { host, requestHeaders, responseHeaders } = call
   const { origin } = requestHeaders
@@ -22,7 +22,7 @@ function checkOrigin(call: Call, policy: OriginPolicy): void {
 const ASKED_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Prefer'
 
-/** The interface's "disallowed origin yields 403", and CORS for listed origins. */
+/** The interface's "disallowed origin yields 403", and CORS for configured origins. */
 export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   name: 'origin',
   errors: ['origin_denied'],
@@ -75,12 +75,12 @@ export const openToAll: Guard<unknown, object, void> = {
   },
 }
 
-/** What the address bar and our own pages send. */
+/** Values of Sec-Fetch-Site for navigation and for our own pages. */
 const OURS = new Set(['same-origin', 'none'])
 
 /**
- * Older browsers say only where the form was; programs say nothing and carry no cookie of ours.
- * A browser that hides where our page is sends `null`, and still says that the site is the same.
+ * Older browsers send only Origin or Referer; programs send neither and have no cookie of ours. A
+ * browser that hides the referrer sends `null`, but still reports the same site.
  */
 function isFromOurPage({ host, requestHeaders }: Call, policy: OriginPolicy): boolean {
   const { origin, 'sec-fetch-site': site } = requestHeaders

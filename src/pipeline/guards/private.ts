@@ -1,4 +1,4 @@
-/** Guards of the whole private half. */
+/** Guards of all private endpoints. */
 import { problem } from '../../errors.ts'
 import type { Guard } from '../guard.ts'
 

@@ -22,7 +22,7 @@ export const session: Guard<WithSessions, object, SignedIn> = {
 
 /** The operator of the agent in the path. */
 export interface OfOwner extends Identified {
-  /** The newest event of the home at that moment: the page shows a state at least as new. */
+  /** The home's newest event at that moment: the page shows at least this state. */
   readonly lastEvent: number
 }
 

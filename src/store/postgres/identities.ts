@@ -80,7 +80,7 @@ export function identityVerbs(ask: Ask, known: Identities) {
   }
 
   /** A refusal means that the cached identity is out of date. */
-  async function heed<T extends { outcome: string }>(
+  async function checked<T extends { outcome: string }>(
     { tokenHash }: Identity,
     work: Promise<T>,
   ): Promise<T> {
@@ -91,13 +91,13 @@ export function identityVerbs(ask: Ask, known: Identities) {
 
   return {
     identify: (tokenHash: string) => known.find(tokenHash) ?? lookUp(tokenHash),
-    heed,
+    checked,
     /** For verbs that change what the agent's tokens may do. */
     async forgetting<T extends { outcome: string }>(
       identity: Identity,
       work: Promise<T>,
     ): Promise<T> {
-      const answer = await heed(identity, work)
+      const answer = await checked(identity, work)
       known.forgetAgent(identity.agentId)
       return answer
     },

@@ -200,18 +200,18 @@ function homeVerbs(
 ): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
   const { known, keeping, reading, writing, hot, exports, versions } = parts
   const { importMemories, eraseAgent, searcher } = parts
-  const { identify, heed, forgetting } = identityVerbs(hot.read, known)
+  const { identify, checked, forgetting } = identityVerbs(hot.read, known)
   return {
     identify,
     // The disk is the server's: a write that does not fit fails there.
     hasRoom: async () => true,
-    readProfile: (identity, ...of) => heed(identity, reading.readProfile(identity, ...of)),
+    readProfile: (identity, ...of) => checked(identity, reading.readProfile(identity, ...of)),
     setStatus: (identity, status, now) =>
       forgetting(identity, writing.setStatus(identity, status, now)),
     changeProfile: (identity, ...change) =>
-      heed(identity, writing.changeProfile(identity, ...change)),
+      checked(identity, writing.changeProfile(identity, ...change)),
     eraseAgent: (identity) =>
-      heed(
+      checked(
         identity,
         forgotten(
           searcher,
@@ -219,31 +219,32 @@ function homeVerbs(
           eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
         ),
       ),
-    readMemory: (identity, ...key) => heed(identity, keeping.readMemory(identity, ...key)),
-    writeMemory: (identity, ...write) => heed(identity, keeping.writeMemory(identity, ...write)),
+    readMemory: (identity, ...key) => checked(identity, keeping.readMemory(identity, ...key)),
+    writeMemory: (identity, ...write) => checked(identity, keeping.writeMemory(identity, ...write)),
     changeMemories: (identity, ...changes) =>
-      heed(identity, keeping.changeMemories(identity, ...changes)),
-    listMemories: (identity, ...query) => heed(identity, keeping.listMemories(identity, ...query)),
+      checked(identity, keeping.changeMemories(identity, ...changes)),
+    listMemories: (identity, ...query) =>
+      checked(identity, keeping.listMemories(identity, ...query)),
     readVersion: (identity, ...version) =>
-      heed(identity, keeping.readVersion(identity, ...version)),
-    listVersions: (identity, ...page) => heed(identity, keeping.listVersions(identity, ...page)),
+      checked(identity, keeping.readVersion(identity, ...version)),
+    listVersions: (identity, ...page) => checked(identity, keeping.listVersions(identity, ...page)),
     eraseMemory: (identity, ...erasure) =>
-      heed(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
+      checked(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
     searchMemories: searcher.search,
-    eventsAfter: (identity, ...after) => heed(identity, keeping.eventsAfter(identity, ...after)),
+    eventsAfter: (identity, ...after) => checked(identity, keeping.eventsAfter(identity, ...after)),
     changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>
-      heed(
+      checked(
         identity,
         openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
       ),
-    countErasures: (identity) => heed(identity, countErasures(hot.read, identity)),
-    importMemories: (identity, ...source) => heed(identity, importMemories(identity, ...source)),
+    countErasures: (identity) => checked(identity, countErasures(hot.read, identity)),
+    importMemories: (identity, ...source) => checked(identity, importMemories(identity, ...source)),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, writing.rotateAgentToken(identity, ...token)),
-    createKey: (identity, ...key) => heed(identity, writing.createKey(identity, ...key)),
-    listKeys: (identity) => heed(identity, reading.listKeys(identity)),
+    createKey: (identity, ...key) => checked(identity, writing.createKey(identity, ...key)),
+    listKeys: (identity) => checked(identity, reading.listKeys(identity)),
     endKey: (identity, ...key) => forgetting(identity, writing.endKey(identity, ...key)),
     replaceOperatorToken: (identity, ...token) =>
       forgetting(identity, writing.replaceOperatorToken(identity, ...token)),

@@ -1,4 +1,4 @@
-/** Searches as their thread answers them: beside each other, in turns. */
+/** Answers searches in their thread, interleaved. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { StoreUnavailable } from '../port/errors.ts'
@@ -9,11 +9,11 @@ import { Indexes, type SearchSource } from './indexes.ts'
 import { rank } from './rank.ts'
 import { searchWith } from './run-search.ts'
 
-/** Null asks the thread to end. */
+/** Null ends the thread. */
 export interface SearchMessage {
   readonly id: number
   readonly search?: { readonly identity: Identity; readonly query: SearchQuery }
-  /** The agent whose indexes are to be closed. */
+  /** The agent whose indexes are to be dropped. */
   readonly forget?: string
 }
 
@@ -21,20 +21,23 @@ export interface SearchReply {
   readonly id: number
   readonly answer?: SearchAnswer | undefined
   readonly error?: unknown
-  /** The storage does not answer, or not in time: an error's own class does not cross. */
+  /**
+   * The storage did not answer in time. Error classes do not survive the message, so this is a
+   * member.
+   */
   readonly unavailable?: boolean
 }
 
 export interface Answering {
   readonly source: SearchSource
-  /** What the indexes of all homes may take, in bytes. */
+  /** Bytes for the indexes of all homes. */
   readonly cacheBytes: number
-  /** What the source throws, in the port's words. */
+  /** Translates errors of the source to the port's. */
   readonly translate: (error: unknown) => unknown
   readonly close: () => Promise<void> | void
 }
 
-/** Texts and a question that compile what the first search in any script would wait for. */
+/** Texts and a question that make V8 compile what the first search in any script needs. */
 const WARMING = {
   text: 'An exämple, приклад, مثال, 例え, ☀️: {"n": 1}',
   q: '"An exämple" приклде 例え',

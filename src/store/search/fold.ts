@@ -1,17 +1,17 @@
 /**
- * Whole texts, composed and folded quickly: a search folds megabytes. What a unit of UTF-16 becomes
- * is asked once and then looked up; a text of ASCII needs but the lower case.
+ * Normalizes and folds whole texts quickly, because a search folds megabytes. The result for each
+ * UTF-16 unit is computed once and looked up afterwards; ASCII texts only need lower case.
  */
 import { foldedCharacters } from '../words.ts'
 
 const UNKNOWN = 0xffff
-/** Becomes none or several, or is half a character: its text is folded as a whole. */
+/** Folds to no or several units, or is half of a surrogate pair: the text is folded as a whole. */
 const ODD = 0xfffe
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The first halves of U+1F000 to U+1FBFF: signs and emoji, which nothing changes. */
+/** High surrogates of U+1F000 to U+1FBFF: symbols and emoji, which folding does not change. */
 const isOfSigns = (unit: number): boolean => unit >= 0xd83c && unit <= 0xd83e
 
 function foldOf(unit: number): number {
@@ -21,7 +21,7 @@ function foldOf(unit: number): number {
   return folded.length === 1 ? Math.min(ODD, folded.charCodeAt(0)) : ODD
 }
 
-/** Marks, and the Hangul letters that join the one before. */
+/** Combining marks, and Hangul letters that join the previous one. */
 const JOINS = /[\p{M}\u1161-\u1175\u11a8-\u11c2]/u
 
 function isComposed(unit: number): boolean {
@@ -30,7 +30,7 @@ function isComposed(unit: number): boolean {
 }
 
 interface Folds {
-  /** What becomes of each unit. */
+  /** The result for each unit. */
   readonly known: Uint16Array
   readonly ask: (unit: number) => number
 }
@@ -41,24 +41,24 @@ const remembered = (ask: (unit: number) => number): Folds => ({
 })
 
 const ofComposed = remembered(foldOf)
-/** Of any text: what composing might change is odd. */
+/** Text that composition might change is handled separately. */
 const ofAny = remembered((unit) => (isComposed(unit) ? foldOf(unit) : ODD))
 
-/** Asks of a unit that was not met before. */
+/** Computes a unit that was not seen before. */
 function isOdd({ known, ask }: Folds, unit: number): boolean {
   if (known[unit] === UNKNOWN) known[unit] = ask(unit)
   return known[unit] === ODD
 }
 
-/** More than a memory has; what is longer is folded as a whole. */
+/** Longer than any memory; such texts are folded as a whole. */
 const MOST_UNITS = 32_768
 
 const units = new Uint16Array(MOST_UNITS)
 const bytes = Buffer.from(units.buffer)
 
 /**
- * Up to the first unit that is odd or not known, whose place it answers. It calls nothing: the loop
- * is twice as quick for that, and most of a search's folding.
+ * Stops at the first unit that is special or unknown, and returns its index. It calls no function,
+ * which doubles the speed of the loop that dominates folding.
  */
 function foldKnown(from: number, to: number, known: Uint16Array): number {
   for (let at = from; at < to; at++) {
@@ -69,7 +69,7 @@ function foldKnown(from: number, to: number, known: Uint16Array): number {
   return to
 }
 
-/** Undefined where not every unit can be folded by itself. */
+/** Undefined if not every unit can be folded on its own. */
 function foldUnits(text: string, folds: Folds): string | undefined {
   const { length } = text
   if (length > MOST_UNITS) return undefined
@@ -87,17 +87,20 @@ function foldComposed(text: string): string {
 
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
-/** In composed form (NFC), and then as `foldedCharacters` folds it. */
+/** Composed (NFC), then folded like `foldedCharacters`. */
 export function foldedText(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  // Common where it is written at all, and the table holds only what becomes one unit.
+  // Frequent in scripts that have it, and the table only holds single units.
   const units = text.replaceAll('ß', 'ss')
   return foldUnits(units, ofAny) ?? foldComposed(units)
 }
 
-/** Beyond ASCII: what is part of a word by itself, whatever stands beside it. */
+/** Beyond ASCII: characters that always belong to a word, whatever is next to them. */
 const IN_WORD = /[\p{L}\p{N}\p{M}]/u
-/** What is written without spaces, or folded further, needs its neighbours; a symbol stands alone. */
+/**
+ * Characters of scripts without spaces, or that fold further, depend on their neighbours; symbols
+ * are words of their own.
+ */
 const NEEDS_NEIGHBOURS =
   /[\p{S}\p{Cs}\p{Co}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u0600-\u06ff’ʼ]/u
 
@@ -113,6 +116,6 @@ function wordUnitOf(unit: number): number {
 
 const ofWords = remembered(wordUnitOf)
 
-/** Folded, a space for each sign beyond ASCII; undefined where that does not part all words. */
+/** Folded, with spaces for non-ASCII signs; undefined if that does not separate all words. */
 export const foldedWords = (text: string): string | undefined =>
   foldUnits(text.replaceAll('ß', 'ss'), ofWords)

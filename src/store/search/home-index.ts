@@ -1,7 +1,7 @@
 /**
- * The words of a home's memories, in this process's memory alone: each memory as the numbers of its
- * terms. A search looks through all of them, a million in two milliseconds, so that nothing has to
- * be sorted, merged or taken apart when a memory is written.
+ * The index of a home's memories, only in memory: each memory as an array of term numbers. A search
+ * scans all of them, a million terms in two milliseconds, so that nothing has to be sorted or
+ * merged when a memory changes.
  */
 import { isPinned } from '../change.ts'
 import { Lexicon, NO_TERM } from './lexicon.ts'
@@ -23,25 +23,25 @@ export interface Doc {
   readonly length: number
   readonly updatedAt: number
   readonly pinned: boolean
-  /** Numbers of the terms of key, text and metadata, with a gap between them. */
+  /** Term numbers of key, text and metadata, separated by gaps. */
   readonly tokens: Int32Array
-  /** So many of them are of the key. */
+  /** The number of terms in the key. */
   readonly keyTokens: number
 }
 
-/** What a memory takes here, roughly, beside its terms. */
+/** Approximate bytes per memory, without its terms. */
 const DOC_BYTES = 320
 const TOKEN_BYTES = Int32Array.BYTES_PER_ELEMENT
 
-/** Terms that are looked at without a pause. */
+/** Terms that are scanned without a pause. */
 const TOKENS_PER_TURN = 16_384
 
-/** Terms of texts that were replaced, until the index is better built anew: it keeps their names. */
+/** Replaced terms after which the index is rebuilt, because their names stay in it. */
 const MOST_REPLACED = 1_000_000
 
 const ESCAPE = /\\(?:u([\da-fA-F]{4})|(.))/gs
 
-/** JSON as people read it: the `n` of a line's end belongs to no word. */
+/** Indented JSON: the `n` of an escaped line break belongs to no word. */
 const unescaped = (json: string): string =>
   json.replace(ESCAPE, (_, code: string | undefined, letter: string) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
@@ -57,11 +57,11 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Programs keep their values as JSON too. */
+/** Programs also store values as JSON. */
 const readable = (text: string): string =>
   /^[[{]/.test(text) && text.includes('\\') && isJson(text) ? unescaped(text) : text
 
-/** The most that is looked at of a home's memories, so it calls nothing else. */
+/** The inner loop of a scan, which calls no functions. */
 function visitIn(doc: Doc, asked: Uint16Array, visit: Visit): void {
   const { tokens } = doc
   for (let place = 0; place < tokens.length; place++) {
@@ -70,7 +70,7 @@ function visitIn(doc: Doc, asked: Uint16Array, visit: Visit): void {
   }
 }
 
-/** Whether some terms are there one after the other. */
+/** Whether the terms occur one after the other. */
 function hasPhrase(tokens: Int32Array, phrase: readonly number[]): boolean {
   const [first = 0] = phrase
   for (let at = tokens.indexOf(first); at >= 0; at = tokens.indexOf(first, at + 1)) {
@@ -79,7 +79,7 @@ function hasPhrase(tokens: Int32Array, phrase: readonly number[]): boolean {
   return false
 }
 
-/** Sees the term that is at `at` of the list at a place of a memory. */
+/** Called for the term at index `at` of the list, at a position of a memory. */
 export type Visit = (at: number, doc: Doc, place: number) => void
 
 export class HomeIndex {
@@ -101,12 +101,12 @@ export class HomeIndex {
     return this.#length / this.#docs.size
   }
 
-  /** So much of it was replaced that it is better built anew. */
+  /** So many terms were replaced that the index should be rebuilt. */
   get isWorn(): boolean {
     return this.#replaced > MOST_REPLACED + this.#tokens
   }
 
-  /** A memory keeps its id, so that a search that goes on meanwhile does not lose it. */
+  /** A memory keeps its number, so that a concurrent search does not lose it. */
   put({ key, updatedAt, ...memory }: IndexedMemory): void {
     const texts = [readable(memory.text), unescaped(memory.metadata)].map(indexable)
     const id = this.#ids.get(key) ?? ++this.#lastId
@@ -137,14 +137,14 @@ export class HomeIndex {
     this.#replaced += doc.tokens.length
   }
 
-  /** Visits every place of some terms, or those in some memories. */
+  /** Visits all positions of some terms, or those in some memories. */
   async visit(
     terms: readonly string[],
     visit: Visit,
     turn: Turn,
     isAsked: (doc: Doc) => boolean = () => true,
   ): Promise<void> {
-    /** Of each number, the place of its term in the list, from 1 on. */
+    /** For each term number, its position in the list plus one. */
     const asked = new Uint16Array(this.#lexicon.size)
     for (const [at, term] of terms.entries()) asked[this.#lexicon.numberOf(term)] = at + 1
     asked[NO_TERM] = 0
@@ -153,7 +153,7 @@ export class HomeIndex {
     })
   }
 
-  /** Ids of memories with some terms one after the other. */
+  /** Numbers of the memories that contain the terms one after the other. */
   async withPhrase(
     terms: readonly string[],
     turn: Turn,
@@ -179,12 +179,12 @@ export class HomeIndex {
     }
   }
 
-  /** Terms that may be there. */
+  /** Terms that may occur. */
   terms(turn: Turn): Promise<Terms> {
     return this.#vocabulary.read(turn)
   }
 
-  /** What it takes of this process's memory, nearly. */
+  /** Approximate bytes of memory. */
   get bytes(): number {
     const docs = this.#docs.size * DOC_BYTES + this.#tokens * TOKEN_BYTES
     return docs + this.#lexicon.bytes + this.#vocabulary.bytes

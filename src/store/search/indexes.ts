@@ -1,7 +1,7 @@
 /**
- * The indexes of the homes that were asked last, each brought up to date from the home's events
- * before it answers. A key with a prefix has an index of its own: no figure of it may depend on
- * memories that the key cannot read.
+ * The indexes of recently searched homes, each updated from the home's events before it answers. A
+ * key with a prefix has its own index, because nothing in its results may depend on memories that
+ * it cannot read.
  */
 import type { Identity, Refused } from '../port/home.ts'
 import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
@@ -9,20 +9,20 @@ import type { MemoryStore } from '../port/keeping/memories.ts'
 import { HomeIndex, type IndexedMemory } from './home-index.ts'
 import type { Turn } from './vocabulary.ts'
 
-/** Some memories of a home in the order of their keys. */
+/** Some memories of a home, in the order of their keys. */
 export type MemorySlice =
   | {
       readonly outcome: 'memories'
       readonly memories: readonly IndexedMemory[]
-      /** `after` of the next; undefined at the end. */
+      /** `after` for the next; undefined at the end. */
       readonly next: string | undefined
     }
   | Refused
 
-/** What is read and indexed without a pause: some milliseconds. */
+/** Bytes that are read and indexed without a pause: a few milliseconds. */
 export const SLICE = { memories: 512, bytes: 128 * 1_024 } as const
 
-/** What a search asks of its store. */
+/** What a search needs of its store. */
 export interface SearchSource
   extends Pick<EventStore, 'eventsAfter'>,
     Pick<MemoryStore, 'readMemory'> {
@@ -33,32 +33,35 @@ interface Entry {
   readonly agentId: string
   readonly prefix: string
   readonly index: HomeIndex
-  /** The event up to which it is up to date; undefined before it is built. */
+  /** The event up to which the index is current; undefined before it is built. */
   at: Position | undefined
-  /** What brings it up to date: one after the other. */
+  /** The current update; updates run one after the other. */
   work: Promise<unknown>
   users: number
-  /** Closed as soon as nobody uses it. */
+  /** To be closed when nobody uses it any more. */
   isStale: boolean
   readonly closed: PromiseWithResolvers<void>
 }
 
-/** The last event that was seen. Where another has its number, the home was turned back. */
+/**
+ * The last event that was applied. If another event has its number, the home was restored from a
+ * backup.
+ */
 interface Position {
   readonly id: number
   readonly event: HomeEvent | undefined
 }
 
 type Refreshed =
-  /** `looked`: UTF-8 bytes that were read for it. */
+  /** `looked`: UTF-8 bytes that were read. */
   | { readonly outcome: 'up_to_date'; readonly looked: number }
-  /** It must be built anew. */
+  /** The index must be rebuilt. */
   | { readonly outcome: 'stale' }
   | Refused
 
 const STALE = { outcome: 'stale' } as const
 
-/** Events that are read at once, and memories that changed. */
+/** Events, and changed memories, read per call. */
 const EVENTS_AT_ONCE = 1_000
 const MEMORIES_AT_ONCE = 64
 
@@ -68,12 +71,12 @@ const sizeOf = ({ text, metadata }: Pick<IndexedMemory, 'text' | 'metadata'>): n
 const sameEvent = (a: HomeEvent | undefined, b: HomeEvent | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b)
 
-/** Of homes with more only one is built at a time: they take memory that nothing else bounds. */
+/** Larger homes are built one at a time, because building takes memory. */
 const LARGE_BYTES = 4 * 1_048_576
 
-/** Brings an index up to date. */
+/** Updates an index. */
 class Filling {
-  /** Resolves when the large home that came before is built. */
+  /** Resolves when the previous large home is built. */
   #large: Promise<void> = Promise.resolve()
   readonly #source: SearchSource
   readonly #turn: Turn
@@ -95,7 +98,7 @@ class Filling {
     return { id: start.last, event: newest.events[0] }
   }
 
-  /** Resolves, when no other large home is built, with how to let the next begin. */
+  /** Resolves when no other large home is being built, with a function that lets the next begin. */
   async #alone(): Promise<() => void> {
     const before = this.#large
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -121,7 +124,7 @@ class Filling {
     let looked = 0
     for (let after: string | undefined = ''; after !== undefined; ) {
       if (looked > LARGE_BYTES) await alone()
-      // Nobody who erases waits for what is built in vain.
+      // An erasure need not wait for an index that is not used any more.
       if (entry.isStale) return STALE
       const slice: MemorySlice = await this.#source.readSlice(identity, prefix, after)
       if (slice.outcome !== 'memories') return slice
@@ -135,7 +138,7 @@ class Filling {
     return { outcome: 'up_to_date', looked }
   }
 
-  /** What changes meanwhile is read again with the events after the first. */
+  /** Memories that change meanwhile are read again through their events. */
   async #build(identity: Identity, entry: Entry): Promise<Refreshed> {
     const position = await this.#positionOf(identity)
     if ('outcome' in position) return position
@@ -149,18 +152,18 @@ class Filling {
     if (changed.outcome !== 'changed') return changed
     const { keys, position } = changed
     if (entry.index.isWorn) return STALE
-    // So many are put together in less time.
+    // Batches save time.
     if (keys.size > MEMORIES_AT_ONCE && keys.size > entry.index.docs.size / 2) return STALE
     const done = await this.#putAgain(identity, entry, [...keys])
     if (done.outcome === 'up_to_date') entry.at = position
     return done
   }
 
-  /** Keys that changed since. */
+  /** Keys that have changed since. */
   async #changedSince(identity: Identity, { prefix }: Entry, at: Position) {
     const keys = new Set<string>()
     let position = at
-    // The last event that was seen comes first, to be compared.
+    // Starts with the last event that was applied, to compare it.
     let after = Math.max(0, at.id - 1)
     let isFirst = at.id > 0
     for (;;) {
@@ -170,7 +173,7 @@ class Filling {
       for (const event of page.events.slice(isFirst ? 1 : 0)) {
         position = { id: event.id, event }
         const named = [event.key, event.from].filter((key) => key?.startsWith(prefix))
-        // Of what was erased nothing may be left, in no page of the index.
+        // Nothing of an erased text may remain in the index.
         if (event.type === 'erase' && named.length > 0) return STALE
         for (const key of named) if (key !== undefined) keys.add(key)
       }
@@ -209,16 +212,16 @@ const nameOf = ({ agentId, prefix }: Pick<Entry, 'agentId' | 'prefix'>): string 
 export class Indexes {
   readonly #filling: Filling
   readonly #maxBytes: number
-  /** Those that were used last are last. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
-  /** `maxBytes`: what all of them may take together; the one that is used may take more. */
+  /** `maxBytes`: for all of them together; the one in use may exceed it. */
   constructor(source: SearchSource, maxBytes: number, turn: Turn) {
     this.#filling = new Filling(source, turn)
     this.#maxBytes = maxBytes
   }
 
-  /** Works with the index as of now, which may be built for it. `looked`: UTF-8 bytes read. */
+  /** Calls the work with a current index, which may be built first. `looked`: UTF-8 bytes read. */
   async use<T>(
     identity: Identity,
     work: (index: HomeIndex) => Promise<T>,
@@ -241,7 +244,7 @@ export class Indexes {
     }
   }
 
-  /** Resolves when nothing of the home's texts is left here. */
+  /** Resolves when no index contains a text of the home. */
   async forget(agentId: string): Promise<void> {
     const its = [...this.#entries.values()].filter((entry) => entry.agentId === agentId)
     for (const entry of its) this.#drop(entry)
@@ -263,7 +266,7 @@ export class Indexes {
     return entry
   }
 
-  /** What could not be brought up to date is not used again. */
+  /** An index whose update failed is not used again. */
   #refresh(identity: Identity, entry: Entry): Promise<Refreshed> {
     const work = entry.work.then(async () => {
       if (entry.isStale) return STALE

@@ -1,30 +1,30 @@
 /**
- * The terms of a home, each with a number. They are kept as UTF-8 in one buffer and found by a hash
- * table: as strings in a map they would take several times the memory.
+ * The numbered terms of a home, as UTF-8 in one buffer with a hash table: as strings in a map they
+ * would take several times the memory.
  */
 import { randomInt } from 'node:crypto'
 
-/** The number of no term. It separates the key, the text and the metadata of a memory. */
+/** The number of no term; separates key, text and metadata. */
 export const NO_TERM = 0
 
-/** Places between the last term of one text and the first of the next: no words stand together there. */
+/** The gap between two texts, so that no phrase matches across them. */
 const GAP = 8
 
-/** Random, so that nobody can fill a home with terms that collide. */
+/** Random seed, so that nobody can construct collisions. */
 const SEED = randomInt(2 ** 32) | 0
 const MULTIPLIER = randomInt(2 ** 32) | 0x01000001
 
-/** The table is in parts that grow separately, each in a fraction of a turn. */
+/** The table is in parts that grow separately, so that growing fits into a turn. */
 const PART_BITS = 8
 const PART_SHIFT = 32 - PART_BITS
 const FIRST_SLOTS = 4
-/** What V8 takes for a part, beside its slots. */
+/** V8's overhead per part. */
 const PART_BYTES = 120
 
 const isAlphanumeric = (byte: number): boolean =>
   /[a-z0-9]/i.test(String.fromCharCode(byte)) || byte >= 0x80
 
-/** Of each byte: itself in lower case, or 0 where it separates words. */
+/** For each byte: its lower case, or 0 if it separates words. */
 const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (!isAlphanumeric(byte)) return 0
   return byte < 0x80 ? String.fromCharCode(byte).toLowerCase().charCodeAt(0) : byte
@@ -48,7 +48,7 @@ function grown<Numbers extends Buffer | Int32Array>(numbers: Numbers, length: nu
 
 export class Lexicon {
   #names = Buffer.alloc(1_024)
-  /** Where each name starts, and where the last ends. */
+  /** Offsets of the names, and the end of the last. */
   #starts = new Int32Array(256)
   #size = 1
   readonly #parts = Array.from({ length: 2 ** PART_BITS }, () => new Int32Array(FIRST_SLOTS))
@@ -56,12 +56,12 @@ export class Lexicon {
   #input = Buffer.alloc(1_024)
   #tokens = new Int32Array(512)
 
-  /** Numbers are below it. */
+  /** All numbers are lower than this. */
   get size(): number {
     return this.#size
   }
 
-  /** The terms of some texts, in their order, with a gap between one text and the next. */
+  /** The terms of some texts in order, with a gap between texts. */
   tokensOf(texts: readonly string[]): Int32Array {
     let length = 0
     for (const [at, text] of texts.entries()) {
@@ -74,7 +74,7 @@ export class Lexicon {
     return this.#tokens.slice(0, length)
   }
 
-  /** 0 where it was in no text. */
+  /** 0 if it occurred in no text. */
   numberOf(term: string): number {
     const bytes = Buffer.from(term)
     const hash = hashOf(bytes, 0, bytes.length)
@@ -96,9 +96,9 @@ export class Lexicon {
     return this.#names.byteLength + this.#starts.byteLength + parts
   }
 
-  /** Writes the text's terms from a place on, and answers where they end. */
+  /** Writes the text's terms from an offset on, and returns the end. */
   #read(text: string, place: number): number {
-    // One more than the text can take, for the zero that ends it.
+    // One byte more than the text can have, for the terminating zero.
     if (3 * text.length >= this.#input.length) this.#input = grown(this.#input, 3 * text.length + 1)
     const input = this.#input
     const tokens = this.#tokens
@@ -120,7 +120,7 @@ export class Lexicon {
     return place
   }
 
-  /** The number of the term in the input, which may be new. */
+  /** The number of a term of the input, which may be new. */
   #add(hash: number, from: number, to: number): number {
     const at = hash >>> PART_SHIFT
     const part = this.#parts[at]
@@ -157,7 +157,7 @@ export class Lexicon {
     return slot
   }
 
-  /** Where the term is, or would be. */
+  /** The slot of the term, or the one it would get. */
   #slotOf(part: Int32Array, hash: number, bytes: Buffer, from: number, to: number): number {
     let slot = hash & (part.length - 1)
     for (let term = part[slot] ?? 0; term !== NO_TERM; term = part[slot] ?? 0) {

@@ -1,4 +1,4 @@
-/** Which memories answer a query, best first: BM25+ over words and their variants. */
+/** Ranks memories for a query: BM25+ over words and their variants. */
 import type { Doc, HomeIndex, Visit } from './home-index.ts'
 import { required } from './required.ts'
 import { isEnglish, STOP_WORDS } from './stop-words.ts'
@@ -14,58 +14,58 @@ import {
 } from './variants.ts'
 import type { Turn } from './vocabulary.ts'
 
-/** BM25+ with its usual names. Chosen by `npm run bench -- find`. */
+/** BM25+ parameters, chosen by `npm run bench -- find`. */
 const K1 = 1
 const B = 0.3
 const DELTA = 0.5
 
-/** What a word in the key counts, where one in the text counts 1. */
+/** The weight of a word in the key, relative to the text. */
 const KEY = 2
 
-/** What two words count that stand together: a part of the rarer. */
+/** The weight of two adjacent words, relative to the rarer of them. */
 const TOGETHER = 0.2
-/** Words apart, from one to the next. */
+/** The largest distance that still counts as near. */
 const MOST_APART = 4
 
-/** A word that more of the memories have says nothing, in a home of so many. */
+/** In homes of this size, a word that occurs in more than this share of the memories is ignored. */
 const COMMON_SHARE = 2 / 3
 const COMMON_MEMORIES = 2_000
 const TELLING_MEMORIES = 100
 
-/** From this weight on a variant tells how rare the word is. */
+/** Variants of at least this weight count for the rarity of a word. */
 const SAME_WORD = 0.8
 
 /**
- * What is looked at for a query: of the terms of the index, then of the variants of its words, and
- * then of their places. Words stand for themselves alone beyond it.
+ * Limits of the work for a query: terms of the index, then variants, then positions. Beyond them,
+ * words match only themselves.
  */
 const LOOKS = 3_000_000
 const VARIANTS = 4_000
 const PLACES = 200_000
 const PLACES_PER_TERM = 50_000
 
-/** What is ranked, and compared by places, without a pause. */
+/** Memories ranked and compared without a pause. */
 const RANKED_PER_TURN = 256
 const COMPARED_PER_TURN = 4
 
-/** Of the best so many are compared by the places of their words. */
+/** How many of the best are compared by the distances of their words. */
 const COMPARED = 100
 
-/** Scores that differ by less are the same. */
+/** Scores that differ by less are equal. */
 const EQUAL = 1e-9
 
-/** A word of the query in one memory. */
+/** A word of the query in a memory. */
 interface Match {
-  /** Of the variant that counts most. */
+  /** Of the variant with the highest weight. */
   weight: number
   term: string
   frequency: number
-  /** In one column after the other. */
+  /** Over all columns. */
   readonly places: number[]
 }
 
 interface Found {
-  /** What a word of the query stands for. */
+  /** A word of the query with its variants. */
   readonly terms: readonly string[]
   readonly inverseFrequency: number
   readonly matches: ReadonlyMap<number, Match>
@@ -79,23 +79,23 @@ interface Ranked {
 export interface Ranking {
   /** Best first. */
   readonly docs: readonly Doc[]
-  /** As which terms a memory has the words of the query, each once. */
+  /** The terms by which a memory matches each word of the query. */
   readonly termsIn: (docId: number) => readonly string[]
 }
 
 export interface RankedQuery {
   readonly q: string
-  /** Every word must be there, whole or as a part. */
+  /** Every word must occur, as a word or part of one. */
   readonly all: boolean
-  /** Which of the memories are wanted. */
+  /** Which memories may be found. */
   readonly isWanted: (doc: Doc) => boolean
 }
 
-/** In an order that is the same in every index with the same memories: what counts most first. */
+/** Ordered by weight, then by a criterion that is the same in every index of the same memories. */
 const inOrder = (variants: Variants): readonly (readonly [string, number])[] =>
   [...variants].toSorted(([a, weight], [b, other]) => other - weight || (a < b ? -1 : 1))
 
-/** What may still be looked at for the query. */
+/** What remains of the limits for this query. */
 interface Left {
   variants: number
   places: number
@@ -107,23 +107,25 @@ interface Sought {
   readonly left: Left
   readonly all: boolean
   readonly isEnglish: boolean
-  /** Terms that more memories have are left out. */
+  /** Terms in more memories are skipped. */
   readonly most: number
   readonly turn: Turn
 }
 
-/** What is gathered at most of all terms together; where there is more, of each the first. */
+/** Positions collected for all terms; if there are more, each term gets a share. */
 const MOST_GATHERED = 1_000_000
 
-/** Where a term is. */
+/** The occurrences of a term. */
 interface Hits {
-  /** How many have it. */
+  /** The number of memories that contain it. */
   memories: number
   /** The last of them. */
   last: Doc | undefined
-  /** Ids of all of them, where it is a word of the query. */
+  /** All of them, if the term is a word of the query. */
   readonly ids: number[] | undefined
-  /** Of each place the memory, and then the place, the first of them; none of a term that too many have. */
+  /**
+   * For each occurrence the memory and the first position; empty for a term that is too frequent.
+   */
   docs: Doc[]
   places: number[]
 }
@@ -139,7 +141,7 @@ class Gathering {
   #gathered = 0
   #perTerm = PLACES_PER_TERM
 
-  /** `most`: terms that more memories have are left out. */
+  /** `most`: terms in more memories are skipped. */
   constructor(hits: readonly Hits[], most: number) {
     this.#hits = hits
     this.#most = most
@@ -180,7 +182,7 @@ async function gather({ index, most, turn }: Sought, meanings: readonly Meaning[
   return gathered
 }
 
-/** A word of the query with the terms that it stands for, what counts most first. */
+/** A word of the query with its terms, highest weight first. */
 interface Meaning {
   readonly word: string
   readonly terms: readonly (readonly [string, number])[]
@@ -247,7 +249,7 @@ function foundOf({ index, left }: Sought, { terms }: Meaning, gathered: Gathered
   return { terms: terms.map(([term]) => term), matches, inverseFrequency }
 }
 
-/** What is found of each word; of one that is not there at all, of what it may be misspelt for. */
+/** The variants of each word; for a word without any, its possible spellings. */
 async function find(sought: Sought, meanings: readonly Meaning[], gathered: Gathered) {
   const near: Meaning[] = []
   for (const meaning of meanings) {
@@ -279,7 +281,7 @@ function mostOf(memories: number): number {
 const inverseFrequencyOf = ({ docs }: HomeIndex, having: number): number =>
   Math.log(1 + (docs.size - having + 0.5) / (having + 0.5))
 
-/** Common words alone find nothing; of what others find they tell whether they are there. */
+/** Common words alone find nothing, but they are reported as matched in what others find. */
 function presenceOf(
   { index }: Sought,
   words: readonly string[],
@@ -299,7 +301,7 @@ function presenceOf(
   })
 }
 
-/** Without words that say nothing, unless nothing else is found. */
+/** Without stop words, unless nothing else matches. */
 async function findTelling(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
   const most = mostOf(sought.index.docs.size)
   const [telling, stop] = split(words, (word) => !STOP_WORDS.has(word))
@@ -333,7 +335,7 @@ function standTogether(a: Match, b: Match): boolean {
   return false
 }
 
-/** For each two words, one after the other in the query, that stand together in the memory. */
+/** For each two consecutive words of the query that are adjacent in the memory. */
 function togetherness(found: readonly Found[], id: number): number {
   return found.reduce((sum, word, at) => {
     const next = found[at + 1]

@@ -1,17 +1,17 @@
-/** Which memories have what must be there: phrases, and words where all of them must. */
+/** Memories that satisfy the required parts of a query: phrases, and all words with match=all. */
 import type { Doc, HomeIndex } from './home-index.ts'
 import { isUnspaced } from './tokens.ts'
 import { type Dictionary, unspacedTerms } from './variants.ts'
 import type { Turn } from './vocabulary.ts'
 
 export interface Required {
-  /** Tokens that must stand one after the other. */
+  /** Tokens that must be adjacent. */
   readonly phrases: readonly (readonly string[])[]
-  /** Of each group some term must be there. */
+  /** At least one term of each group must occur. */
   readonly groups: readonly (readonly string[])[]
 }
 
-/** Of those that have what was asked for before. */
+/** Of those that satisfied the previous requirement. */
 class Narrowing {
   #ids: ReadonlySet<number> | undefined
   readonly #index: HomeIndex
@@ -23,7 +23,7 @@ class Narrowing {
     this.#turn = turn
   }
 
-  /** Undefined: nothing was asked for. */
+  /** Undefined: no requirement. */
   get ids(): ReadonlySet<number> | undefined {
     return this.#ids
   }
@@ -39,7 +39,7 @@ class Narrowing {
   }
 }
 
-/** Undefined: nothing must be there. */
+/** Undefined: no requirement. */
 export async function required(
   index: HomeIndex,
   { phrases, groups }: Required,

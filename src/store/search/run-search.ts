@@ -1,4 +1,4 @@
-/** One search: an index that is up to date, its ranking, and a page of what it ranks. */
+/** One search: a current index, its ranking, and a page of the results. */
 import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
 import type { Doc, HomeIndex } from './home-index.ts'
@@ -7,10 +7,10 @@ import { rank } from './rank.ts'
 import { snippetOf } from './snippet.ts'
 import type { Turn } from './vocabulary.ts'
 
-/** Code points: a text that is no longer is shown whole. */
+/** Code points; shorter texts are returned whole. */
 const SHORT_TEXT = 400
 
-/** A memory that is shown, with the terms that it was found by. */
+/** A result, with the terms by which it was found. */
 interface Placed {
   readonly key: string
   readonly terms: readonly string[]
@@ -21,7 +21,10 @@ interface Page {
   readonly next: SearchCursor | undefined
 }
 
-/** After what was shown, wherever it stands by now. Where it was deleted, the next has its place. */
+/**
+ * After the last result that was shown, wherever it is now. If it was deleted, the next one takes
+ * its place.
+ */
 function placeAfter(docs: readonly Doc[], { shown, last }: SearchCursor): number {
   const at = docs.findIndex(({ key }) => key === last)
   return at < 0 ? Math.max(0, shown - 1) : at + 1
@@ -44,7 +47,7 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn): Promise
 const isShort = (text: string): boolean =>
   text.length <= SHORT_TEXT || (text.length <= 2 * SHORT_TEXT && [...text].length <= SHORT_TEXT)
 
-/** As it is now. */
+/** In its current version. */
 async function show(
   source: SearchSource,
   identity: Identity,

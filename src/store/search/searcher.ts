@@ -1,10 +1,10 @@
-/** Searches on their way to a thread of their own, so that they hold nobody back. */
+/** Sends searches to their own thread, so that they delay nobody. */
 import { StoreUnavailable } from '../port/errors.ts'
 import type { SearchAnswer, SearchStore } from '../port/keeping/search.ts'
 import { keepThread, type ThreadFile } from '../thread.ts'
 import type { SearchMessage, SearchReply } from './answering.ts'
 
-/** A thread that nobody asks is replaced: what it kept goes, and all that was erased elsewhere. */
+/** An idle thread is replaced, which frees its indexes. */
 const IDLE_MS = 600_000
 
 const noAnswer = (cause: unknown): StoreUnavailable =>
@@ -13,12 +13,12 @@ const noAnswer = (cause: unknown): StoreUnavailable =>
 export interface Searcher {
   readonly search: SearchStore['searchMemories']
   readonly prepare: () => void
-  /** Resolves when nothing of the agent's texts is left in an index of this process. */
+  /** Resolves when no index of this process contains a text of the agent. */
   readonly forget: (agentId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Nothing is started before the first search, unless it is prepared. */
+/** The thread starts with the first search, unless it was prepared. */
 export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
   const asked = new Map<number, PromiseWithResolvers<SearchAnswer | undefined>>()
   let messages = 0
@@ -57,7 +57,7 @@ export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
     },
     prepare: thread.start,
     async forget(agentId) {
-      // What ends with its thread is forgotten as well.
+      // A thread that ends takes its indexes along.
       if (thread.isRunning()) await send({ forget: agentId }).catch(() => {})
     },
     async close() {

@@ -1,17 +1,17 @@
-/** The piece of a text that shows why it was found. */
+/** The excerpt of a text that shows why it was found. */
 import { lazily } from '../../lazily.ts'
 import { foldedText } from './fold.ts'
 
-/** Code points, the ellipses included. */
+/** Code points, including the ellipses. */
 export const SNIPPET_CHARS = 200
 
 const BEFORE = 60
 const ELLIPSIS = '…'
 
-/** A snippet begins with a whole word where one begins this near. */
+/** A snippet starts with a whole word if one starts this near. */
 const WORD_CHARS = 24
 
-/** Of one term: more say nothing new. */
+/** Occurrences per term; more add nothing. */
 const MOST_PLACES = 64
 
 const LETTER_BEFORE = /[\p{L}\p{N}\p{M}]$/u
@@ -19,7 +19,7 @@ const LETTER_BEHIND = /^[\p{L}\p{N}\p{M}]/u
 
 const graphemes = lazily(() => new Intl.Segmenter('und', { granularity: 'grapheme' }))
 
-/** What is shown, in one spelling: accents composed. */
+/** In composed form. */
 const composed = (text: string): string => text.normalize('NFC')
 
 const isLow = (text: string, at: number): boolean => {
@@ -27,7 +27,7 @@ const isLow = (text: string, at: number): boolean => {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** The place so many code points away, or the end of the text. */
+/** The offset so many code points away, or the end of the text. */
 function moved(text: string, from: number, by: number): number {
   let at = from
   const step = Math.sign(by)
@@ -39,7 +39,7 @@ function moved(text: string, from: number, by: number): number {
   return at
 }
 
-/** Folding leaves out what joins; where it did, its places are counted anew in the text. */
+/** Folding drops joiners; if it did, offsets are counted again in the text. */
 function placeIn(text: string, folded: string, at: number): number {
   if (folded.length === text.length) return at
   let place = 0
@@ -55,7 +55,7 @@ function placeIn(text: string, folded: string, at: number): number {
 interface Place {
   readonly at: number
   readonly term: string
-  /** A whole word says more than the beginning of one, and that more than what is inside. */
+  /** A whole word is better than the start of one, and that better than the middle. */
   readonly weight: number
 }
 
@@ -73,7 +73,7 @@ function placesOf(term: string, folded: string): Place[] {
   return places
 }
 
-/** Where most of the terms are near each other; undefined without any. */
+/** Where most of the terms are close together; undefined without any. */
 function bestPlace(text: string, terms: readonly string[]): number | undefined {
   const folded = foldedText(text)
   const places = terms.flatMap((term) => placesOf(term, folded)).toSorted((a, b) => a.at - b.at)
@@ -90,14 +90,14 @@ function bestPlace(text: string, terms: readonly string[]): number | undefined {
   return best && placeIn(text, folded, best.at)
 }
 
-/** Moves a start to the word that begins after it, if that is not far. */
+/** Moves the start to the next word if that is near. */
 function atWord(text: string, start: number, place: number): number {
   if (start === 0) return 0
   const space = text.slice(start, Math.min(place, start + WORD_CHARS)).search(/\s\S/u)
   return space < 0 ? start : start + space + 1
 }
 
-/** Cuts only between characters as people see them, so the piece may be shorter, and even empty. */
+/** Cuts only between grapheme clusters, so the piece may be shorter or even empty. */
 function cut(text: string, start: number, end: number): string {
   const segments = graphemes().segment(text)
   const first = segments.containing(start)
@@ -112,7 +112,9 @@ function around(text: string, place: number): string {
   return cut(text, start, moved(text, start, SNIPPET_CHARS - 2 * ELLIPSIS.length))
 }
 
-/** Of the text, else of the metadata, in composed form; else how the text begins. */
+/**
+ * From the text, or else the metadata, in composed form; if nothing matches, the start of the text.
+ */
 export function snippetOf(
   { text, metadata }: { readonly text: string; readonly metadata: string },
   terms: readonly string[],

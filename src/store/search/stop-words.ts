@@ -1,6 +1,6 @@
 /**
- * Words that say nothing by themselves, folded. They are left out of a question as long as other
- * words of it are found, and tell in which language it is asked.
+ * Folded stop words. They are ignored in a question if its other words match, and tell which
+ * language it is in.
  */
 const WORDS = {
   en: `
@@ -32,7 +32,7 @@ const lists = Object.entries(WORDS).map(
 
 export const STOP_WORDS: ReadonlySet<string> = new Set(lists.flatMap(([, words]) => [...words]))
 
-/** More of its words are in the English list than in any other. */
+/** More of its words are English stop words than those of any other language. */
 export function isEnglish(words: readonly string[]): boolean {
   const [english = 0, ...others] = lists.map(
     ([, list]) => words.filter((word) => list.has(word)).length,

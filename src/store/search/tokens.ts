@@ -1,32 +1,29 @@
-/** How a text becomes the words that are indexed, and a query the words that are looked up. */
+/** Tokenizers for texts and queries. */
 import { foldedText, foldedWords, isAscii } from './fold.ts'
 
-/**
- * Scripts that are written without spaces, and Hangul, whose words end with particles: of them each
- * pair of characters is a word.
- */
+/** Scripts without spaces, and Hangul with its particles: each pair of characters is a token. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
 
-/** A quick look for them: most texts have none. */
+/** A quick test for them; most texts have none. */
 const MAY_BE_UNSPACED =
   /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\u{16ff0}-\u{3ffff}]/u
 
-/** Neither ASCII, of which the lexicon makes words, nor letters, digits, marks or symbols. */
+/** Neither ASCII, which the lexicon splits, nor letters, digits, marks or symbols. */
 const BETWEEN = /[^\p{L}\p{N}\p{M}\p{Co}\p{So}\p{Sm}\p{Sc}\0-\x7f]+/gu
 
-/** Each is a word by itself; whether an emoji is to be drawn in colours makes no difference. */
+/** Each is a word; variation selectors of emoji are ignored. */
 const SYMBOL = /[^\P{S}\0-\x7f]\ufe0f?/gu
 
-/** Within a Ukrainian word an apostrophe, in whichever of its spellings, parts nothing. */
+/** An apostrophe within a Ukrainian word, in any spelling, does not separate. */
 const APOSTROPHE = /(?<=\p{Script=Cyrillic})['`’ʼ](?=\p{Script=Cyrillic})/gu
 
 const ARABIC = /[\u0600-\u06ff]/
 
-/** The article, with what is written together with it, before a word. */
+/** The Arabic article, with its prefixes. */
 const ARTICLE = /(?<!\p{L})(?:[وفبك]?ال|لل)(?=\p{Script=Arabic}{3})/gu
 
-/** Letters that are written one for the other; vowel signs are mostly left out. */
+/** Letters that are used for each other; vowel signs are usually omitted. */
 const ALIKE = /[أإآٱ]|ى|ة|ؤ|ئ|[\u0640\u064b-\u0652\u0670]/gu
 const ALIKE_AS: Readonly<Record<string, string>> = {
   ...{ أ: 'ا', إ: 'ا', آ: 'ا', ٱ: 'ا' },
@@ -40,20 +37,20 @@ const foldedArabic = (text: string): string =>
 
 const TOKEN = /[a-z0-9\u0080-\u{10ffff}]+/gu
 
-/** Each pair, and the last character, so that every character begins a word. */
+/** Each pair, and the last character, so that every character starts a token. */
 function pairs(run: string): string {
   const characters = [...run]
   return ` ${characters.map((character, at) => character + (characters[at + 1] ?? '')).join(' ')} `
 }
 
 /**
- * The text in the form that is indexed: folded, its words apart from each other by ASCII that is
- * neither letter nor digit. ASCII is left as it is: the index folds it.
+ * The text as it is indexed: folded, with words separated by ASCII that is neither letter nor
+ * digit. ASCII is left for the index to fold.
  */
 export const indexable = (text: string): string =>
   isAscii(text) ? text : (quicklyIndexable(text) ?? thoroughlyIndexable(text))
 
-/** Letters, and what stands between them: most texts have nothing else. */
+/** Letters and separators; most texts have nothing else. */
 const quicklyIndexable = (text: string): string | undefined =>
   foldedWords(text)?.replace(APOSTROPHE, '')
 
@@ -66,7 +63,7 @@ export function thoroughlyIndexable(text: string): string {
   return foldedArabic(apart)
 }
 
-/** The words of a text as the index has them, in their order. */
+/** The words of a text in order, as the index has them. */
 export const tokensOf = (text: string): readonly string[] =>
   indexable(text).toLowerCase().match(TOKEN) ?? []
 
@@ -78,14 +75,14 @@ export const isUnspaced = (token: string): boolean => {
 export interface Query {
   /** Each once. */
   readonly words: readonly string[]
-  /** Words that must stand one after the other. */
+  /** Words that must be adjacent. */
   readonly phrases: readonly (readonly string[])[]
 }
 
-/** What a person takes for a word; what stands between is left out. */
+/** A word as people see it, without separators. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}'`’ʼ]+|[^\P{S}\0-\x7f]\ufe0f?/gu
 
-/** The last character of a run begins no pair; alone it is looked for as the beginning of pairs. */
+/** The last character of a run starts no pair; alone it is looked up as the start of pairs. */
 const soughtIn = (written: string): readonly string[] => {
   const tokens = tokensOf(written)
   return tokens.length > 1 && isUnspaced(tokens.at(-1) ?? '') ? tokens.slice(0, -1) : tokens
@@ -93,7 +90,7 @@ const soughtIn = (written: string): readonly string[] => {
 
 const QUOTED = /"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»/gu
 
-/** A phrase ends where one of its tokens is there once more: a home could hold nothing else. */
+/** A phrase ends at a repeated token, since a home could consist of nothing else. */
 const MOST_REPEATED = 4
 
 function cut(phrases: readonly (readonly string[])[]): readonly (readonly string[])[] {
@@ -110,7 +107,7 @@ function cut(phrases: readonly (readonly string[])[]): readonly (readonly string
     .filter(({ length }) => length > 0)
 }
 
-/** `all`: runs without spaces are phrases, for their pairs alone say less than they do. */
+/** `all`: runs without spaces are phrases, because their pairs alone say less. */
 export function parseQuery(q: string, all: boolean): Query {
   const words = new Set((q.normalize('NFC').match(WORD) ?? []).flatMap(soughtIn))
   const quoted = [...q.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')

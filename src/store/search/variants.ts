@@ -1,58 +1,60 @@
-/** Which words of an index a word of a query stands for, and how much each counts. */
+/** The variants of a query's words in an index, and their weights. */
 import { stemmer } from 'stemmer'
 import { isUnspaced } from './tokens.ts'
 import { type Allowance, COMPARISON, type Terms, type Turn } from './vocabulary.ts'
 
-/** What a variant counts, where the very word counts 1. Chosen by `npm run bench -- find`. */
+/** Weights relative to an exact match, chosen by `npm run bench -- find`. */
 const WEIGHTS = {
-  /** Of one English stem: allergies of allergy. */
+  /** Same English stem: allergies, allergy. */
   stem: 0.9,
-  /** Of one beginning, with other endings: книгою of книга, Bäume of Baum. */
+  /** Same beginning with another ending: книгою for книга, Bäume for Baum. */
   inflection: 0.7,
   richInflection: 0.9,
-  /** It begins with the word. */
+  /** Starts with the word. */
   beginning: 0.5,
-  /** A compound that ends with the word: Stromrechnung of Rechnung. */
+  /** A compound that ends with the word: Stromrechnung for Rechnung. */
   ending: 0.6,
-  /** The parts of a compound: Strom and Rechnung of Stromrechnung. */
+  /** The parts of a compound: Strom and Rechnung for Stromrechnung. */
   part: 0.7,
-  /** It holds the word somewhere, where every word must be there. */
+  /** Contains the word, with match=all. */
   holding: 0.25,
-  /** Misspelt by a letter or two, where nothing else is there. */
+  /** One or two letters differ, if nothing else matches. */
   near: 0.4,
 } as const
 
 /**
- * Of a question in English, stems say which words are one: what else begins or ends alike counts
- * half, so that studies are no studio.
+ * In English questions stems decide: other variants count half, so that "studies" does not find
+ * "studio".
  */
 const ALIKE_IN_ENGLISH = 0.5
 
-/** A variant of at least this weight means what the word means: no misspelling is looked for. */
+/** If there is a variant of at least this weight, no misspellings are tried. */
 export const SAME_MEANING = 0.3
 
-/** Characters. A beginning, an ending or a part that is shorter says too little. */
+/** Characters. Shorter beginnings, endings and parts are not used. */
 const TELLING = 4
 const COMPOUND = 8
-/** Words that share so much are one, with endings as long: підписує and підписуватиме. */
+/**
+ * Words that share this much are inflections, with endings of that length: підписує, підписуватиме.
+ */
 const LONG = 6
 const MOST_ENDING = 3
-/** What is longer stands for itself alone. */
+/** Longer words only match themselves. */
 const LONGEST_WORD = 40
 
-/** Variants of one kind, the first in their order, and terms that are compared for them. */
+/** Variants per kind, first in order, and terms compared for them. */
 const MOST_VARIANTS = 200
 const MOST_ALIKE = 2_000
 
-/** Between the parts of a German compound. */
+/** Linking elements of German compounds. */
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'] as const
 
-/** Of nouns, at the end of a compound. */
+/** Noun endings in compounds. */
 const ENDINGS = ['', 'e', 's', 'n', 'en', 'er', 'es'] as const
 
 export type Variants = ReadonlyMap<string, number>
 
-/** Where variants are looked up. */
+/** The vocabulary that variants come from. */
 export interface Dictionary {
   readonly terms: Terms
   readonly allowance: Allowance
@@ -60,7 +62,7 @@ export interface Dictionary {
 }
 
 const LATIN = /^[a-z]+$/
-/** Scripts of languages whose nouns have many endings. */
+/** Scripts of languages with many noun endings. */
 const ENDS_MUCH = /^[\p{Script=Cyrillic}\p{Script=Greek}]+$/u
 const DIGIT = /\d/
 
@@ -70,7 +72,7 @@ function sharedBeginning(a: string, b: string): number {
   return at
 }
 
-/** How much of a word two inflections of it share at least: three fifths of this one. */
+/** How much two inflections share at least: three fifths of this one. */
 function beginningOf(word: string): string {
   const length = Math.ceil(word.length * 0.6) - (word.length > 6 ? 1 : 0)
   return word.slice(0, Math.max(3, length))
@@ -96,7 +98,7 @@ function withoutShared(a: string, b: string): readonly [string, string] {
   return [a.slice(start, a.length - end), b.slice(start, b.length - end)]
 }
 
-/** Optimal string alignment: letters that are missing, added, other or swapped. */
+/** Optimal string alignment distance: missing, added, replaced or swapped letters. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -114,14 +116,14 @@ function distance(a: string, b: string): number {
   return above[b.length] ?? 0
 }
 
-/** Most terms differ by so much that it need not be counted. */
+/** A quick lower bound, which excludes most terms. */
 function isNear(word: string, term: string, most: number): boolean {
   if (Math.abs(word.length - term.length) > most) return false
   const [a, b] = withoutShared(word, term)
   return (most > 1 || a.length <= 2) && distance(a, b) <= most
 }
 
-/** Every way in which a long word may be two. */
+/** All ways to split a long word in two. */
 function* partsOf(word: string): Generator<readonly [string, string]> {
   for (let at = TELLING; at <= word.length - TELLING; at++) {
     for (const link of LINKS) {
@@ -146,7 +148,10 @@ function collect() {
   }
 }
 
-/** One character of a script without spaces begins pairs; a pair is itself. */
+/**
+ * A single character of a script without spaces matches the pairs that start with it; a pair
+ * matches itself.
+ */
 export async function unspacedTerms(dictionary: Dictionary, token: string) {
   const begun = [...token].length === 1 ? await beginningWith(dictionary, token) : []
   return [token, ...begun]
@@ -163,7 +168,7 @@ const beginningWith = (
 
 const NO_ENDINGS: readonly Ending[] = []
 
-/** How a term ends that is a compound with the word at its end. */
+/** The ending of a compound with this word. */
 interface Ending {
   readonly suffix: string
   readonly compounds: string[]
@@ -175,7 +180,7 @@ const lastUnits = (term: string): number =>
 const isWord = (word: string): boolean =>
   word.length >= TELLING && word.length <= LONGEST_WORD && !DIGIT.test(word) && !isUnspaced(word)
 
-/** Terms that end with each word: one look at all terms for all of the words. */
+/** Terms that end with each word, in one scan for all of them. */
 export async function compoundsOf(
   { terms, allowance, turn }: Dictionary,
   words: readonly string[],
@@ -202,7 +207,7 @@ export async function compoundsOf(
   return new Map([...found].map(([word, all]) => [word, all.toSorted().slice(0, MOST_VARIANTS)]))
 }
 
-/** Terms that mean what the word means, or nearly; some of them may be in no memory. */
+/** Terms with the same or nearly the same meaning; some may occur in no memory. */
 export async function variantsOf(
   dictionary: Dictionary,
   word: string,
@@ -228,7 +233,7 @@ export async function variantsOf(
   return weights
 }
 
-/** What may be meant where the word and its variants are nowhere. */
+/** Possible spellings, if the word and its variants do not occur. */
 export async function misspellingsOf(
   { terms, allowance, turn }: Dictionary,
   word: string,
@@ -241,7 +246,7 @@ export async function misspellingsOf(
   return new Map(near.map((term) => [term, WEIGHTS.near]))
 }
 
-/** The word whole, or as a part of another. */
+/** The word, or a term that contains it. */
 export async function holdingWord(dictionary: Dictionary, word: string): Promise<Variants> {
   if (isUnspaced(word)) return unspacedVariants(dictionary, word)
   const { terms, allowance, turn } = dictionary

@@ -1,29 +1,29 @@
-/** The terms of an index in their order, to be looked through. */
+/** The terms of an index in sorted order. */
 import type { Lexicon } from './lexicon.ts'
 
-/** Beyond any word: nothing that is longer is looked for by its parts. */
+/** Longer terms are not looked up by their parts. */
 const LONGEST_TERM = 40
 
-/** UTF-8, of a UTF-16 unit. */
+/** UTF-8 bytes of a UTF-16 unit. */
 const MOST_BYTES = 3
 
 const MOST_TERMS = 300_000
-/** What is listed, sorted, or looked through, without a pause. */
+/** Terms listed, sorted or scanned without a pause. */
 const LISTED_PER_TURN = 4_096
 const TERMS_PER_TURN = 8_192
 
-/** New terms after which the list is made anew, or an eighth of it. */
+/** The list is rebuilt after this many new terms, or an eighth of it. */
 const MOST_ADDED = 4_096
 
 const DIGIT = /^\d/
 
-/** What a term takes beside its characters, roughly. */
+/** Approximate bytes per term, without its characters. */
 const TERM_BYTES = 40
 
-/** Lets others have their turn. */
+/** Lets other work run. */
 export type Turn = () => Promise<void>
 
-/** By merging sorted runs, for all at once would be too long for a turn. */
+/** Merge sort of sorted runs, because one sort would take too long for a turn. */
 async function sorted(terms: readonly string[], turn: Turn): Promise<readonly string[]> {
   let runs: string[][] = []
   for (let at = 0; at < terms.length; at += TERMS_PER_TURN) {
@@ -46,7 +46,7 @@ async function sorted(terms: readonly string[], turn: Turn): Promise<readonly st
   return runs[0] ?? []
 }
 
-/** The place of the first that is not before the term. */
+/** The index of the first term that is not before this one. */
 function placeOf(terms: readonly string[], term: string): number {
   let [from, to] = [0, terms.length]
   while (from < to) {
@@ -57,26 +57,26 @@ function placeOf(terms: readonly string[], term: string): number {
   return from
 }
 
-/** What one query may look through: whoever fills a home with words pays by finding less. */
+/** The limit for one query: a home full of different words gets fewer variants. */
 export interface Allowance {
   looks: number
 }
 
-/** A look at a term that is compared letter by letter. */
+/** The cost of comparing a term letter by letter. */
 export const COMPARISON = 16
 
 export interface Look {
   readonly beginning?: string
   readonly test: (term: string) => boolean
-  /** What one term costs, in looks. */
+  /** The cost of a term. */
   readonly cost?: number
-  /** The first in their order. */
+  /** The first in order. */
   readonly most: number
 }
 
-/** Terms that may be there: what is looked up by one that is gone is found nowhere. */
+/** Terms that may occur: one that is gone is found in no memory. */
 export class Terms {
-  /** In the order of UTF-16 units. */
+  /** In UTF-16 order. */
   readonly sorted: readonly string[]
   readonly added = new Set<string>()
 
@@ -114,7 +114,7 @@ export class Terms {
 export class Vocabulary {
   readonly #lexicon: Lexicon
   #terms: Terms | undefined
-  /** Numbers below it are in the list. */
+  /** Terms below this number are in the list. */
   #listed = 0
 
   constructor(lexicon: Lexicon) {
@@ -135,14 +135,14 @@ export class Vocabulary {
     return this.#terms
   }
 
-  /** Undefined where it is longer than a word. */
+  /** Undefined if longer than a word. */
   #wordOf(number: number): string | undefined {
     if (this.#lexicon.lengthOf(number) > MOST_BYTES * LONGEST_TERM) return undefined
     const term = this.#lexicon.nameOf(number)
     return term.length <= LONGEST_TERM ? term : undefined
   }
 
-  /** Words first: they are kept in a home of very many numbers. */
+  /** Words first, so that they are kept in homes with very many numbers. */
   async #list(size: number, turn: Turn): Promise<readonly string[]> {
     const words: string[] = []
     const numbers: string[] = []

@@ -1,9 +1,12 @@
-/** Operators' accounts: their passwords, and the addresses that they were signed in from. */
+/** Operator accounts: their passwords, and the addresses they signed in from. */
 import type { RecoverAnswer } from '../port/host.ts'
 import { ADDRESSES_PER_ACCOUNT, type PasswordChange, type Recovered } from '../port/sessions.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-/** Held until the transaction ends: sessions and passkeys are counted one after the other. */
+/**
+ * Locked until the end of the transaction, so that sessions and passkeys are counted one after the
+ * other.
+ */
 export const lockAccount = statement<{ email: string }>(
   'lock_account',
   'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
@@ -33,7 +36,7 @@ const forgetOldAddresses = statement(
      ORDER BY seen_at DESC, address_hash LIMIT ${ADDRESSES_PER_ACCOUNT})`,
 )
 
-/** In the same order wherever they are deleted together, so that no two wait for each other. */
+/** Always in this order, so that concurrent deletions cannot deadlock. */
 const forget = (table: 'sessions' | 'passkeys' | 'account_recoveries' | 'sign_in_addresses') =>
   statement(`forget_${table}`, `DELETE FROM ${table} WHERE account_id = $1`)
 
@@ -42,7 +45,7 @@ const removePasskeys = forget('passkeys')
 const voidRecovery = forget('account_recoveries')
 const forgetAddresses = forget('sign_in_addresses')
 
-/** The account's row first, as where a session begins. */
+/** The account's row first, as at the start of a session. */
 const replacePassword = statement<{ id: string }>(
   'replace_password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 AND password_hash = $3 RETURNING id',
@@ -68,7 +71,7 @@ const findRecovery = statement<Recovered>(
    WHERE r.secret_hash = $1 AND r.expires_at > $2`,
 )
 
-/** Of two at once, one deletes it. */
+/** Of two concurrent calls, one deletes it. */
 const useRecovery = statement<{ account_id: string }>(
   'use_recovery',
   `DELETE FROM account_recoveries WHERE secret_hash = $1 AND expires_at > $2

@@ -1,4 +1,4 @@
-/** What was counted of each agent by the day. */
+/** Daily counters of each agent. */
 import type { ActivityAnswer, DayOfActivity, OwnedAgent, Page } from '../port/activity.ts'
 import type { Identity } from '../port/home.ts'
 import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'

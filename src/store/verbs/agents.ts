@@ -1,4 +1,4 @@
-/** Agents: their births, within the births an hour, and what is read of them. */
+/** Births with their hourly limits, profiles, and the erasure of agents. */
 import { overLimits } from '../answers.ts'
 import { dayOf } from '../port/activity.ts'
 import type {
@@ -52,7 +52,7 @@ interface CountRow {
   oldest_in_all: number | null
 }
 
-/** Births of agents that were erased since count as long as others do. */
+/** Births of erased agents still count for their hour. */
 const births = (condition: string): string => `
   (SELECT count(*) AS births, min(created_at) AS oldest FROM (
      SELECT created_at FROM births WHERE ${condition}
@@ -69,7 +69,7 @@ const countAll = statement<CountRow>(
      ${births('created_at > $2')} AS everywhere`,
 )
 
-/** Births are counted one after the other: two at once could both be the last that is allowed. */
+/** Serializes births: otherwise two at once could both be the last that is allowed. */
 const passGate = statement('pass_gate', `SELECT name FROM gates WHERE name = 'births' FOR UPDATE`)
 
 const forgetAddresses = statement(
@@ -113,24 +113,24 @@ const addCredentials = statement(
    VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`,
 )
 
-/** In the order in which they are locked and refer to each other. */
+/** In the order in which the tables are locked and refer to each other. */
 const eraseInTurn: readonly Statement<never>[] = [
   'INSERT INTO erased_agents (agent_id) VALUES ($1)',
   'DELETE FROM credentials WHERE agent_id = $1',
   'DELETE FROM homes WHERE agent_id = $1',
-  // From here on no import adds to the log.
+  // From here on no import can add to the log.
   'DELETE FROM staged_imports WHERE agent_id = $1',
   'DELETE FROM daily_writes WHERE agent_id = $1',
   'DELETE FROM daily_calls WHERE agent_id = $1',
   'DELETE FROM operator_replacements WHERE agent_id = $1',
-  // To be born and erased in turn must not be free.
+  // Being born and erased in turn must not evade the limits.
   `INSERT INTO erased_births (born_from, created_at)
      SELECT born_from, created_at FROM births WHERE agent_id = $1`,
   'DELETE FROM births WHERE agent_id = $1',
   'DELETE FROM agents WHERE agent_id = $1',
 ].map((sql, at) => statement(`erase_agent_${at}`, sql))
 
-/** The account's id; null without one; undefined when it exists already. */
+/** The account's id; null without an account; undefined if it already exists. */
 function* accountOf({ account }: Birth, now: number): Verb<string | null | undefined> {
   if (!account) return null
   if ('join' in account) return account.join
@@ -147,7 +147,7 @@ function* insert(birth: Birth, account: string | null, now: number): Verb<void> 
   yield* ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
 }
 
-/** What is written of places is ASCII: nothing that begins alike comes after DEL. */
+/** Addresses are ASCII, so every text with the prefix is lower than prefix + DEL. */
 const AFTER = '\x7f'
 
 const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
@@ -188,7 +188,7 @@ export const agentReads = {
 }
 
 export const agentWrites = {
-  /** Throws where another with the same key is born at the same time: then it is known. */
+  /** Throws on a concurrent birth with the same key, which is then known. */
   *bear(birth: Birth, limits: BirthLimits, now: number): Verb<BirthAnswer> {
     if (isLimited(limits)) yield* ask(passGate)
     const known = yield* agentReads.findBirth(birth.keyHash)
@@ -207,7 +207,7 @@ export const agentWrites = {
 }
 
 export const agentErasure = {
-  /** Its memories and its log are nobody's then: the engine erases them in slices. */
+  /** Its memories and its log belong to no agent then; the engine deletes them in slices. */
   *eraseAgent(identity: Identity): Verb<{ outcome: 'erased' } | { outcome: 'revoked' }> {
     if (yield* takeControl(identity)) return { outcome: 'revoked' }
     for (const step of eraseInTurn) yield* ask(step, identity.agentId)

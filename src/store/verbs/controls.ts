@@ -1,7 +1,7 @@
 /**
- * What operators change of an agent as a whole. Each verb begins by locking the operator's
- * credential, so that they run one after the other; then come other credentials and the home, in
- * the order in which writes lock them, so that none waits for one that waits for it.
+ * Changes of an agent by its operator. Each verb first locks the operator's credential, so that
+ * they run one after the other; then other credentials and the home, in the same order as writes,
+ * so that they cannot deadlock.
  */
 import { authorOf, refusalOf } from '../answers.ts'
 import type {
@@ -17,7 +17,7 @@ import type { EventType } from '../port/keeping/events.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-/** Logs what changed no memory, in the transaction that changed what it did. */
+/** Logs an event that changed no memory, in the transaction of its cause. */
 export type LogEvent = (
   home: { readonly agentId: string; readonly by: Author },
   type: EventType,
@@ -41,13 +41,13 @@ const findCredential = statement<AdmittedRow>('find_credential', CREDENTIAL)
 
 const lockCredential = statement<AdmittedRow>('lock_credential', `${CREDENTIAL} FOR UPDATE`)
 
-/** Why the identity may not act now, if it may not. */
+/** Why the identity may not act now; undefined if it may. */
 export function* refuse({ agentId, tokenHash }: Identity): Verb<Refused | undefined> {
   const [row] = yield* ask(findCredential, agentId, tokenHash)
   return refusalOf(row?.kind, row?.status)
 }
 
-/** The same; if it may, nobody else changes anything of the agent until the commit. */
+/** The same, and locks the agent against other changes until the commit. */
 export function* takeControl({ agentId, tokenHash }: Identity): Verb<Refused | undefined> {
   const [row] = yield* ask(lockCredential, agentId, tokenHash)
   return refusalOf(row?.kind, row?.status)
@@ -57,7 +57,7 @@ export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, cre
   (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
   (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
 
-/** Time never goes back. */
+/** The time of a change never decreases. */
 const LATER = (parameter: string): string =>
   `CASE WHEN updated_at < ${parameter} THEN ${parameter} ELSE updated_at END`
 

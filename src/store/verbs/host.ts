@@ -1,4 +1,4 @@
-/** What the owner of the host sees of the gateway's entries. */
+/** Gateway entries as the host's owner sees them. */
 import { type EntriesWanted, type EntrySummary, SHOWN_CHARS } from '../port/host.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
@@ -6,7 +6,7 @@ interface EntryRow extends Omit<EntrySummary, 'createdAt'> {
   created_at: number
 }
 
-/** Above every id. */
+/** Greater than any id. */
 const END_OF_IDS = 'g'
 
 const list = statement<EntryRow>(

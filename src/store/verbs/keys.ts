@@ -1,4 +1,4 @@
-/** The credentials of an agent: they are made, replaced and ended here. */
+/** Tokens and named keys of an agent. */
 import { BY_HOST } from '../answers.ts'
 import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
 import type { Identity } from '../port/home.ts'
@@ -108,7 +108,7 @@ const forgetReplacement = statement(
   'DELETE FROM operator_replacements WHERE agent_id = $1',
 )
 
-/** It stays in the account whose owner replaced the token. */
+/** The agent stays in the account whose owner replaced the token. */
 const leaveOthers = statement(
   'leave_other_accounts',
   `UPDATE agents SET rotated = true,
@@ -196,7 +196,7 @@ export const operatorWrites = (logEvent: LogEvent) => ({
     return { outcome: 'replaced' }
   },
 
-  /** By the owner of the host, who shows no credential. */
+  /** By the owner of the host, without a credential. */
   *resetOperatorToken(agentId: string, tokenHash: string, now: number): Verb<ResetAnswer> {
     const [renewed] = yield* ask(renewOperatorToken, agentId, tokenHash)
     if (!renewed) return { outcome: 'missing' }

@@ -1,4 +1,4 @@
-/** Passkeys of accounts, and the challenges that were answered with one. */
+/** Passkeys of accounts, and used challenges. */
 import {
   type AddPasskeyAnswer,
   type Challenge,
@@ -27,7 +27,7 @@ interface PasskeyRow {
 const COLUMNS = `p.id, p.account_id, p.public_key, p.counter, p.site, p.transports, p.user_agent,
   p.created_at, p.used_at`
 
-/** No transport has a space in its name. */
+/** Names of transports contain no spaces. */
 const SEPARATOR = ' '
 
 const passkeyOf = (row: PasskeyRow): Passkey => ({
@@ -65,7 +65,10 @@ const add = statement<{ id: string }>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING RETURNING id`,
 )
 
-/** A counter that does not rise was copied, unless the authenticator has none. */
+/**
+ * If the counter does not increase, the passkey was copied, unless its authenticator has no
+ * counter.
+ */
 const use = statement<{ id: string }>(
   'use_passkey',
   `UPDATE passkeys SET counter = $2, used_at = $3
@@ -99,7 +102,7 @@ const keepSecret = statement<{ name: string }>(
    RETURNING name`,
 )
 
-/** False where it was spent before. */
+/** False if it was used before. */
 function* spend({ hash, expiresAt }: Challenge, now: number): Verb<boolean> {
   yield* ask(forgetSpent, now)
   return (yield* ask(spendOnce, hash, expiresAt)).length > 0
@@ -119,7 +122,7 @@ export const passkeyReads = {
 export const passkeyWrites = {
   *addPasskey(passkey: NewPasskey, challenge: Challenge, now: number): Verb<AddPasskeyAnswer> {
     const { id, accountId, publicKey, counter, site, transports, userAgent } = passkey
-    // Passkeys that are added at the same time are counted one after the other.
+    // Serializes additions, so that the limit holds.
     yield* ask(lockAccount, accountId)
     if (!(yield* spend(challenge, now))) return { outcome: 'spent' }
     const [had] = yield* ask(count, accountId)

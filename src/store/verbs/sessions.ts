@@ -1,4 +1,4 @@
-/** Sessions of the console, and the agents of their accounts. */
+/** Console sessions, and the agents of their accounts. */
 import type { AgentStatus, Author, Identity } from '../port/home.ts'
 import {
   type AttachAnswer,
@@ -175,7 +175,7 @@ export const sessionWrites = (logEvent: LogEvent) => ({
     return (yield* ask(takeTurn, sessionId, turn)).length > 0
   },
 
-  /** Puts the agent into the account, unless it is in another. */
+  /** Adds the agent to the account, unless it is in another. */
   *attachAgent(identity: Identity, accountId: string): Verb<AttachAnswer> {
     if (yield* takeControl(identity)) return { outcome: 'revoked' }
     const [attached] = yield* ask(attach, identity.agentId, accountId)

@@ -1,25 +1,25 @@
 /**
- * A verb is written once, for both engines: a generator that asks one statement after the other and
- * decides by what it is answered. On SQLite it runs to its end at once; on PostgreSQL each question
- * is a round trip. As a generator it can wait for nothing else, so no transaction is held for it.
+ * A verb is written once for both engines: a generator that yields statements and receives their
+ * rows. On SQLite it runs without waiting; on PostgreSQL each statement is a round trip. As a
+ * generator it cannot wait for anything else, so it never holds a transaction open.
  */
 
 export type Value = string | number | boolean | null | undefined
 
 /**
- * SQL of both engines, its parameters as `$1`. `name`: unique; PostgreSQL parses the statement once
- * under it on each connection; without a name, each time.
+ * SQL for both engines, with parameters `$1`, `$2`, …. `name`: unique; PostgreSQL prepares the
+ * statement under it once per connection.
  */
 export interface Statement<Row> {
   readonly name: string
   readonly text: string
-  /** Never there: it carries the type of a row. */
+  /** Never present; it carries the type of a row. */
   readonly row?: Row
 }
 
 const declared = new Map<string, string>()
 
-/** Throws where another statement has the name: a connection that knows one refuses the other. */
+/** Throws if another statement has the same name. */
 export function statement<Row = never>(name: string, text: string): Statement<Row> {
   const other = declared.get(name)
   if (name !== '' && other !== undefined && other !== text) {
@@ -36,7 +36,7 @@ export interface Question {
 
 export type Verb<Answer> = Generator<Question, Answer, readonly unknown[]>
 
-/** The rows of a statement, within the verb's transaction. */
+/** The rows of a statement, in the verb's transaction. */
 export function* ask<Row>(
   statement: Statement<Row>,
   ...values: readonly Value[]
@@ -44,15 +44,15 @@ export function* ask<Row>(
   return (yield { statement, values }) as readonly Row[]
 }
 
-/** Verbs by their names. */
+/** Verbs by name. */
 export type Verbs = Readonly<Record<string, (...args: never) => Verb<unknown>>>
 
-/** As an engine that answers at once runs them. */
+/** The verbs of an engine that answers without waiting. */
 export type AtOnce<V extends Verbs> = {
   [Name in keyof V]: (...args: Parameters<V[Name]>) => AnswerOf<V[Name]>
 }
 
-/** As the store's port has them. */
+/** The verbs as the store's port has them. */
 export type Asked<V extends Verbs> = {
   [Name in keyof V]: (...args: Parameters<V[Name]>) => Promise<AnswerOf<V[Name]>>
 }

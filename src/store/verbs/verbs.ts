@@ -1,4 +1,4 @@
-/** The verbs that both engines run: reads, and writes within a transaction. */
+/** The verbs that both engines run: reads, and writes in a transaction. */
 import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
@@ -18,7 +18,7 @@ export const reads = {
   ...sessionReads,
 }
 
-/** These change what a token may do. */
+/** Verbs that change what a token may do. */
 export const tokenWrites = (logEvent: LogEvent) => ({
   ...controlWrites(logEvent),
   ...keyWrites(logEvent),

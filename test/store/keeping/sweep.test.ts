@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import { transact } from '../../../src/store/sqlite/engine/connection.ts'
-import { prepareStand } from '../../../src/store/sqlite/keeping/stands.ts'
+import { prepareKeyState } from '../../../src/store/sqlite/keeping/states.ts'
 import { prepareSweep } from '../../../src/store/sqlite/keeping/sweep.ts'
 import { prepareChain } from '../../../src/store/sqlite/keeping/versions.ts'
 import { unbounded } from '../../unbounded.ts'
@@ -42,8 +42,8 @@ const check = ({ agentId }: Identity): void => checkHome(tablesOf(db)(agentId), 
 
 /** The versions of memories that are there, newest first. */
 function versionsOf({ agentId }: Identity): (key: string) => number[] {
-  const [stand, chain] = [prepareStand(db), prepareChain(db)]
-  return (key) => [...chain(stand(agentId, key)?.n ?? null, 0)].map(({ version }) => version)
+  const [state, chain] = [prepareKeyState(db), prepareChain(db)]
+  return (key) => [...chain(state(agentId, key)?.n ?? null, 0)].map(({ version }) => version)
 }
 
 /** Of one, in a home where everything agrees. */

@@ -1,7 +1,7 @@
 /** Maintenance of the database files between commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { BUSY_TIMEOUT_MS, openReader, prepare } from './connection.ts'
-import { openScour, type Scour } from './scour/scour.ts'
+import { openResidueCleaner, type ResidueCleaner } from './residue/residue.ts'
 
 /** 8 MB: rare enough to cost little, small enough that waiting writes are delayed by a few ms. */
 const LOG_PAGES = 2_000
@@ -39,17 +39,17 @@ const UNKNOWN: Moved = { log: 0, checkpointed: -1 }
 const isWhole = ({ log, checkpointed }: Moved): boolean => log === checkpointed
 
 /** Checkpoints the log, and overwrites remains of deleted content in the pages it writes. */
-function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
+function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueCleaner) {
   const move = prepare<Moved>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
   // While a connection blocks other commits it cannot read.
   const look = prepare<Moved>(other, 'PRAGMA wal_checkpoint(NOOP)')
 
   function isMoved(): boolean {
-    scour.watch()
+    cleaner.watch()
     try {
       return isWhole(move.get() ?? UNKNOWN)
     } finally {
-      scour.note()
+      cleaner.note()
     }
   }
 
@@ -58,7 +58,7 @@ function prepareSettle(db: DatabaseSync, other: DatabaseSync, scour: Scour) {
     db.exec('BEGIN IMMEDIATE')
     try {
       const moved = look.get() ?? UNKNOWN
-      return isWhole(moved) && scour.run(moved.log, throughAll)
+      return isWhole(moved) && cleaner.run(moved.log, throughAll)
     } finally {
       db.exec('ROLLBACK')
     }
@@ -86,8 +86,8 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
   const look = prepare<Moved>(db, 'PRAGMA wal_checkpoint(NOOP)')
   const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const other = openReader(path)
-  const scour = openScour(path, file)
-  const settle = prepareSettle(db, other, scour)
+  const cleaner = openResidueCleaner(path, file)
+  const moveLog = prepareMoveLog(db, other, cleaner)
 
   let unseen = 0
 
@@ -100,13 +100,13 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
   }
 
   function clean(): Cleaning {
-    if (!settle(true)) return 'busy'
+    if (!moveLog(true)) return 'busy'
     // SQLite would reuse a free page from its cache, including what is behind its content.
     db.exec('PRAGMA shrink_memory')
-    if (!scour.isClean()) return 'more'
+    if (!cleaner.isClean()) return 'more'
     if (truncate.get()?.busy !== 0) return 'busy'
     // Another commit may have happened in between.
-    return scour.isClean() ? 'done' : 'more'
+    return cleaner.isClean() ? 'done' : 'more'
   }
 
   return {
@@ -114,11 +114,11 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
       unseen += rows
       if (rows > 0 && unseen < ROWS_UNSEEN) return
       unseen = 0
-      if (isLong()) waitingForNobody(db, () => settle(false), false)
+      if (isLong()) waitingForNobody(db, () => moveLog(false), false)
     },
     clean: () => waitingForNobody(db, clean, 'busy'),
     close(): void {
-      waitingForNobody(db, () => settle(false), false)
+      waitingForNobody(db, () => moveLog(false), false)
       other.close()
     },
   }

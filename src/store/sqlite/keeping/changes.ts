@@ -18,109 +18,122 @@ import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, prepareReplacing } from './homes.ts'
 import { type Entry, prepareAppend } from './log.ts'
 import { bytesOf, preparePrune } from './prune.ts'
-import { afterDelete, prepareSaveStand, prepareStand, type Saved, type Stand } from './stands.ts'
+import {
+  afterDelete,
+  type KeyState,
+  prepareKeyState,
+  prepareSaveKeyState,
+  type Saved,
+} from './states.ts'
 import { prepareSweep } from './sweep.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
 /** A home during one call: its rows are read once until they change. */
-interface Desk {
+interface OpenHome {
   readonly agentId: string
   readonly author: string
-  readonly stands: Map<string, Stand | undefined>
+  readonly states: Map<string, KeyState | undefined>
   home: Home
 }
 
-function prepareDesk(db: DatabaseSync, { versions }: HomeBounds) {
-  const select = prepareStand(db)
+function prepareOpenHome(db: DatabaseSync, { versions }: HomeBounds) {
+  const select = prepareKeyState(db)
   const content = prepareContent(db)
   const past = preparePast(db, versions)
 
-  const standAt = ({ agentId, stands }: Desk, key: string): Stand | undefined => {
-    if (!stands.has(key)) stands.set(key, select(agentId, key))
-    return stands.get(key)
+  const stateAt = ({ agentId, states }: OpenHome, key: string): KeyState | undefined => {
+    if (!states.has(key)) states.set(key, select(agentId, key))
+    return states.get(key)
   }
 
   return {
-    standAt,
-    storedFor: (desk: Desk): Stored => ({
-      head: (key) => standAt(desk, key),
-      content: (key) => content(standAt(desk, key)?.n ?? null) as Content,
-      past: (key, version) => past(standAt(desk, key)?.n ?? null, version),
+    stateAt,
+    storedFor: (opened: OpenHome): Stored => ({
+      head: (key) => stateAt(opened, key),
+      content: (key) => content(stateAt(opened, key)?.n ?? null) as Content,
+      past: (key, version) => past(stateAt(opened, key)?.n ?? null, version),
     }),
   }
 }
+
+type Saving = Extract<Effect, { effect: 'keep' }>
+type Deleting = Extract<Effect, { effect: 'delete' }>
 
 type Prune = ReturnType<typeof preparePrune>
 type Sweep = ReturnType<typeof prepareSweep>
 
 /** Saves the new state of a key, and prunes versions behind it. */
 function prepareSettle(db: DatabaseSync, prune: Prune, sweep: Sweep) {
-  const saveStand = prepareSaveStand(db)
-  return (desk: Desk, key: string, stand: Saved, isNew: boolean): void => {
-    const { count, freed, oldest } = prune.memory(desk.agentId, desk.home, stand)
-    saveStand(desk.agentId, key, { ...stand, count }, isNew)
+  const saveState = prepareSaveKeyState(db)
+  return (opened: OpenHome, key: string, state: Saved, isNew: boolean): void => {
+    const { count, freed, oldest } = prune.memory(opened.agentId, opened.home, state)
+    saveState(opened.agentId, key, { ...state, count }, isNew)
     sweep.made(count, oldest)
-    desk.stands.delete(key)
-    desk.home = { ...desk.home, history: desk.home.history - freed }
+    opened.states.delete(key)
+    opened.home = { ...opened.home, history: opened.home.history - freed }
   }
 }
 
 function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
-  const { standAt, storedFor } = prepareDesk(db, bounds)
+  const { stateAt, storedFor } = prepareOpenHome(db, bounds)
   const append = prepareAppend(db, bounds.events)
   const prune = preparePrune(db, bounds)
   const save = prepareSettle(db, prune, sweep)
   const replacing = prepareReplacing(db)
 
   /** Returns the row's number. */
-  function log(desk: Desk, before: Stand | undefined, entry: Omit<Entry, 'author'>): number {
-    const home = replacing(desk.home, before)
-    const appended = append(desk.agentId, home, { ...entry, author: desk.author })
-    desk.home = appended.home
+  function log(
+    opened: OpenHome,
+    before: KeyState | undefined,
+    entry: Omit<Entry, 'author'>,
+  ): number {
+    const home = replacing(opened.home, before)
+    const appended = append(opened.agentId, home, { ...entry, author: opened.author })
+    opened.home = appended.home
     return appended.n
   }
 
-  function keep(desk: Desk, { memory, operation, size, left }: Effect & { effect: 'keep' }): void {
+  function keep(opened: OpenHome, { memory, operation, size, left }: Saving): void {
     const { key, id, version, createdAt, updatedAt } = memory
-    const before = standAt(desk, left?.key ?? key)
-    const isNew = standAt(desk, key) === undefined
+    const before = stateAt(opened, left?.key ?? key)
+    const isNew = stateAt(opened, key) === undefined
     const made = { operation, previous: before?.n ?? null, id, createdAt, content: memory }
     const entry = { event: operation, key, from: left?.key, version, at: updatedAt, made }
-    const n = log(desk, before, entry)
-    const change = desk.home.lastEvent
+    const n = log(opened, before, entry)
+    const change = opened.home.lastEvent
     const count = (before?.count ?? 0) + 1
     const pinned = isPinned(memory.metadata)
     const run = left || !before ? 0 : before.run + 1
     const times = { version, createdAt, updatedAt, change }
-    save(desk, key, { ...times, id, size, pinned, deleted: false, count, run, n }, isNew)
+    save(opened, key, { ...times, id, size, pinned, deleted: false, count, run, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, run: 0, change }
-    save(desk, left.key, remains, false)
+    save(opened, left.key, remains, false)
   }
 
-  function remove(desk: Desk, { key, deleted }: Effect & { effect: 'delete' }): void {
-    const before = standAt(desk, key)
+  function remove(opened: OpenHome, { key, deleted }: Deleting): void {
+    const before = stateAt(opened, key)
     if (!before) return
     const { version, deletedAt: at } = deleted
     const { id, createdAt, n: previous, count, run } = before
     const made = { operation: 'delete' as const, previous, id, createdAt, content: null }
-    const n = log(desk, before, { event: 'delete', key, version, at, made })
-    const change = desk.home.lastEvent
-    const stand = { ...afterDelete(before, deleted), n, change, count: count + 1, run: run + 1 }
-    save(desk, key, stand, false)
+    const n = log(opened, before, { event: 'delete', key, version, at, made })
+    const change = opened.home.lastEvent
+    const state = { ...afterDelete(before, deleted), n, change, count: count + 1, run: run + 1 }
+    save(opened, key, state, false)
   }
 
   return {
     storedFor,
     /** Applies the effects of the plan and returns the new counters. */
-    carryOut(desk: Desk, { effects, ledger }: Plan<Home>): Home {
-      const was = bytesOf(desk.home)
-      desk.home = ledger
+    carryOut(opened: OpenHome, { effects, ledger }: Plan<Home>): Home {
+      const was = bytesOf(opened.home)
+      opened.home = ledger
       for (const effect of effects) {
-        if (effect.effect === 'keep') keep(desk, effect)
-        else remove(desk, effect)
+        if (effect.effect === 'keep') keep(opened, effect)
+        else remove(opened, effect)
       }
-      return prune.home(desk.agentId, desk.home, was)
+      return prune.home(opened.agentId, opened.home, was)
     },
   }
 }
@@ -150,12 +163,12 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     const { agentId } = identity
     const home = homes.read(agentId)
     const author = JSON.stringify(authorOf(identity))
-    const desk: Desk = { agentId, author, home, stands: new Map() }
-    const planned = plan(changes, storedFor(desk), home, bounds, now, bound)
+    const opened: OpenHome = { agentId, author, home, states: new Map() }
+    const planned = plan(changes, storedFor(opened), home, bounds, now, bound)
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
     const { effects, results } = planned
     if (effects.length > 0) {
-      const after = carryOut(desk, planned)
+      const after = carryOut(opened, planned)
       homes.save(agentId, countWrites(agentId, after, now, effects.length))
       tally.created(after.memories - home.memories)
     }

@@ -10,7 +10,7 @@ import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from './homes.ts'
 import { prepareAppend, prepareDrop } from './log.ts'
-import { afterDelete, prepareSaveStand, prepareStand, type Stand } from './stands.ts'
+import { afterDelete, type KeyState, prepareKeyState, prepareSaveKeyState } from './states.ts'
 import { type KeptVersionRow, prepareChain } from './versions.ts'
 
 type Gone = Erased<KeptVersionRow>
@@ -25,10 +25,10 @@ function prepareRemoval(db: DatabaseSync) {
   }
 }
 
-const standAfter = (stand: Stand, { left, gone }: Gone): Stand =>
+const stateAfter = (state: KeyState, { left, gone }: Gone): KeyState =>
   left
-    ? { ...afterDelete(stand, left), n: null, count: 0, run: 0, kept: false }
-    : { ...stand, count: stand.count - gone.length, run: 0 }
+    ? { ...afterDelete(state, left), n: null, count: 0, run: 0, kept: false }
+    : { ...state, count: state.count - gone.length, run: 0 }
 
 /** Read beside the snapshot of an export, and while it is sent. */
 export function prepareCountErasures(db: DatabaseSync, refuse: Refuse) {
@@ -44,8 +44,8 @@ export function prepareCountErasures(db: DatabaseSync, refuse: Refuse) {
 
 /** `events`: how many are retained. */
 export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, events: number) {
-  const standAt = prepareStand(db)
-  const saveStand = prepareSaveStand(db)
+  const stateAt = prepareKeyState(db)
+  const saveState = prepareSaveKeyState(db)
   const chain = prepareChain(db)
   const remove = prepareRemoval(db)
   const homes = prepareHomes(db)
@@ -56,14 +56,14 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const stand = standAt(agentId, key)
-    if (!stand) return { outcome: 'missing' }
+    const state = stateAt(agentId, key)
+    if (!state) return { outcome: 'missing' }
     const home = homes.read(agentId)
-    const erased = planErasure(erasure, stand, [...chain(stand.n, 0)], home, now)
+    const erased = planErasure(erasure, state, [...chain(state.n, 0)], home, now)
     if (erased === 'current') return { outcome: 'current' }
     const { gone, ledger, made: version } = erased
     remove(agentId, home, erased)
-    saveStand(agentId, key, standAfter(stand, erased), false)
+    saveState(agentId, key, stateAfter(state, erased), false)
     const author = JSON.stringify(authorOf(identity))
     const entry = { event: 'erase', key, version, author, at: now } as const
     homes.save(agentId, append(agentId, { ...home, ...ledger }, entry).home)

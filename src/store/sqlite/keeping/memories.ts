@@ -13,7 +13,7 @@ import { endOf, pageOf, type SummaryRow, versionOf } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
-import { prepareStand } from './stands.ts'
+import { prepareKeyState } from './states.ts'
 import { prepareChain, prepareContent } from './versions.ts'
 
 type MemoryTuple = [
@@ -32,12 +32,12 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
-  const stand = prepareStand(db)
+  const state = prepareKeyState(db)
   return (identity: Identity, key: string): ReadAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const row = memory.get(identity.agentId, key)
-    if (!row) return { outcome: 'missing', deleted: deletedOf(stand(identity.agentId, key)) }
+    if (!row) return { outcome: 'missing', deleted: deletedOf(state(identity.agentId, key)) }
     const [id, text, metadata, version, createdAt, updatedAt] = row
     const found = { id, key, text, metadata, version, createdAt, updatedAt }
     return { outcome: 'found', memory: found }
@@ -106,14 +106,14 @@ export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
 
 /** `most`: versions retained of a memory. */
 export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
-  const stand = prepareStand(db)
+  const state = prepareKeyState(db)
   const chain = prepareChain(db)
   const content = prepareContent(db)
 
   function readVersion(identity: Identity, key: string, version: number): VersionAnswer {
     const refused = refuse(identity)
     if (refused) return refused
-    const found = stand(identity.agentId, key)
+    const found = state(identity.agentId, key)
     if (!found) return { outcome: 'missing' }
     for (const row of chain(found.n, most)) {
       if (row.version !== version) continue
@@ -133,7 +133,7 @@ export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
   ): VersionsAnswer {
     const refused = refuse(identity)
     if (refused) return refused
-    const found = stand(identity.agentId, key)
+    const found = state(identity.agentId, key)
     if (!found) return { outcome: 'missing' }
     const rows = chain(found.n, most).filter((row) => !(before && row.version >= before))
     const page = [...rows.take(limit + 1)]

@@ -1,6 +1,6 @@
 /**
- * What an import has written that is not over yet. Its versions lie in the log where they will stay,
- * below all that there is to see of the home; nothing names them, and no count knows of them.
+ * Staged rows of an unfinished import. They are in the log at their final place, below all visible
+ * rows of the home; no memory points to them, and they are in no counter.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeptVersion } from '../../port/transfer.ts'
@@ -8,18 +8,18 @@ import { prepare } from '../engine/connection.ts'
 import { prepareHomes } from '../keeping/homes.ts'
 import { beneath } from '../keeping/log.ts'
 
-/** Given up together: more would keep others waiting. */
+/** Rows per slice; more would delay others. */
 const AT_ONCE = 128
 
-/** A version, and what it is in the log. */
+/** A version, and its row in the log. */
 export interface Placed {
   readonly agentId: string
-  /** Below zero. */
+  /** Negative. */
   readonly id: number
   readonly version: Omit<KeptVersion, 'by'>
   /** As JSON. */
   readonly author: string | null
-  /** Where the version before it lies. */
+  /** The row of the previous version. */
   readonly previous: number | null
 }
 
@@ -28,7 +28,7 @@ export const sizesOf = ({ content }: Pick<KeptVersion, 'content'>) => {
   return { bytes, size: bytes + Buffer.byteLength(content?.metadata ?? '') }
 }
 
-/** Answers where the row lies. */
+/** Returns the row's number. */
 export function prepareWriteAhead(db: DatabaseSync) {
   const insert = prepare(
     db,
@@ -49,7 +49,7 @@ export function prepareWriteAhead(db: DatabaseSync) {
   }
 }
 
-/** That a home may have such rows is said before the first of them, and durable with it. */
+/** Recorded before the first staged row, in the same commit. */
 export function prepareMark(db: DatabaseSync) {
   const mark = prepare(db, 'INSERT OR IGNORE INTO staged_imports VALUES (?)')
   const unmark = prepare(db, 'DELETE FROM staged_imports WHERE agent_id = ?')
@@ -59,7 +59,7 @@ export function prepareMark(db: DatabaseSync) {
   }
 }
 
-/** Gives up some of what was written ahead; false once nothing of it is left. */
+/** Removes a slice; false if nothing is left. */
 export function prepareGiveUpAhead(db: DatabaseSync) {
   const homes = prepareHomes(db)
   const { unmark } = prepareMark(db)
@@ -78,7 +78,7 @@ export function prepareGiveUpAhead(db: DatabaseSync) {
   }
 }
 
-/** What imports have left that never ended, before anybody is served. */
+/** Removes the rows of imports that never finished, before the service starts. */
 export function giveUpAhead(db: DatabaseSync): void {
   const giveUp = prepareGiveUpAhead(db)
   const marked = prepare<{ agent_id: string }>(db, 'SELECT agent_id FROM staged_imports').all()

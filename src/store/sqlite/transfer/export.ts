@@ -13,7 +13,7 @@ import { prepareIdentify } from '../identities.ts'
 import { prepareCountErasures } from '../keeping/erase.ts'
 import { prepareExportHistory } from './kept-versions.ts'
 
-/** Text read before the event loop gets its turn, and how long it then has for others. */
+/** Bytes read before the event loop gets a turn, and how long the turn is. */
 interface Pace {
   readonly batchBytes: number
   readonly pauseMs: number
@@ -22,7 +22,7 @@ interface Pace {
 const ALONE: Pace = { batchBytes: 32 * 1024, pauseMs: 0 }
 const BESIDE_OTHERS: Pace = { batchBytes: 8 * 1024, pauseMs: 1 }
 
-/** Others are there when the store was asked for something since the last look. */
+/** Others are active if the store was called since the last check. */
 function watchOthers(asked: () => number): () => Pace {
   let before = asked()
   return () => {
@@ -33,16 +33,16 @@ function watchOthers(asked: () => number): () => Pace {
   }
 }
 
-/** Beside whom it reads, and what ends it. */
+/** How much the export has to yield, and what ends it. */
 export interface Circumstances {
-  /** Counts what the store was asked for: while it grows, the export takes its time. */
+  /** Counts calls of the store: while it increases, the export slows down. */
   readonly asked: () => number
   readonly signal?: AbortSignal
 }
 
 interface Source<T> {
   readonly items: Iterable<T>
-  /** Nearly, in bytes. */
+  /** Approximate bytes. */
   readonly sizeOf: (item: T) => number
 }
 
@@ -73,16 +73,16 @@ async function* read<T>(
 
 const OF_AGENT = 'm.agent_id = ? AND m.key >= ? AND m.key < ? AND m.deleted = 0'
 
-/** What is exported of whom. */
+/** What to export. */
 export interface Wanted {
   readonly identity: Identity
-  /** Of keys. */
+  /** The prefix of keys. */
   readonly prefix: string
-  /** How many versions of a memory are kept; undefined where they are not asked for. */
+  /** Versions retained of a memory; undefined if the history was not requested. */
   readonly versions: number | undefined
 }
 
-/** What a version is beside its text. */
+/** Bytes of a version besides its text. */
 const ROW_BYTES = 200
 
 function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): ExportAnswer {
@@ -147,7 +147,7 @@ export function openExport(
   }
 }
 
-/** An export that `open` opens in its turn; its turn is over when it is closed, or must end. */
+/** An export that `open` opens in its turn; the turn ends when the export is closed or must end. */
 export async function whileLetIn(
   { enter }: LongReads,
   { agentId }: Identity,

@@ -1,4 +1,4 @@
-/** What was written ahead becomes the home's: what lies under each key, and an event of each. */
+/** Finishes an import: staged rows become versions, each with its event. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import type { FinishAnswer } from '../../import-attempts.ts'
@@ -13,13 +13,13 @@ import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes } from '../keeping/homes.ts'
 import { beneath, prepareAppend } from '../keeping/log.ts'
 import { bytesOf, preparePrune } from '../keeping/prune.ts'
-import { prepareSaveStand, prepareStand, type Stand } from '../keeping/stands.ts'
+import { type KeyState, prepareKeyState, prepareSaveKeyState } from '../keeping/states.ts'
 import { prepareMark } from './ahead.ts'
 import type { Cursor } from './staging.ts'
 import type { Step, Steps } from './steps.ts'
 
-/** The home for the length of the import. */
-interface Desk {
+/** The home during the import. */
+interface OpenHome {
   readonly agentId: string
   readonly author: string
   readonly now: number
@@ -28,25 +28,25 @@ interface Desk {
 
 type Kept = Exclude<Fate, { fate: 'left_out' }>
 
-/** What is to be done under a key, as it turned out. */
+/** What to do with a key, as decided at the end. */
 interface Decided {
   readonly step: Step
   readonly fate: Fate
-  readonly before: Stand | undefined
+  readonly before: KeyState | undefined
 }
 
-/** Whether its versions were written as they must be. */
+/** Whether the staged rows are right as they are. */
 function isAsWritten({ step, fate, before }: Decided): boolean {
   if (fate.fate !== step.fate.fate) return false
   if (fate.fate !== 'next' || step.fate.fate !== 'next') return true
   return fate.next.version === step.fate.next.version && step.previous === (before?.n ?? null)
 }
 
-/** Whether it can be mended, from what was written. */
+/** Whether they can be adjusted. */
 const isMendable = ({ step, fate }: Decided): boolean =>
   canBecome(step.n === null ? undefined : step.fate, fate)
 
-/** Mends what was written under a key that somebody changed meanwhile. */
+/** Adjusts the staged rows of a key that has changed since. */
 function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
   const prune = preparePrune(db, bounds)
   const previousOf = prepare<{ previous: number | null }>(
@@ -59,7 +59,7 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
        memory_id = ?, created_at = ? WHERE n = ?`,
   )
 
-  return ({ agentId, author, home }: Desk, decided: Decided): Decided => {
+  return ({ agentId, author, home }: OpenHome, decided: Decided): Decided => {
     const { step, fate, before } = decided
     const { n, count } = step
     if (n === null || isAsWritten(decided)) return decided
@@ -76,26 +76,32 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
 
 function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
   const append = prepareAppend(db, bounds.events)
-  const saveStand = prepareSaveStand(db)
+  const saveState = prepareSaveKeyState(db)
 
-  function save(desk: Desk, { step, before }: Decided, fate: Kept): void {
-    const { agentId, author, now } = desk
+  function save(opened: OpenHome, { step, before }: Decided, fate: Kept): void {
+    const { agentId, author, now } = opened
     const { newest, pinned, n } = step
     const { key } = newest
     const { id, version, createdAt, updatedAt } = fate.fate === 'next' ? fate.next : newest
-    const { home } = append(agentId, desk.home, { event: 'import', key, version, author, at: now })
-    const change = desk.home.lastEvent + 1
+    const { home } = append(agentId, opened.home, {
+      event: 'import',
+      key,
+      version,
+      author,
+      at: now,
+    })
+    const change = opened.home.lastEvent + 1
     const count = step.count + (fate.fate === 'next' ? (before?.count ?? 0) : 0)
-    desk.home = home
+    opened.home = home
     const deleted = newest.operation === 'delete'
     const size = deleted ? 0 : newest.size
     const facts = { id, version, createdAt, updatedAt, size, change, count, run: 0, n }
-    saveStand(agentId, key, { ...facts, deleted, pinned }, before === undefined)
+    saveState(agentId, key, { ...facts, deleted, pinned }, before === undefined)
   }
 
-  return (desk: Desk, decided: Decided): void => {
+  return (opened: OpenHome, decided: Decided): void => {
     const { fate } = decided
-    if (fate.fate !== 'left_out') save(desk, decided, fate)
+    if (fate.fate !== 'left_out') save(opened, decided, fate)
   }
 }
 
@@ -105,15 +111,15 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
   const take = prepareTake(db, bounds)
   const countWrites = prepareCountWrites(db)
 
-  return (desk: Desk, decided: readonly Decided[], ledger: Ledger): void => {
-    const { agentId, now } = desk
-    const before = desk.home
+  return (opened: OpenHome, decided: readonly Decided[], ledger: Ledger): void => {
+    const { agentId, now } = opened
+    const before = opened.home
     const imports = before.imports + 1
     const oldest = Math.min(before.oldest, beneath({ imports }))
-    desk.home = { ...before, ...ledger, imports, oldest }
-    for (const each of decided) take(desk, mend(desk, each))
+    opened.home = { ...before, ...ledger, imports, oldest }
+    for (const each of decided) take(opened, mend(opened, each))
     const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
-    homes.save(agentId, countWrites(agentId, desk.home, now, taken))
+    homes.save(agentId, countWrites(agentId, opened.home, now, taken))
     tally.created(ledger.memories - before.memories)
   }
 }
@@ -126,11 +132,11 @@ export function prepareFinish(
   steps: Steps,
 ) {
   const homes = prepareHomes(db)
-  const standAt = prepareStand(db)
+  const stateAt = prepareKeyState(db)
   const carryOut = prepareCarryOut(db, tally, bounds)
   const { unmark } = prepareMark(db)
 
-  /** What is lost is lost with the thread that began it. */
+  /** Staged steps are lost when the writer thread ends. */
   return (identity: Identity, { keys }: Cursor, order: ImportOrder, now: number): FinishAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
@@ -138,7 +144,7 @@ export function prepareFinish(
     const home = homes.read(agentId)
     const following = followImport(home, order, bounds, now)
     const decided = steps.of(agentId).map((step): Decided => {
-      const before = standAt(agentId, step.newest.key)
+      const before = stateAt(agentId, step.newest.key)
       return { step, before, fate: following.meet(step.newest, before, step.bytes, step.versions) }
     })
     if (decided.length !== keys) return { outcome: 'lost' }
@@ -147,13 +153,13 @@ export function prepareFinish(
     if (!decided.every(isMendable)) return { outcome: 'overtaken' }
     const author = JSON.stringify(authorOf(identity))
     if (answer.imported > 0) carryOut({ agentId, author, now, home }, decided, following.ledger())
-    // What was to be done is dropped by itself: that takes as long as a third of doing it.
+    // The steps are dropped separately, which takes a third as long as this transaction.
     unmark(agentId)
     return answer
   }
 }
 
-/** Goes on giving up what is over the bounds of a home; true while there is more of it. */
+/** Continues pruning a home over its limits; true while there is more. */
 export function preparePruneHome(db: DatabaseSync, refuse: Refuse, bounds: HomeBounds) {
   const homes = prepareHomes(db)
   const prune = preparePrune(db, bounds)

@@ -1,4 +1,4 @@
-/** Every version of a home that is kept, for an export: by key, of each key the oldest first. */
+/** All retained versions of a home for an export, by key, oldest first. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { keptVersionOf } from '../../rows.ts'
@@ -11,7 +11,7 @@ interface KeptMemory {
   deleted: number
 }
 
-/** `most` versions of a memory are kept. */
+/** `most`: versions retained of a memory. */
 export function prepareExportHistory(db: DatabaseSync, most: number) {
   const memories = prepare<KeptMemory>(
     db,

@@ -1,4 +1,4 @@
-/** Brings a source to the writer piece by piece, and has it taken over whole. */
+/** Sends a source to the writer in pieces, then finishes the import. */
 import { type FinishAnswer, importWhole } from '../../import-attempts.ts'
 import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
@@ -6,7 +6,7 @@ import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfe
 import type { Writer } from '../engine/writer.ts'
 import type { Cursor } from './staging.ts'
 
-/** One import into a home at a time: what each writes ahead lies in the same place. */
+/** One import per home at a time, because they would use the same rows. */
 function takeTurns() {
   const last = new Map<string, Promise<unknown>>()
   return async <T>(agentId: string, work: () => Promise<T>): Promise<T> => {
@@ -54,7 +54,7 @@ export function importVerb({ submit }: Pick<Writer, 'submit'>) {
     try {
       return await bring(identity, ...asked)
     } finally {
-      // What cannot be given up now is when the next one begins, or the store is opened again.
+      // If this fails, the rows are removed by the next import or the next start.
       await drop(agentId).catch(() => {})
     }
   }

@@ -1,6 +1,6 @@
 /**
- * An import comes to the writer in many small writes, with others between them. Each writes its
- * versions where they will stay, as they are to be if nothing changes under their keys meanwhile.
+ * Stages an import in many small writes with others in between. Rows are written at their final
+ * place, as they will be if their keys do not change in the meantime.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
@@ -23,26 +23,26 @@ import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from '../keeping/homes.ts'
 import { beneath } from '../keeping/log.ts'
 import { preparePrune } from '../keeping/prune.ts'
-import { prepareSaveStand, prepareStand, type Stand } from '../keeping/stands.ts'
+import { type KeyState, prepareKeyState, prepareSaveKeyState } from '../keeping/states.ts'
 import { prepareGiveUpAhead, prepareMark, prepareWriteAhead, sizesOf } from './ahead.ts'
 import type { Steps } from './steps.ts'
 
-/** How far the import has come: what one write hands to the next. */
+/** The state of the import, passed from one write to the next. */
 export interface Cursor {
-  /** Of the next row. */
+  /** The number of the next row. */
   readonly id: number
-  /** Keys that are whole. */
+  /** Complete keys. */
   readonly keys: number
   readonly brought: Brought
-  /** Nothing is written ahead: only what would be is asked for, or it has failed already. */
+  /** Nothing is staged: a dry run, or the import has failed already. */
   readonly isDry: boolean
-  /** Of the key that is not: where its last version lies, and what was written of it. */
+  /** Of the incomplete key: the row of its last version, and what was staged of it. */
   readonly n: number | null
   readonly count: number
   readonly bytes: number
-  /** Of it that have come. */
+  /** Versions that have arrived. */
   readonly versions: number
-  /** Some of it was not written, for the key had a number then. */
+  /** Some versions were not staged, because the key was not new at the time. */
   readonly skipped: boolean
 }
 
@@ -51,7 +51,7 @@ export type StageAnswer =
   | { readonly outcome: 'over_quota' }
   | Refused
 
-interface Desk {
+interface OpenHome {
   readonly identity: Identity
   readonly home: Home
   readonly order: ImportOrder
@@ -67,13 +67,13 @@ const newestOf = ({ content, by: _, isNewest: __, ...facts }: Arriving): Newest 
   size: sizesOf({ content }).size,
 })
 
-/** Writes versions ahead, each as its key's fate has it. */
+/** Stages versions according to the fate of their key. */
 function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
   const write = prepareWriteAhead(db)
   const prune = preparePrune(db, bounds)
 
-  /** One more of a key that never had anything, with those before it that are not to be kept gone. */
-  function asItWas({ identity, home }: Desk, cursor: Cursor, version: Arriving): Cursor {
+  /** One more version of a new key; earlier ones over the limit are removed. */
+  function asItWas({ identity, home }: OpenHome, cursor: Cursor, version: Arriving): Cursor {
     const { agentId } = identity
     const { id, n: previous } = cursor
     const author = version.by ? JSON.stringify(version.by) : null
@@ -83,11 +83,11 @@ function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
     return { ...cursor, id: id + 1, n, count, bytes }
   }
 
-  /** The one that goes on where another ended. */
-  function next(desk: Desk, cursor: Cursor, version: Arriving, follows: Follows): Cursor {
-    const { agentId } = desk.identity
+  /** The next version of an existing key. */
+  function next(opened: OpenHome, cursor: Cursor, version: Arriving, follows: Follows): Cursor {
+    const { agentId } = opened.identity
     const { id } = cursor
-    const author = JSON.stringify(authorOf(desk.identity))
+    const author = JSON.stringify(authorOf(opened.identity))
     const made = { ...version, ...follows.next, operation: 'import' as const }
     const n = write({ agentId, id, version: made, author, previous: follows.previous })
     return { ...cursor, id: id + 1, n, count: 1 }
@@ -96,16 +96,16 @@ function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
   return { asItWas, next, giveUp: prune.chain }
 }
 
-/** Gives up what one version more would have given up: it is over the count already. */
+/** Prunes what one more version would prune. */
 function prepareMakeRoom(db: DatabaseSync, bounds: HomeBounds) {
   const homes = prepareHomes(db)
-  const saveStand = prepareSaveStand(db)
+  const saveState = prepareSaveKeyState(db)
   const prune = preparePrune(db, bounds)
-  return ({ identity: { agentId } }: Desk, key: string, found: Stand): void => {
+  return ({ identity: { agentId } }: OpenHome, key: string, found: KeyState): void => {
     const home = homes.read(agentId)
     const { count, freed } = prune.memory(agentId, home, { ...found, count: found.count + 1 })
     if (count > found.count) return
-    saveStand(agentId, key, { ...found, count }, false)
+    saveState(agentId, key, { ...found, count }, false)
     homes.save(agentId, { ...home, history: home.history - freed })
   }
 }
@@ -115,39 +115,44 @@ interface Follows {
   readonly previous: number | null
 }
 
-/** Takes what arrives, one version after the other. */
+/** Takes versions in order. */
 function prepareTake(db: DatabaseSync, bounds: HomeBounds, steps: Steps) {
-  const standAt = prepareStand(db)
+  const stateAt = prepareKeyState(db)
   const versions = prepareVersions(db, bounds)
   const makeRoom = prepareMakeRoom(db, bounds)
 
   function writeNewest(
-    desk: Desk,
+    opened: OpenHome,
     cursor: Cursor,
     version: Arriving,
     fate: Fate,
-    found: Stand | undefined,
+    found: KeyState | undefined,
   ): Cursor {
     if (cursor.isDry) return { ...cursor, bytes: cursor.bytes + sizesOf(version).size }
-    if (fate.fate === 'as_it_was') return versions.asItWas(desk, cursor, version)
-    // Earlier ones were written where it was not known yet that the key has a number.
-    versions.giveUp(desk.identity.agentId, desk.home, cursor.n, cursor.count)
+    if (fate.fate === 'as_it_was') return versions.asItWas(opened, cursor, version)
+    // The earlier versions were staged before it was known that the key is not new.
+    versions.giveUp(opened.identity.agentId, opened.home, cursor.n, cursor.count)
     const bare = { ...cursor, ...NOTHING }
     if (fate.fate === 'left_out') return bare
-    if (found) makeRoom(desk, version.key, found)
-    return versions.next(desk, bare, version, { next: fate.next, previous: found?.n ?? null })
+    if (found) makeRoom(opened, version.key, found)
+    return versions.next(opened, bare, version, { next: fate.next, previous: found?.n ?? null })
   }
 
-  /** The key is whole. */
-  function end(desk: Desk, cursor: Cursor, version: Arriving, found: Stand | undefined): Cursor {
-    const { identity, home, order, now } = desk
+  /** The key is complete. */
+  function end(
+    opened: OpenHome,
+    cursor: Cursor,
+    version: Arriving,
+    found: KeyState | undefined,
+  ): Cursor {
+    const { identity, home, order, now } = opened
     const { agentId } = identity
     const newest = newestOf(version)
     const { meet, fails } = followImport(home, order, bounds, now)
     const met = meet(newest, found, 0)
-    // Who ends the import sees that it is not so, and has it begin anew.
+    // If this turns out to be wrong at the end, the import is retried.
     const fate = cursor.skipped && met.fate === 'as_it_was' ? LEFT_OUT : met
-    const { id, n, count, bytes } = writeNewest(desk, cursor, version, fate, found)
+    const { id, n, count, bytes } = writeNewest(opened, cursor, version, fate, found)
     const pinned = version.content !== undefined && isPinned(version.content.metadata)
     const previous = found?.n ?? null
     steps.add(agentId, {
@@ -165,13 +170,13 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds, steps: Steps) {
     return { ...cursor, ...NOTHING, id, keys: cursor.keys + 1, brought, isDry }
   }
 
-  return (desk: Desk, before: Cursor, version: Arriving): Cursor => {
+  return (opened: OpenHome, before: Cursor, version: Arriving): Cursor => {
     const cursor = { ...before, versions: before.versions + 1 }
-    const found = standAt(desk.identity.agentId, version.key)
-    if (version.isNewest) return end(desk, cursor, version, found)
+    const found = stateAt(opened.identity.agentId, version.key)
+    if (version.isNewest) return end(opened, cursor, version, found)
     if (found) return { ...cursor, skipped: true }
     const bytes = cursor.bytes + sizesOf(version).size
-    return cursor.isDry ? { ...cursor, bytes } : versions.asItWas(desk, cursor, version)
+    return cursor.isDry ? { ...cursor, bytes } : versions.asItWas(opened, cursor, version)
   }
 }
 
@@ -183,7 +188,7 @@ export function prepareStaging(db: DatabaseSync, refuse: Refuse, bounds: HomeBou
   const most = mostKeys(bounds)
 
   return {
-    /** `cursor`: undefined of the first. */
+    /** `cursor`: undefined for the first piece. */
     stageImport(
       identity: Identity,
       arriving: readonly Arriving[],
@@ -195,17 +200,17 @@ export function prepareStaging(db: DatabaseSync, refuse: Refuse, bounds: HomeBou
       if (refused) return refused
       const { agentId } = identity
       const home = homes.read(agentId)
-      const desk: Desk = { identity, home, order, now }
+      const opened: OpenHome = { identity, home, order, now }
       const id = beneath({ imports: home.imports + 1 })
       const none = { id, keys: 0, brought: NOTHING_BROUGHT, ...NOTHING }
       let at: Cursor = cursor ?? { ...none, isDry: order.dryRun }
       if (!at.isDry) mark(agentId)
-      for (const version of arriving) at = take(desk, at, version)
+      for (const version of arriving) at = take(opened, at, version)
       const isTooMany = most > 0 && at.keys > most
       if (isTooMany || isTooMuch(at.brought, home, bounds)) return { outcome: 'over_quota' }
       return { outcome: 'staged', cursor: at }
     },
-    /** Gives up some of what was written ahead; false once nothing of it is left. */
+    /** Removes a slice; false if nothing is left. */
     dropImport(agentId: string): boolean {
       steps.drop(agentId)
       return giveUp(agentId)

@@ -1,25 +1,25 @@
 /**
- * What an import is about to do, in a table that only the writer's connection has, and that ends
- * with it. Of the texts it knows only where they lie.
+ * The steps of an import, in a temporary table of the writer's connection. They contain rows, not
+ * texts.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Fate, Newest } from '../../import-plan.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
-/** What is to be done under a key. */
+/** What to do with a key. */
 export interface Step {
   readonly newest: Newest
-  /** Of all its versions that are to be kept. */
+  /** Bytes of all its versions that are to be kept. */
   readonly bytes: number
-  /** In the source. */
+  /** Versions in the source. */
   readonly versions: number
   readonly pinned: boolean
-  /** As which its versions were written. */
+  /** The fate that its versions were staged with. */
   readonly fate: Fate
-  /** Where the version lies that the newest follows, and the newest itself: null where none does. */
+  /** The row of the version before the newest, and of the newest; null if there is none. */
   readonly previous: number | null
   readonly n: number | null
-  /** Versions that were written. */
+  /** Staged versions. */
   readonly count: number
 }
 

@@ -5,7 +5,7 @@ import type { Deleted } from '../../port/keeping/memories.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 /** The current state of a key, and the row of its newest version. */
-export interface Stand extends Head {
+export interface KeyState extends Head {
   readonly n: number | null
   readonly pinned: boolean
   /** The event that changed it last. */
@@ -17,10 +17,10 @@ export interface Stand extends Head {
 }
 
 /** Without `kept`, which follows from the number of versions. */
-export type Saved = Omit<Stand, 'kept'>
+export type Saved = Omit<KeyState, 'kept'>
 
-export const afterDelete = (stand: Stand, { version, deletedAt }: Deleted): Stand => ({
-  ...stand,
+export const afterDelete = (state: KeyState, { version, deletedAt }: Deleted): KeyState => ({
+  ...state,
   version,
   updatedAt: deletedAt,
   deleted: true,
@@ -42,13 +42,13 @@ type StandTuple = [
   n: number | null,
 ]
 
-export function prepareStand(db: DatabaseSync) {
+export function prepareKeyState(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
     `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
-  return (agentId: string, key: string): Stand | undefined => {
+  return (agentId: string, key: string): KeyState | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
     const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n] = row
@@ -57,7 +57,7 @@ export function prepareStand(db: DatabaseSync) {
   }
 }
 
-export function prepareSaveStand(db: DatabaseSync) {
+export function prepareSaveKeyState(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO memories
@@ -71,9 +71,9 @@ export function prepareSaveStand(db: DatabaseSync) {
        size = ?, pinned = ?, change = ?, kept = ?, run = ?, n = ?
      WHERE agent_id = ? AND key = ?`,
   )
-  return (agentId: string, key: string, stand: Saved, isNew: boolean): void => {
+  return (agentId: string, key: string, state: Saved, isNew: boolean): void => {
     const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n } =
-      stand
+      state
     const statement = isNew ? insert : update
     statement.run(
       ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0],

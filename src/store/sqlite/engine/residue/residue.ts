@@ -18,7 +18,7 @@ import { type Pass, startPass } from './pass.ts'
 import { MOST_PAGES, wipeSlack } from './slack.ts'
 
 /** `fd`: the database's descriptor, see `openPageFile`. */
-export function openScour(database: string, fd: number) {
+export function openResidueCleaner(database: string, fd: number) {
   const file = openPageFile(fd)
   const log = openLogFile(database)
   let due = !file.isMarked()
@@ -80,4 +80,4 @@ export function openScour(database: string, fd: number) {
   }
 }
 
-export type Scour = ReturnType<typeof openScour>
+export type ResidueCleaner = ReturnType<typeof openResidueCleaner>
