@@ -80,9 +80,12 @@ function foldUnits(text: string, folds: Folds): string | undefined {
   return bytes.toString('utf16le', 0, 2 * length)
 }
 
+/** The table only holds single units. Only of text without anything to compose with the `s`. */
+const spelledOut = (text: string): string => text.replaceAll('ß', 'ss')
+
 function foldComposed(text: string): string {
   const composed = text.normalize('NFC')
-  return foldUnits(composed, ofComposed) ?? foldedCharacters(composed)
+  return foldUnits(spelledOut(composed), ofComposed) ?? foldedCharacters(composed)
 }
 
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
@@ -90,9 +93,7 @@ export const isAscii = (text: string): boolean => Buffer.byteLength(text) === te
 /** Composed (NFC), then folded like `foldedCharacters`. */
 export function foldedText(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  // Frequent in scripts that have it, and the table only holds single units.
-  const units = text.replaceAll('ß', 'ss')
-  return foldUnits(units, ofAny) ?? foldComposed(units)
+  return foldUnits(spelledOut(text), ofAny) ?? foldComposed(text)
 }
 
 /** Beyond ASCII: characters that always belong to a word, whatever is next to them. */
@@ -118,4 +119,4 @@ const ofWords = remembered(wordUnitOf)
 
 /** Folded, with spaces for non-ASCII signs; undefined if that does not separate all words. */
 export const foldedWords = (text: string): string | undefined =>
-  foldUnits(text.replaceAll('ß', 'ss'), ofWords)
+  foldUnits(spelledOut(text), ofWords)

@@ -43,6 +43,10 @@ test('a text is folded as its characters are', () => {
   )
 })
 
+test('a letter that folds to two is not composed with the marks after it', () => {
+  expect(foldedText('ß\u0301\u0307')).toBe('ss')
+})
+
 test.each(['Ж', 'É', 'e\u0301', 'x\u0301', '🌱', '𐐀', '한'])('so are long texts of %s', (part) => {
   for (const length of [32_767, 32_768, 32_769, 70_000]) {
     const text = part.repeat(length).slice(0, length)

@@ -56,6 +56,7 @@ function prepareOpenHome(db: DatabaseSync, { versions }: HomeBounds) {
   }
 }
 
+type Happening = Omit<Entry, 'author'>
 type Saving = Extract<Effect, { effect: 'keep' }>
 type Deleting = Extract<Effect, { effect: 'delete' }>
 
@@ -63,7 +64,7 @@ type Prune = ReturnType<typeof preparePrune>
 type Sweep = ReturnType<typeof prepareSweep>
 
 /** Saves the new state of a key, and prunes versions behind it. */
-function prepareSettle(db: DatabaseSync, prune: Prune, sweep: Sweep) {
+function prepareSaveChange(db: DatabaseSync, prune: Prune, sweep: Sweep) {
   const saveState = prepareSaveKeyState(db)
   return (opened: OpenHome, key: string, state: Saved, isNew: boolean): void => {
     const { count, freed, oldest } = prune.memory(opened.agentId, opened.home, state)
@@ -78,15 +79,11 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   const { stateAt, storedFor } = prepareOpenHome(db, bounds)
   const append = prepareAppend(db, bounds.events)
   const prune = preparePrune(db, bounds)
-  const save = prepareSettle(db, prune, sweep)
+  const save = prepareSaveChange(db, prune, sweep)
   const replacing = prepareReplacing(db)
 
   /** Returns the row's number. */
-  function log(
-    opened: OpenHome,
-    before: KeyState | undefined,
-    entry: Omit<Entry, 'author'>,
-  ): number {
+  function log(opened: OpenHome, before: KeyState | undefined, entry: Happening): number {
     const home = replacing(opened.home, before)
     const appended = append(opened.agentId, home, { ...entry, author: opened.author })
     opened.home = appended.home
