@@ -1,48 +1,48 @@
-/** What a command is: to whoever parses it, lists it, completes it or runs it. */
+/** The declaration of a command, for parsing, help, completion and execution. */
 import type { Exit } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Parameter {
-  /** As help shows it: `FILE`. */
+  /** As shown in help: `FILE`. */
   readonly name: string
   readonly optional?: boolean
-  /** What a shell completes there. */
+  /** What a shell completes for it. */
   readonly completes?: 'files' | readonly string[]
 }
 
 export interface Option {
   /** Without dashes. */
   readonly name: string
-  /** As help shows it; an option without one is a flag. */
+  /** As shown in help; an option without a value is a flag. */
   readonly value?: string
   readonly summary: string
-  /** The values that there are. */
+  /** The allowed values. */
   readonly choices?: readonly string[]
   readonly completes?: 'files'
   readonly required?: boolean
 }
 
-/** What was given, as the declaration names it. */
+/** The parsed arguments, under the declared names. */
 export interface Given {
-  /** One for each parameter; undefined where one is left out. */
+  /** One per parameter; undefined if omitted. */
   readonly args: readonly (string | undefined)[]
-  /** Values of options, and only those that were given. */
+  /** The values of given options. */
   readonly options: Readonly<Record<string, string | undefined>>
   readonly flags: ReadonlySet<string>
 }
 
-/** What a command found or did. */
+/** The result of a command. */
 export interface Report {
   /** For `--json`. */
   readonly value: unknown
   /** For people, on standard output: whole lines. */
   readonly text: string
-  /** For people, beside it: on standard error. */
+  /** For people, on standard error. */
   readonly note?: string
   readonly exit?: Exit
 }
 
-/** Throws what `failure.ts` knows. Undefined: it has said by itself what there was to say. */
+/** Throws errors known to `failure.ts`. Undefined: it has already written its output. */
 export type Run = (given: Given, terminal: Terminal) => Promise<Report | undefined>
 
 export interface Command {
@@ -50,12 +50,12 @@ export interface Command {
   readonly name: string
   readonly group: string
   readonly summary: string
-  /** More of it, in its own help. */
+  /** A longer description for its help. */
   readonly details?: string
   readonly parameters?: readonly Parameter[]
   readonly options?: readonly Option[]
-  /** It has nothing to say that a program would read. */
+  /** It has no output for programs. */
   readonly plain?: boolean
-  /** Loads what it needs, and nothing that others do. */
+  /** Loads only what this command needs. */
   readonly load: () => Promise<Run>
 }

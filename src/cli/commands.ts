@@ -1,4 +1,4 @@
-/** Every command, once: help, what is run and what shells complete come from here. */
+/** All commands: help, parsing and completion derive from this list. */
 import type { Command } from './command.ts'
 import { hostCommands } from './host/host-commands.ts'
 import { agentCommands } from './remote/agent-commands.ts'

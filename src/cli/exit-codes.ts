@@ -1,18 +1,18 @@
-/** How a command ends, for scripts; docs/cli.md lists them. */
+/** Exit codes, for scripts; listed in docs/cli.md. */
 export const EXIT = {
   done: 0,
   failed: 1,
-  /** It was not called as it must be; nothing was done. */
+  /** Invalid arguments; nothing was done. */
   usage: 2,
-  /** What is there is not what was expected. */
+  /** The current state is not the expected one. */
   conflict: 3,
-  /** What was named is not there. */
+  /** The named thing does not exist. */
   missing: 4,
-  /** Whoever asks may not. */
+  /** Not allowed. */
   refused: 5,
-  /** The same may go well later. */
+  /** The same command may succeed later. */
   later: 6,
-  /** Nobody reads on: as if SIGPIPE had ended it. */
+  /** The reader of the output is gone, as with SIGPIPE. */
   unread: 141,
 } as const
 

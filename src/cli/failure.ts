@@ -1,7 +1,7 @@
-/** Why a command did not do what it should, and what scripts are told of it. */
+/** Failures of a command, and their exit codes. */
 import { EXIT, type Exit } from './exit-codes.ts'
 
-/** Foreseen: its sentence is all that is said. */
+/** An expected failure: only its message is shown. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly exit: Exit
@@ -13,7 +13,7 @@ export class Failure extends Error {
 
 export const usage = (message: string): Failure => new Failure(EXIT.usage, message)
 
-/** A number that was given, or the one that stands for it. */
+/** A given exit code, or the one for the error. */
 export function wholeNumber(
   name: string,
   given: string | undefined,
@@ -26,7 +26,7 @@ export function wholeNumber(
 
 export const missing = (message: string): Failure => new Failure(EXIT.missing, message)
 
-/** In words, with the stack where nobody foresaw it. */
+/** The message, with a stack trace if it was unexpected. */
 export async function explain(error: unknown): Promise<{ message: string; exit: Exit }> {
   if (error instanceof Failure) return { message: error.message, exit: error.exit }
   const { advice } = await import('../advice.ts')

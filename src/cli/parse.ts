@@ -1,4 +1,4 @@
-/** Words of a command line -> the command that they name, and what it is given. */
+/** Parses a command line. */
 import { CommanderError, Command as Parser, Option as ParserOption } from 'commander'
 import { VERSION } from '../version.ts'
 import type { Command, Given, Option, Parameter } from './command.ts'
@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts'
 
 export type Parsed =
   | { readonly command: Command; readonly given: Given }
-  /** Help, the version or a fault was shown. */
+  /** Help, the version or an error was printed. */
   | { readonly exit: Exit }
 
 const JSON_OPTION: Option = { name: 'json', summary: 'print JSON, for programs' }
@@ -34,7 +34,7 @@ function givenOf(command: Command, args: readonly string[], parser: Parser): Giv
   return { args, options, flags }
 }
 
-/** The parser of the first of two words, made when it is first met. It tells of the second. */
+/** The parser of a first word, created on first use, which parses the second. */
 function parentOf(root: Parser, words: readonly string[], group: string): Parser {
   const [first, second] = words
   if (first === undefined || second === undefined) return root
@@ -68,7 +68,7 @@ function rootParser({ say, tell }: Terminal): Parser {
     .exitOverride()
 }
 
-/** Shows what is wrong with them, or the help that they ask for. */
+/** Prints the error, or the requested help. */
 export function parse(
   words: readonly string[],
   table: readonly Command[],

@@ -1,9 +1,9 @@
-/** How far something is, to whoever looks on. */
+/** Progress of long commands. */
 import type { Terminal } from './terminal.ts'
 
 type Bytes = AsyncIterable<Uint8Array>
 
-/** Each piece as it goes by, and how many bytes there were. */
+/** Passes pieces on, and counts their bytes. */
 export async function* counted(
   pieces: Bytes,
   { isWatched, tell }: Terminal,

@@ -1,4 +1,4 @@
-/** A command line, from its words to the code that it ends with. */
+/** Runs a command line and returns the exit code. */
 import type { Command, Report } from './command.ts'
 import { commands } from './commands.ts'
 import { EXIT, type Exit } from './exit-codes.ts'

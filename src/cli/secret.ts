@@ -1,12 +1,12 @@
-/** A question at the keyboard whose answer is not shown. */
+/** A prompt without echo. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { usage } from './failure.ts'
 
-/** What the line editor would draw: the keys themselves. */
+/** Suppresses the line editor's echo. */
 const nowhere = () => new Writable({ write: (_piece, _encoding, done) => done() })
 
-/** Throws Failure where the input ends instead. Ctrl+C ends the process, as it would anywhere. */
+/** Throws Failure if the input ends. Ctrl+C ends the process. */
 export function askSecretly(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: nowhere(), terminal: true })
   process.stderr.write(question)

@@ -1,4 +1,4 @@
-/** `agent-home serve`, which is what runs without a command: serves, and drains on a signal. */
+/** `agent-home serve`, the default command: runs the service, and drains on a signal. */
 import { randomBytes } from 'node:crypto'
 import nodeModule from 'node:module'
 import { setFlagsFromString } from 'node:v8'
@@ -7,7 +7,7 @@ import { type Given, serve } from '../serve.ts'
 
 export const serveCommand = (): Promise<undefined> => servePatiently({})
 
-/** It ends with the process. `patience`: where it is another than the server's own. */
+/** Runs until the process ends. `patience`: overrides the server's deadlines. */
 export async function servePatiently(patience: NonNullable<Given['patience']>): Promise<undefined> {
   const given = { clock: Date.now, random: pooled(randomBytes), patience }
   const { log, announce, stop } = await serve(given)
@@ -27,10 +27,10 @@ export async function servePatiently(patience: NonNullable<Given['patience']>): 
   process.on('SIGTERM', drain)
   process.on('SIGINT', drain)
   announce()
-  // Now rather than at the exit, which a crash never reaches.
+  // Printed now, since a crash would skip exit handlers.
   nodeModule.flushCompileCache()
-  // V8 would take what requests leave behind for what stays, at some starts and not at others, and
-  // allocate it where it is collected last: a third more processor for a read, and 25 MB. Code that
-  // was compiled under other flags is compiled anew, Node's own too: so not before all is loaded.
+  // Otherwise V8 sometimes promotes short-lived objects and collects them late: a third more
+  // processor time per read, and 25 MB. Code compiled under other flags is compiled again,
+  // including Node's own, so this runs after everything is loaded.
   setFlagsFromString('--no-allocation-site-pretenuring')
 }

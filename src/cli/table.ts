@@ -1,6 +1,6 @@
-/** Tables for people: columns side by side, each row on one line. */
+/** Tables for people: aligned columns, one line per row. */
 
-/** What strangers write must neither break a line nor speak to the terminal. */
+/** Foreign text must not break lines or control the terminal. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 
 const LONGEST = 60
@@ -10,7 +10,7 @@ const cut = (text: string, longest: number): string => {
   return letters.length > longest ? `${letters.slice(0, longest - 1).join('')}…` : letters.join('')
 }
 
-/** Columns are as wide as their longest cell; the last is as long as it is. */
+/** Columns are as wide as their longest cell, except the last. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],

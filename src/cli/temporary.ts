@@ -1,10 +1,10 @@
-/** A file gets its name once it is whole and on the disk; until then it is beside it, or nowhere. */
+/** Writes a file atomically: it gets its name once it is complete and durable. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Terminal } from './terminal.ts'
 
-/** A name is kept by its directory, and lost with it. */
+/** The directory must be synced too. */
 export function rename(from: string, to: string): void {
   renameSync(from, to)
   const directory = openSync(dirname(to), 'r')
@@ -13,9 +13,9 @@ export function rename(from: string, to: string): void {
 }
 
 /**
- * `work` is given an empty file, its owner's alone, and renames it when it is whole. It lies in a
- * directory of its own beside `file`: whatever ends the work before takes all that is in there, such
- * as SQLite's journal, and nothing can come after it.
+ * `work` gets an empty file, readable only for its owner, and renames it when complete. The file is
+ * in a temporary directory beside `file`, which is removed in any case with everything in it, such
+ * as SQLite's journal.
  */
 export async function withTemporary<T>(
   file: string,
@@ -24,9 +24,9 @@ export async function withTemporary<T>(
 ): Promise<T> {
   const directory = `${file}.${randomBytes(4).toString('hex')}.part`
   const temporary = join(directory, basename(file))
-  // Again where a thread that still writes makes a file meanwhile.
+  // Repeated if a thread is still writing a file.
   const undo = () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  // First, or a signal between the two would leave it.
+  // Registered first, so that a signal cannot leave the directory behind.
   const forget = whenStopped(undo)
   try {
     mkdirSync(directory, { mode: 0o700 })

@@ -1,23 +1,23 @@
-/** Where a command is run: what it says, what it is told, and how it is stopped. */
+/** The terminal of a command: input, output, signals. */
 import { EXIT } from './exit-codes.ts'
 import { askSecretly } from './secret.ts'
 
 export interface Terminal {
-  /** On standard output: what was asked for. */
+  /** Standard output: the result. */
   readonly say: (text: string) => void
-  /** On standard error: what is said beside it. */
+  /** Standard error: everything else. */
   readonly tell: (text: string) => void
-  /** Standard output is a person's screen. */
+  /** Whether standard output is a terminal. */
   readonly isShown: boolean
-  /** A person looks on: what takes long shows how far it is. */
+  /** Whether to show progress. */
   readonly isWatched: boolean
-  /** Bytes on standard input. */
+  /** Standard input as bytes. */
   readonly input: AsyncIterable<Uint8Array>
-  /** Standard input is a person's keyboard. */
+  /** Whether standard input is a terminal. */
   readonly isTyped: boolean
-  /** Asks a person for a line that nobody sees. Only where `isTyped`. */
+  /** A prompt without echo. Only if `isTyped`. */
   readonly askSecretly: (question: string) => Promise<string>
-  /** What is half done is undone when a signal ends the process; until what this answers is called. */
+  /** Registers cleanup for signals; returns a function to unregister. */
   readonly whenStopped: (undo: () => void) => () => void
 }
 
@@ -27,7 +27,7 @@ function whenStopped(undo: () => void): () => void {
   function stop(signal: NodeJS.Signals): void {
     undo()
     forget()
-    // As if nobody had listened, so that whoever started it learns what ended it.
+    // Ends by the same signal, so that the parent process sees it.
     process.kill(process.pid, signal)
   }
   const forget = () => {
@@ -37,7 +37,7 @@ function whenStopped(undo: () => void): () => void {
   return forget
 }
 
-/** A reader that is gone, as `head` is, ends a command without a word. */
+/** If the reader of the output is gone, as with `head`, the command ends silently. */
 function endUnread(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -1,10 +1,12 @@
-/** Who is calling, as counted: the client's address behind listed proxies, IPv6 by its /64. */
+/**
+ * The client of a request as it is counted: its address behind trusted proxies; for IPv6 its /64.
+ */
 import { type BlockList, isIP } from 'node:net'
 import type { Call } from './call.ts'
 
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
-/** What is no address is in no set. */
+/** A text that is no address is in no set. */
 const listed = (set: BlockList, address: string): boolean =>
   set.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
 
@@ -13,7 +15,7 @@ export const peerIsListed = (set: BlockList, call: Call): boolean =>
 
 const groupsOf = (half: string): string[] => half.split(':').filter(Boolean)
 
-/** The eight groups of an IPv6 address, its `::` filled in. */
+/** The eight groups of an IPv6 address, with `::` expanded. */
 function groups(address: string): string[] {
   const [left = [], right = []] = address.split('::').map(groupsOf)
   return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
@@ -26,15 +28,15 @@ const network = (address: string): string =>
     .join(':')}::/64`
 
 /**
- * What the keys of all clients of one IPv6 /48 begin with; undefined where a client is one address.
- * A site is given a /48, and has 65,536 of what counts as a client in it.
+ * The prefix that the keys of all clients in an IPv6 /48 share; undefined for IPv4. A site is given
+ * a /48, which has 65,536 client keys.
  */
 export const networkOf = (client: string): string | undefined =>
   /^(?:[0-9a-f]+:){3}/.exec(client)?.[0]
 
 const countedAs = (address: string): string => (isIP(address) === 6 ? network(address) : address)
 
-/** The client's own address: what the listed proxies in front of us say of it. */
+/** The client's address according to trusted proxies. */
 function clientAddress(call: Call, trustedProxies: BlockList): string {
   let address = unmapped(call.peer)
   const forwarded = call.requestHeaders['x-forwarded-for']?.split(',') ?? []
@@ -46,11 +48,11 @@ function clientAddress(call: Call, trustedProxies: BlockList): string {
   return address
 }
 
-/** The key under which a client's births, failures and streams are counted. */
+/** The key for counting a client's births, failures and streams. */
 export const clientKey = (call: Call, trustedProxies: BlockList): string =>
   countedAs(clientAddress(call, trustedProxies))
 
-/** Where a client is, for people: of an IPv4 address its /24, of an IPv6 one its /48. */
+/** The client's network for display: an IPv4 /24 or an IPv6 /48. */
 export function neighbourhood(call: Call, trustedProxies: BlockList): string {
   const address = clientAddress(call, trustedProxies)
   const kind = isIP(address)
@@ -58,6 +60,6 @@ export function neighbourhood(call: Call, trustedProxies: BlockList): string {
   return kind === 6 ? network(address).replace(/^((?:[^:]+:){3}).*/, '$1x') : ''
 }
 
-/** The same of a socket's other end, for what is held at once; undefined where it speaks for many. */
+/** The key of a socket's peer, for concurrency limits; undefined for a trusted proxy. */
 export const peerKey = (peer: string, exempt: BlockList): string | undefined =>
   listed(exempt, unmapped(peer)) ? undefined : countedAs(unmapped(peer))

@@ -1,24 +1,24 @@
-/** Request body -> JSON value, bounded while it is read. */
+/** Reads a request body as JSON, with limits. */
 import type { Readable } from 'node:stream'
 import { type ErrorCode, problem } from '../errors.ts'
 import type { Call } from './call.ts'
 
-/** The codes of what is wrong with a body before it is read, by the status that they come with. */
+/** Error codes by status. */
 const CODES = {
   otherType: { 400: 'wrong_media_type', 415: 'unsupported_media_type' },
   tooLarge: { 400: 'oversized_body', 413: 'body_too_large' },
 } as const satisfies Record<string, Readonly<Record<number, ErrorCode>>>
 
-/** The interface lists the statuses of its operations: an answer outside its list surprises. */
+/** The interface fixes the statuses of its operations, so other statuses are not allowed there. */
 export interface BodyStatuses {
   readonly otherType: keyof typeof CODES.otherType
   readonly tooLarge: keyof typeof CODES.tooLarge
 }
 
-/** For operations that are ours. */
+/** The statuses of operations beyond the interface. */
 const OURS: BodyStatuses = { otherType: 415, tooLarge: 413 }
 
-/** What a body may be refused for while it is read and validated. */
+/** Errors of reading and validating a body. */
 export const bodyErrors = ({ otherType, tooLarge } = OURS): readonly ErrorCode[] => [
   'malformed_json',
   'invalid_body',
@@ -50,16 +50,16 @@ function collect(body: Readable, capBytes: number, code: ErrorCode): Promise<Uin
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    // What breaks while a body arrives broke on its sender's side.
+    // If a body breaks off, its sender caused it.
     const broke = (cause?: Error) => reject(problem('body_incomplete', { cause }))
     const take = (chunk: Buffer): void => {
       size += chunk.length
       if (size <= capBytes) return void chunks.push(chunk)
       reject(tooLarge(capBytes, code))
-      // The rest runs past, so that the sender gets to read its refusal.
+      // The rest is discarded, so that the client reads the error.
       body.off('data', take).resume()
     }
-    // Nothing more is heard of a body whose sender left before this.
+    // A client that left before this sends no further event.
     if (body.destroyed) return broke(body.errored ?? undefined)
     body.on('data', take)
     body.on('end', () =>
@@ -73,15 +73,15 @@ function collect(body: Readable, capBytes: number, code: ErrorCode): Promise<Uin
 }
 
 /**
- * All of a body that is there by now, as most are: to hear of it piece by piece costs more. Without
- * its size, `read` gives the first of its pieces.
+ * Reads what has already arrived, which is usually all of it; events per chunk cost more. Without
+ * the size, `read` returns the first chunk only.
  */
 const arrived = (body: Readable, declared: number): Uint8Array | undefined =>
   declared > 0 && body.readableLength === declared && !body.destroyed
     ? body.read(declared)
     : undefined
 
-/** Throws `body_incomplete`, and the code where it is too large. */
+/** Throws `body_incomplete`, and the code for a body that is too large. */
 export async function readBytes(
   call: Call,
   capBytes: number,
@@ -90,12 +90,12 @@ export async function readBytes(
   // Node's parser ends a body at its Content-Length, so the declared size is the real one.
   const declared = Number(call.requestHeaders['content-length'] ?? 0)
   if (declared > capBytes) throw tooLarge(capBytes, code)
-  // Node parses what came with the headers once whoever was told of them is done.
+  // Node parses what came with the headers only after the request event.
   await undefined
   return arrived(call.body, declared) ?? collect(call.body, capBytes, code)
 }
 
-/** Throws `body_incomplete`, and what the statuses stand for. */
+/** Throws `body_incomplete`, and the errors of the statuses. */
 export async function readJsonBytes(
   call: Call,
   capBytes: number,
@@ -105,7 +105,7 @@ export async function readJsonBytes(
   return readBytes(call, capBytes, CODES.tooLarge[tooLarge])
 }
 
-/** Left alone by whoever stops before its end: the rest runs past, for its refusal to be read. */
+/** If the caller stops early, the rest is discarded, so that the client reads the error. */
 async function* arriving({ body, bodyAtPace }: Call): AsyncGenerator<Uint8Array> {
   if (body.destroyed) throw problem('body_incomplete', { cause: body.errored ?? undefined })
   try {
@@ -129,7 +129,7 @@ function beginsText(bytes: Uint8Array): boolean {
   }
 }
 
-/** How many of the bytes a text can begin with, where it cannot with all of them. */
+/** How many bytes are valid UTF-8, if not all are. */
 function lengthOfText(bytes: Uint8Array): number {
   let [least, most] = [0, bytes.length]
   while (most - least > 1) {
@@ -140,16 +140,16 @@ function lengthOfText(bytes: Uint8Array): number {
   return least
 }
 
-/** Bytes of the longest character, but for its last. */
+/** Bytes of the longest character, minus one. */
 const MOST_BEFORE = 3
 
-/** Decodes pieces, and says at which byte of them all they stop being text. */
+/** Decodes chunks, and finds the byte at which they stop being UTF-8. */
 function createDecoder() {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let size = 0
   let before: Uint8Array = new Uint8Array()
 
-  /** A piece may break in the midst of a character, which the one before it began. */
+  /** A chunk may end in the middle of a character. */
   function faultIn(bytes: Uint8Array): number {
     let from = 0
     while (isContinuation(before[from])) from++
@@ -183,8 +183,8 @@ function createDecoder() {
 }
 
 /**
- * A body that is too long to be held, as it arrives. `capBytes`: 0 is without bound. Throws as above,
- * and `malformed_json` with the byte at which it stops being text.
+ * Streams a body that is too large for memory. `capBytes`: 0 means no limit. Throws as above, and
+ * `malformed_json` with the position of invalid UTF-8.
  */
 export async function* readJsonPieces(
   call: Call,

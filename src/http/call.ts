@@ -1,7 +1,7 @@
-/** One request on its way: what handlers know of it, and the answer they give. */
+/** A request as handlers see it, and its response. */
 import type { Readable } from 'node:stream'
 
-/** A request as it came in. */
+/** The request. */
 export interface Incoming {
   readonly method: string
   /** The Host header. */
@@ -9,39 +9,39 @@ export interface Incoming {
   readonly path: string
   /** The query string without its question mark. */
   readonly search: string
-  /** By name in lower case; a header that was sent twice is joined by a comma. */
+  /** Lower-case names; repeated headers are joined by commas. */
   readonly requestHeaders: Readonly<Record<string, string | undefined>>
-  /** Names and values in turn, as they came: what tells a header sent twice from one with a comma. */
+  /** Alternating names and values as received, to recognize repeated headers. */
   readonly rawHeaders: readonly string[]
   readonly body: Readable
   /**
-   * The body of a request that may take longer than others, whose sender keeps a pace instead.
-   * Undefined where no sender is waited for.
+   * The body of a request without a deadline, whose client must keep a minimum throughput instead.
+   * Undefined if the transport has no such deadlines.
    */
   readonly bodyAtPace?: (() => AsyncIterable<Uint8Array>) | undefined
-  /** The socket's remote address; a proxy's, where there is one. */
+  /** The socket's peer: the client or a proxy. */
   readonly peer: string
 }
 
-/** What stands in the place of a path's named segments. */
+/** Path parameters. */
 export type PathParams = Readonly<Record<string, string>>
 
 export interface Call extends Incoming {
-  /** Sent back as X-Request-Id and as a problem's `instance`. */
+  /** Returned as X-Request-Id and as a problem's `instance`. */
   readonly id: string
   readonly params: PathParams
-  /** The answer's, gathered on the way. */
+  /** The response's headers so far. */
   readonly responseHeaders: Record<string, string>
-  /** Facts for the log line: only names that `pipeline/log/request-log.ts` allows are written. */
+  /** Fields for the log; only names listed in `pipeline/request-log.ts` are written. */
   readonly notes: Record<string, string>
 }
 
-/** Text that is sent while it is made. */
+/** A streamed text. */
 export interface TextStream {
   readonly pieces: AsyncIterable<string>
-  /** Lets go of what the pieces come from, read to their end or not. May be called again. */
+  /** Releases the source. May be called again. */
   readonly close: () => void
-  /** Aborted when nothing more of it may be sent, not even what its reader has not taken yet. */
+  /** Aborted when nothing more may be sent, including buffered pieces. */
   readonly ended?: AbortSignal | undefined
 }
 
@@ -54,13 +54,13 @@ export interface Answer {
 /** Answers a request. Never rejects. */
 export type Serve = (incoming: Incoming) => Promise<Answer>
 
-/** What every answer carries. */
+/** Headers of every response. */
 export const commonHeaders = (id: string): Record<string, string> => ({
   'X-Request-Id': id,
   'X-Content-Type-Options': 'nosniff',
 })
 
-/** Spelt out: copying an object whole costs a request more. */
+/** Listed one by one: copying an object costs a request more. */
 export const beginCall = (id: string, incoming: Incoming, params: PathParams): Call => ({
   method: incoming.method,
   host: incoming.host,
@@ -77,7 +77,7 @@ export const beginCall = (id: string, incoming: Incoming, params: PathParams): C
   notes: {},
 })
 
-/** The answer, with the headers gathered in the call. */
+/** A response with the headers collected in the call. */
 export function answer(
   { responseHeaders: headers }: Pick<Call, 'responseHeaders'>,
   status: number,
@@ -92,7 +92,7 @@ export function answer(
 export const json = (call: Call, status: number, value: unknown): Answer =>
   answer(call, status, JSON.stringify(value))
 
-/** See other: what follows a form that changed something. */
+/** 303 See Other, after a form that changed something. */
 export function redirect(call: Call, path: string): Answer {
   call.responseHeaders.Location = path
   return answer(call, 303, null)

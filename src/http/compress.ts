@@ -1,21 +1,21 @@
-/** Whole answers in gzip (RFC 9110, section 8.4), beside the event loop and a few at a time. */
+/** Gzip for whole responses (RFC 9110, section 8.4), in the thread pool and limited in number. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import type { Answer, Call } from './call.ts'
 import { varyBy } from './negotiate.ts'
 
-/** Less gains nothing that a reader would notice. */
+/** Smaller responses gain nothing. */
 const LEAST_BYTES = 4_096
 
-/** More would keep files and passwords waiting, which the same threads serve. */
+/** More would delay file access and password hashing, which use the same threads. */
 const AT_ONCE = 2
 
 const CHOSEN_BY = 'Accept-Encoding'
 
 /**
- * Only for what is no secret to anybody: of a text that holds a secret and a stranger's guess at it,
- * the length would tell whether they are alike (BREACH).
+ * Only for public responses: if a text contains a secret and a stranger's guess, its compressed
+ * length reveals whether they match (BREACH).
  */
 export const mayCompress = (call: Call): void => varyBy(call, CHOSEN_BY)
 
@@ -28,13 +28,13 @@ function takesGzip(accepted: string | undefined): boolean {
 
 const zip = promisify(gzip)
 
-/** An answer's body as bytes, and the headers that go with it. */
+/** The compressed body, and its headers. */
 export interface Compressed {
   readonly headers: Answer['headers']
   readonly bytes: Uint8Array
 }
 
-/** The text itself has another tag, if it has a strong one (RFC 9110, section 8.8.3). */
+/** A strong tag belongs to the uncompressed text (RFC 9110, section 8.8.3). */
 const weak = (etag: string): string => (etag.startsWith('W/') ? etag : `W/${etag}`)
 
 async function compressed(
@@ -53,7 +53,7 @@ async function compressed(
   }
 }
 
-/** Undefined where it goes as it is: what may not be compressed, or not now, or not for this client. */
+/** Undefined if it is sent uncompressed. */
 export function createCompressor() {
   let running = 0
 

@@ -1,4 +1,4 @@
-/** Cookies of requests and answers (RFC 6265). */
+/** Cookies (RFC 6265). */
 import { parse, serialize } from 'hono/utils/cookie'
 import type { Call } from './call.ts'
 
@@ -6,13 +6,13 @@ export const cookieOf = ({ requestHeaders }: Call, name: string): string | undef
   parse(requestHeaders.cookie ?? '', name)[name]
 
 interface Lasting {
-  /** Sent over https alone. */
+  /** Only sent over https. */
   readonly secure: boolean
   /** Seconds; 0 removes the cookie. */
   readonly maxAge: number
 }
 
-/** For this host alone, out of the reach of scripts and of other sites' forms. */
+/** For this host only, not readable by scripts, not sent with other sites' forms. */
 export function setCookie(
   { responseHeaders }: Call,
   name: string,

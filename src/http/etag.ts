@@ -1,8 +1,8 @@
-/** Versions and texts as strong entity tags (RFC 9110). */
+/** Entity tags of versions and texts (RFC 9110). */
 import { hash } from 'node:crypto'
 import { type Answer, answer, type Call } from './call.ts'
 
-/** A text under a tag that changes with it. */
+/** A text, and a tag that changes with it. */
 export interface Tagged {
   readonly text: string
   readonly etag: string
@@ -24,13 +24,15 @@ export function notModified(call: Call, etag: string): boolean {
   return tags(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)
 }
 
-/** The text, or only that it is the one that the client has. */
+/** The text, or 304 if the client has it. */
 export function answerTagged(call: Call, { text, etag }: Tagged, contentType?: string): Answer {
   call.responseHeaders.ETag = etag
   return notModified(call, etag) ? answer(call, 304, null) : answer(call, 200, text, contentType)
 }
 
-/** If-Match beside an expected version must name that version; `*` means that one exists. */
+/**
+ * If-Match besides an expected version must name the same version; `*` requires that one exists.
+ */
 export function agreesWith(call: Call, version: number): boolean {
   const header = call.requestHeaders['if-match']
   if (header === undefined) return true

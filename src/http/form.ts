@@ -1,9 +1,9 @@
-/** A submitted HTML form -> its fields, bounded while it is read. */
+/** Reads a submitted HTML form, with limits. */
 import { type ErrorCode, problem } from '../errors.ts'
 import { readBytes } from './body.ts'
 import type { Call } from './call.ts'
 
-/** What a form may be refused for while it is read. */
+/** Errors of reading a form. */
 export const FORM_ERRORS: readonly ErrorCode[] = [
   'malformed_form',
   'unsupported_media_type',
@@ -22,7 +22,7 @@ const malformed = (detail: string) => problem('malformed_form', { detail })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Neither puts U+FFFD in the place of bytes that are not UTF-8. */
+/** Invalid UTF-8 must not become U+FFFD. */
 function decoded<T>(decode: () => T): T {
   try {
     return decode()

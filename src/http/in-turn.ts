@@ -1,8 +1,8 @@
-/** Requests that a client sends before it has its answers, taken up one after the other. */
+/** Pipelined requests of a client, handled one after the other. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Whoever sends so many ahead of its answers is thrown out. */
+/** A client that pipelines more is disconnected. */
 const MOST_AHEAD = 64
 
 interface Turns {
@@ -13,12 +13,12 @@ interface Turns {
 type Respond = (message: IncomingMessage, outgoing: ServerResponse) => Promise<void>
 
 /**
- * One request of each connection at a time, and other connections' between two of them. Node reads
- * 64 KiB at once, which hold a thousand small requests: begun together they keep everybody waiting.
- * `respond` never rejects.
+ * Handles one request of a connection at a time, and those of other connections in between. Node
+ * reads 64 KiB at once, which can contain a thousand small requests; starting all of them would
+ * block the others. `respond` never rejects.
  */
 export function inTurn(respond: Respond) {
-  // Looked up for each request, written once for each connection.
+  // Read for each request, written once per connection.
   const connections = new WeakMap<Socket, Turns>()
 
   function turnsOf(socket: Socket): Turns {
@@ -33,7 +33,7 @@ export function inTurn(respond: Respond) {
     turns.busy = true
     await respond(message, outgoing)
     const next = turns.ahead.shift()
-    // Still busy until the next is taken up, or what comes meanwhile would be taken up before it.
+    // Stays busy until the next one starts, so that requests arriving meanwhile do not start first.
     turns.busy = next !== undefined
     if (!next) return
     setImmediate(() => {

@@ -1,4 +1,4 @@
-/** Where valid JSON holds what strict JSON does not. Slow, and asked only where something is wrong. */
+/** Locates violations of strict JSON in valid JSON. Slow, and only called if there is one. */
 import type { FieldError } from '../errors.ts'
 import { faultOfNumber } from '../json/decimals.ts'
 import { pointerOf } from '../json/pointer.ts'
@@ -6,12 +6,12 @@ import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
 
 const MOST_FAULTS = 20
 
-/** Of all pointers together, but for the first. */
+/** Characters of all pointers except the first. */
 const MOST_CHARS = 4_096
 
-/** An object or a list that is open, and the key or index at which its reader is. */
+/** An open object or array, and the key or index of the current position. */
 interface Level {
-  /** An object's, so far. */
+  /** The keys so far. */
   readonly keys: Set<string> | undefined
   at: string | number
   awaitsKey: boolean
@@ -30,7 +30,7 @@ function faultOfText(text: string): string | undefined {
   return text.includes('\0') ? 'holds NUL (U+0000): remove it' : undefined
 }
 
-/** A key that is no text cannot be pointed at: its object is. */
+/** An invalid key cannot be named in a pointer: its object is. */
 function* faultsOfKey(
   key: string,
   levels: readonly Level[],
@@ -87,7 +87,7 @@ function* walk(source: string, maxDepth: number): Generator<FieldError> {
   }
 }
 
-/** The first of them: a deep place with long names is not told many times. */
+/** The first pointers only: deep paths with long names would repeat themselves. */
 export function firstFaults(all: Iterable<FieldError>, most: number): FieldError[] {
   const faults: FieldError[] = []
   let chars = 0

@@ -1,8 +1,7 @@
 /**
- * Strict JSON: what `JSON.parse` lets through and a careful store must not. Refuses bytes that are
- * not UTF-8, duplicate and `__proto__` keys, lone surrogates, NUL, and nesting deeper than 32 levels.
- * Numbers that JavaScript would change are handed on as they were written; none is taken that has
- * more digits than anybody needs.
+ * Strict JSON: refuses what `JSON.parse` accepts and a store must not. That is invalid UTF-8,
+ * duplicate and `__proto__` keys, lone surrogates, NUL, and nesting deeper than 32 levels. Numbers
+ * that JavaScript would change are passed on as text; numbers with too many digits are refused.
  */
 import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
@@ -13,21 +12,21 @@ import { faultsIn } from './json-faults.ts'
 /** Levels of objects and arrays. */
 export const MAX_DEPTH = 32
 
-/** Keys of all objects together. Metadata of 4 KiB has room for 700 of them. */
+/** Keys of all objects together. Metadata of 4 KiB has room for 700. */
 export const MAX_MEMBERS = 4_096
 
-/** Values of all kinds together, counted by what parts them. Metadata of 4 KiB has room for 2,048. */
+/** Values of all kinds, counted by separators. Metadata of 4 KiB has room for 2,048. */
 export const MAX_VALUES = 32_768
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What is wrong with the body as a whole. */
+/** An error of the body as a whole. */
 function malformed(detail: string) {
   const errors = [{ pointer: '', message: `${detail.charAt(0).toLowerCase()}${detail.slice(1)}` }]
   return problem('malformed_json', { detail, errors })
 }
 
-/** Bytes that only lack the rest of their last character. */
+/** Bytes whose last character is incomplete. */
 function endsWithinCharacter(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
@@ -37,7 +36,7 @@ function endsWithinCharacter(bytes: Uint8Array): boolean {
   }
 }
 
-/** Throws `malformed_json` where the bytes are no text. */
+/** Throws `malformed_json` if the bytes are not UTF-8. */
 export function decodeJson(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -52,7 +51,7 @@ const CUT_SHORT = 'The body ends before its JSON does. Send the whole JSON value
 /** The end of V8's message, which may quote the body before it. */
 const POSITION = / at position (\d+)(?: \(line \d+ column \d+\))?$/
 
-/** The character at which it stops being JSON, counted from 0; undefined where V8 does not say. */
+/** The character at which it stops being JSON, from 0; undefined if V8 does not report it. */
 function positionIn(error: unknown, source: string): number | undefined {
   const message = String(error)
   if (message.endsWith('Unexpected end of JSON input')) return source.length
@@ -60,7 +59,7 @@ function positionIn(error: unknown, source: string): number | undefined {
   return at === undefined ? undefined : Number(at)
 }
 
-/** The same of JSON that may be valid. */
+/** The same for text that may be valid JSON. */
 export function endOfJson(source: string): number | undefined {
   try {
     JSON.parse(source)
@@ -70,7 +69,7 @@ export function endOfJson(source: string): number | undefined {
   }
 }
 
-/** What V8's message tells of a syntax error, in words that quote nothing of the body. */
+/** V8's syntax error without quotations from the body. */
 function faultOf(error: unknown, source: string): string {
   const at = positionIn(error, source)
   if (at === undefined) return 'The body is not JSON. Correct it and send it again.'
@@ -87,23 +86,23 @@ function parse(source: string): unknown {
 }
 
 interface Written {
-  /** The members of all objects: the colons outside strings. */
+  /** Counts members of all objects: colons outside strings. */
   members: number
   values: number
   escapedKey: boolean
-  /** A number that JavaScript may change. */
+  /** A number that JavaScript might change. */
   longNumber: boolean
-  /** A number that is not taken. */
+  /** A number that is refused. */
   refusedNumber: boolean
 }
 
-/** What is bounded, so that nobody waits while it is read. Throws `malformed_json`. */
+/** Checks limits, so that parsing cannot block others. Throws `malformed_json`. */
 function requireFew({ members, values }: Written): void {
   if (members > MAX_MEMBERS) throw malformed(`The body has more than ${MAX_MEMBERS} keys.`)
   if (values > MAX_VALUES) throw malformed(`The body has more than ${MAX_VALUES} values.`)
 }
 
-/** One look at what may not be JSON yet: what has too much of anything is not read any further. */
+/** One pass over text that may not be JSON; stops at the first exceeded limit. */
 function scan(source: string, escapes: boolean): Written {
   const written: Written = {
     members: 0,
@@ -142,12 +141,12 @@ function scan(source: string, escapes: boolean): Written {
 
 const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** Counts the members as it goes: a key that was written twice is there once. */
+/** Counts members while parsing: a duplicate key is counted once by the parser. */
 interface Count {
   members: number
 }
 
-/** Surrogates and NUL can only come from escapes: the bytes were valid UTF-8. */
+/** Surrogates and NUL can only come from escapes, because the bytes were valid UTF-8. */
 function isSound(value: unknown, depth: number, escapes: boolean, count: Count): boolean {
   if (typeof value === 'string') return !escapes || isText(value)
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return true
@@ -161,7 +160,7 @@ function isSound(value: unknown, depth: number, escapes: boolean, count: Count):
       })
 }
 
-/** Characters of a pointer that a sentence can bear. */
+/** Characters of a pointer in a message. */
 const MOST_SHOWN = 200
 
 function unsound(source: string) {
@@ -172,7 +171,7 @@ function unsound(source: string) {
   return problem('malformed_json', { ...(detail && { detail }), errors })
 }
 
-/** Throws `malformed_json`, with a pointer to each fault. */
+/** Throws `malformed_json` with a pointer for each error. */
 export function parseStrictJson(source: string): unknown {
   const { members, escapedKey, longNumber, refusedNumber } = scan(source, source.includes('\\'))
   const parsed = parse(source)

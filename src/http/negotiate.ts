@@ -1,8 +1,8 @@
-/** What a client would rather read (RFC 9110, section 12.5). */
+/** Content negotiation (RFC 9110, section 12.5). */
 import { parseAccept } from 'hono/utils/accept'
 import type { Call } from './call.ts'
 
-/** Of the media types that the client names, the one it likes best; of equals the first offered. */
+/** The preferred one of the media types that the client names; of equals the first offered. */
 export function preferred<Type extends string>(
   { requestHeaders }: Pick<Call, 'requestHeaders'>,
   offered: readonly Type[],
@@ -17,7 +17,7 @@ export function preferred<Type extends string>(
 export const prefersHtml = (call: Call): boolean =>
   preferred(call, ['application/json', 'text/html']) === 'text/html'
 
-/** Says in Vary that the answer depends on one more header of the request. */
+/** Adds a request header to Vary. */
 export function varyBy({ responseHeaders }: Pick<Call, 'responseHeaders'>, header: string): void {
   const known = responseHeaders.Vary?.split(', ') ?? []
   responseHeaders.Vary = [...new Set([...known, header])].join(', ')

@@ -1,6 +1,6 @@
 /**
- * What an address and headers must be: UTF-8 without NUL. A database refuses anything else, and what
- * was put in its place would be another text than the one that was sent.
+ * Validation of URLs and headers: UTF-8 without NUL. A database refuses anything else, and
+ * replacing it would change the text.
  */
 import { isUtf8 } from 'node:buffer'
 import { type FieldError, problem } from '../errors.ts'
@@ -9,7 +9,7 @@ import type { Incoming } from './call.ts'
 const NOT_UTF_8 = 'is not UTF-8: encode it as UTF-8'
 const HAS_NUL = 'holds NUL (U+0000): remove it'
 
-/** Nothing to decode, and nothing that is no character. */
+/** Nothing to decode, and no invalid characters. */
 const PLAIN = /^[!-$&-~]*$/
 
 const ENCODED = /(?:%[0-9a-f]{2})+/gi
@@ -23,7 +23,7 @@ function isDecodable(run: string): boolean {
   }
 }
 
-/** What is wrong with a part of an address. A lone `%` stands for itself, as the URL standard has it. */
+/** The error of a URL part. A lone `%` stands for itself, as in the URL standard. */
 function faultOf(part: string): string | undefined {
   if (PLAIN.test(part)) return undefined
   const runs = part.match(ENCODED) ?? []
@@ -31,7 +31,7 @@ function faultOf(part: string): string | undefined {
   return part.includes('\0') || part.includes('%00') ? HAS_NUL : undefined
 }
 
-/** The faulty parameters, each by its name where that can be read. */
+/** Invalid parameters, by name if that is readable. */
 function faultsOf(search: string): FieldError[] {
   return search.split('&').flatMap((pair) => {
     const message = faultOf(pair)
@@ -49,7 +49,7 @@ export function requireReadableQuery(search: string): void {
 
 const PLAIN_HEADER = /^[\t -~]*$/
 
-/** Headers arrive as bytes, a character for each. */
+/** Headers arrive as Latin-1. */
 function faultOfHeader(value: string): string | undefined {
   if (PLAIN_HEADER.test(value)) return undefined
   if (value.includes('\0')) return HAS_NUL

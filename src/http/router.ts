@@ -1,4 +1,4 @@
-/** Paths, and who serves them. `:name` stands for one segment. */
+/** Routes paths. `:name` is a parameter of one segment. */
 import type { PathParams } from './call.ts'
 
 export interface Found<Target> {

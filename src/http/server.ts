@@ -1,4 +1,4 @@
-/** The app on a real socket: Node's limits, parser errors, and draining. */
+/** The HTTP server: Node's limits, parser errors, and draining. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
@@ -11,14 +11,11 @@ import { type Senders, watchSenders } from './pace/sender.ts'
 import { sendText, sendWhole } from './pace/stream.ts'
 import { targetOf } from './target.ts'
 
-// An import statement would read every name that the module exports, and one of them loads Node's
-// whole client for fetch: 16 MB that a server has no use for.
+// A default import: an import of names would load all of them, one of which is Node's
+// fetch client, 16 MB that a server does not need.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/**
- * How long a client may take to send or stay idle, in milliseconds, how slowly it may read, or send
- * a file, and how long a drain waits for it.
- */
+/** Deadlines and throughputs of clients, in milliseconds, and how long draining waits for them. */
 export const PATIENCE = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
@@ -28,7 +25,7 @@ export const PATIENCE = {
   paceGrace: 30_000,
   answerTimeout: 3_600_000,
   keepAliveTimeout: 5_000,
-  // Leaves time to close the store, so that the process is gone within 10 s.
+  // Leaves time to close the store, so that the process ends within 10 s.
   drainLimit: 8_000,
 }
 
@@ -36,9 +33,9 @@ export type Patience = Partial<typeof PATIENCE>
 
 const SERVER_OPTIONS = {
   maxHeaderSize: 16 * 1024,
-  // A request without Host gets our problem body instead of Node's bare 400.
+  // A request without Host gets our problem instead of Node's bare 400.
   requireHostHeader: false,
-  // Otherwise Node keeps the first of two Authorization headers, and nobody could refuse them.
+  // Otherwise Node keeps the first of two Authorization headers, and they could not be refused.
   joinDuplicateHeaders: true,
 }
 
@@ -46,7 +43,7 @@ const MAX_CONNECTIONS = 10_000
 
 const DRAIN_SWEEP_MS = 50
 
-/** For the client to read its refusal. */
+/** So that the client can read the error. */
 const LINGER_MS = 1_000
 
 const parserErrors: Readonly<Record<string, ErrorCode>> = {
@@ -54,21 +51,21 @@ const parserErrors: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Writes an answer without a response to write it. */
+/** Writes a response without a ServerResponse. */
 function answerOnSocket(socket: Socket, { status, headers, body }: Answer): void {
-  // Node no longer looks after this socket: an error would end the process, a client that stays
-  // would hold the connection for ever.
+  // Node has detached from this socket: an unhandled error would end the process, and an open
+  // connection would stay forever.
   socket.on('error', () => socket.destroy())
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** What is asked of whoever is served. */
+/** The app. */
 export interface Site {
   readonly serve: Serve
   readonly newRequestId: () => string
-  /** What a peer is told whose bytes never became a request; its text is whole. */
+  /** A response for bytes that could not be parsed; its text is complete. */
   readonly refuseUnparsed: (code: ErrorCode, id: string) => Answer
 }
 
@@ -91,7 +88,7 @@ function incomingOf(message: IncomingMessage, senders: Senders): Incoming | unde
       path: target.path,
       search: target.search,
       method: message.method ?? 'GET',
-      // All but Set-Cookie, which is no request's header, are joined to one string.
+      // Except Set-Cookie, which is no request header, values are joined strings.
       requestHeaders: message.headers as Incoming['requestHeaders'],
       rawHeaders: message.rawHeaders,
       body: message,
@@ -101,14 +98,14 @@ function incomingOf(message: IncomingMessage, senders: Senders): Incoming | unde
   )
 }
 
-/** Names and values in turn: what Node writes without looking a name up again. */
+/** Alternating names and values: Node writes them without lookups. */
 function pairs(headers: Answer['headers']): string[] {
   const flat: string[] = []
   for (const name in headers) flat.push(name, headers[name] ?? '')
   return flat
 }
 
-/** `inPlace`: the body as bytes, and its headers, where it was compressed. */
+/** `inPlace`: the compressed body and its headers. */
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
@@ -125,14 +122,14 @@ async function send(
 export interface RunningServer {
   readonly host: string
   readonly port: number
-  /** Stops accepting, lets what runs finish, and after `drainLimit` closes what is left. */
+  /** Stops accepting, finishes running requests, and closes the rest after `drainLimit`. */
   readonly drain: () => Promise<void>
 }
 
 function drain(server: Server, { drainLimit }: typeof PATIENCE): Promise<void> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => server.closeAllConnections(), drainLimit)
-    // A kept-alive connection is idle only when its last request was answered.
+    // A kept-alive connection is idle once its last request was answered.
     const sweep = setInterval(() => server.closeIdleConnections(), DRAIN_SWEEP_MS)
     server.close(() => {
       clearTimeout(limit)
@@ -142,7 +139,7 @@ function drain(server: Server, { drainLimit }: typeof PATIENCE): Promise<void> {
   })
 }
 
-/** Rejects with Node's own error (EADDRINUSE, EACCES…) when it cannot listen. */
+/** Rejects with Node's error (EADDRINUSE, EACCES, …) if it cannot listen. */
 export async function listen(
   site: Site,
   host: string,
@@ -152,7 +149,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const limits = { ...PATIENCE, ...patience }
   const compressor = createCompressor()
-  // Nobody gets a body that nobody sees.
+  // HEAD responses have no body.
   const compress = (given: Answer, { method, headers }: IncomingMessage) =>
     method === 'HEAD' ? undefined : compressor(given, headers['accept-encoding'])
   async function respond(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -165,20 +162,20 @@ export async function listen(
     await send(outgoing, given, limits, compressing && (await compressing))
   }
   const senders = watchSenders(limits, (socket) => refuseLate(socket, site))
-  // A request line or Host that makes no address never reaches the app.
+  // A malformed request line or Host never reaches the app.
   const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
   const listener = inTurn((message, outgoing) =>
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
   const { headersTimeout, keepAliveTimeout, connectionsCheckingInterval } = limits
-  // Node knows one deadline for whatever is sent.
+  // Node has one deadline for all requests.
   const sending = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval }
   const timeouts = { ...sending, keepAliveTimeout }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) boundConnections(server, connections)
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, site))
-  // Node would end a CONNECT without a word, and refuse an unknown Expect without a body.
+  // Node would close a CONNECT without a response, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))
   server.on('checkExpectation', listener)
   server.on('close', senders.close)

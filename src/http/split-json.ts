@@ -1,7 +1,7 @@
 /**
- * One JSON object that is too long to be held, told apart while it arrives: each member, and of some
- * that are lists each element, as the text that it was sent as. Whether that text is JSON is for
- * whoever parses it; here is only where it begins and ends.
+ * Splits a JSON object that is too large for memory into parts while it arrives: its members, and
+ * the elements of some members that are arrays, as the text that was sent. The parts are parsed by
+ * the caller; only their boundaries are found here.
  */
 import { Problem, problem } from '../errors.ts'
 import { pointerOf } from '../json/pointer.ts'
@@ -9,23 +9,23 @@ import { endOfJson, parseStrictJson } from './json.ts'
 
 export interface Part {
   readonly name: string
-  /** Of an element. */
+  /** The index of an element. */
   readonly index?: number | undefined
   readonly source: string
-  /** Bytes of the body before it. */
+  /** The byte offset of the part. */
   readonly from: number
 }
 
 export interface SplitBounds {
-  /** Members whose elements are parts of their own, if they are lists. */
+  /** Members whose elements are parts, if they are arrays. */
   readonly lists: ReadonlySet<string>
-  /** UTF-16 units of a part. */
+  /** The maximum length of a part in UTF-16 units. */
   readonly maxLength: number
-  /** Called with each member's name before its value is read. What it throws is thrown. */
+  /** Called with each member's name before its value is read. Its errors are passed on. */
   readonly meetName: (name: string) => void
 }
 
-/** UTF-16 units of a member's name, with the space before it. */
+/** UTF-16 units of a member's name, with the whitespace before it. */
 const MAX_NAME = 1_024
 
 const QUOTE = 34
@@ -46,52 +46,55 @@ const blanksOf = (source: string): number => BLANK.exec(source)?.[0].length ?? 0
 
 const isBlank = (source: string): boolean => blanksOf(source) === source.length
 
-/** What is wrong at a place of the body. Bytes are counted from 0. */
+/** An error at a position of the body, in bytes from 0. */
 export function malformedAt(path: readonly PropertyKey[], message: string) {
   const pointer = pointerOf(path)
   const detail = `What is ${pointer ? `at "${pointer}"` : 'sent'} ${message}.`
   return problem('malformed_json', { detail, errors: [{ pointer, message }] })
 }
 
-/** What is read now. */
+/** The state of the reader. */
 type Place = 'before' | 'name' | 'value' | 'element' | 'after' | 'past'
 
 export interface Splitter {
   /** Throws `malformed_json`. */
   readonly push: (piece: string) => readonly Part[]
-  /** Throws `malformed_json` where the object has not ended. */
+  /** Throws `malformed_json` if the object is incomplete. */
   readonly end: () => void
 }
 
-/** How far the object was read. */
+/** The position in the object. */
 interface Reading {
   readonly bounds: SplitBounds
   readonly names: Set<string>
   place: Place
-  /** Levels that are open. */
+  /** Open levels. */
   depth: number
-  /** Of the member that is read. */
+  /** The current member. */
   name: string
-  /** Of the element that is read. */
+  /** The current element. */
   index: number
   parts: Part[]
-  /** Bytes before the segment that is read. */
+  /** The byte offset of the current segment. */
   from: number
 }
 
 const brokenAt = (byte: number) => malformedAt([], `stops being JSON at byte ${byte}`)
 
-/** What follows the segment is not JSON. */
+/** The text after the segment is not JSON. */
 const brokenAfter = ({ from }: Reading, segment: string) =>
   brokenAt(from + Buffer.byteLength(segment))
 
-/** Of what lies between parts. */
+/** Between parts. */
 function requireBlank({ from }: Reading, segment: string): void {
   const blanks = blanksOf(segment)
   if (blanks < segment.length) throw brokenAt(from + blanks)
 }
 
-/** In a segment where a name is read. `whole`: where it breaks if the name itself is JSON. */
+/**
+ * In a segment that contains a name. `whole`: the position of the error if the name itself is
+ * valid.
+ */
 function brokenInName({ from }: Reading, segment: string, whole: number) {
   const begin = blanksOf(segment)
   const at = segment.charCodeAt(begin) === QUOTE ? (endOfJson(segment) ?? whole) : begin
@@ -130,7 +133,7 @@ function takeElement(reading: Reading, source: string, isLast: boolean): void {
   if (isLast) reading.place = 'after'
 }
 
-/** A comma or the brace that closes the object. */
+/** A comma or the closing brace. */
 function endMember(reading: Reading, source: string, isLast: boolean): void {
   const { place, name, names, parts, from } = reading
   if (place === 'value') parts.push({ name, source, from })
@@ -140,7 +143,7 @@ function endMember(reading: Reading, source: string, isLast: boolean): void {
   reading.place = isLast ? 'past' : 'name'
 }
 
-/** What follows answer whether the segment before the mark is over. */
+/** The functions below return whether the segment before the character is complete. */
 function meetOpening(reading: Reading, segment: string, code: number): boolean {
   const { place, name, bounds } = reading
   reading.depth++
@@ -162,7 +165,7 @@ function meetClosing(reading: Reading, segment: string, code: number): boolean {
   const depth = --reading.depth
   const endsList = place === 'element' && depth === 1
   if (!endsList && (depth > 0 || place === 'past')) return false
-  // What else is open is in a part, and seen by whoever parses that.
+  // Other open levels are within a part, and checked by its parser.
   if (code !== (endsList ? CLOSES_LIST : CLOSES_OBJECT)) throw brokenAfter(reading, segment)
   if (endsList) takeElement(reading, segment, true)
   else endMember(reading, segment, true)
@@ -187,7 +190,7 @@ function meet(reading: Reading, segment: string, code: number): boolean {
 const isMark = (code: number): boolean =>
   opens(code) || closes(code) || code === COMMA || code === COLON
 
-/** Where the marks outside strings are, in one piece after another. */
+/** The structural characters outside strings, across chunks. */
 function watchMarks() {
   let inString = false
   let escaped = false

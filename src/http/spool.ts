@@ -1,6 +1,6 @@
 /**
- * Texts that are kept outside of the process's memory for a while: exports that wait for a slow
- * reader, imports that have not arrived whole. Clients share the room for them.
+ * The spool: texts kept outside of the heap for a while, such as exports for slow clients and
+ * imports that have not arrived completely. Clients share its space.
  */
 import { problem } from '../errors.ts'
 import type { TextStream } from './call.ts'
@@ -8,21 +8,21 @@ import { createConcurrencyLimit, quarters } from './limits/concurrency-limit.ts'
 import { createSpooledText, type SpooledText } from './spooled-text.ts'
 
 /**
- * What one client holds in memory where the disk takes nothing: an export of 10,000 memories of
- * 64 MiB in all, so that leaving with everything works while a disk is full.
+ * What a client may hold in memory if the disk is full: an export of 10,000 memories of 64 MiB, so
+ * that leaving works even then.
  */
 const BESIDE_FULL_DISK = 75_497_472
 
-/** Exports and imports of one client under way: the beginnings of their texts stay in memory. */
+/** Concurrent exports and imports of a client; the start of each text stays in memory. */
 export const PLACES = 64
 
 export type Busy = 'exports_busy' | 'imports_busy'
 
 /** The texts of one export or import. */
 export interface Spooled {
-  /** Begins a text, whose `add` throws where there is no room for more. */
+  /** Begins a text. Its `add` throws if there is no space left. */
   readonly begin: () => SpooledText
-  /** Lets go of them, and resolves once their files are gone. May be called again. */
+  /** Releases the texts, and resolves when their files are gone. May be called again. */
   readonly close: () => Promise<void>
 }
 
@@ -31,15 +31,18 @@ export interface SpooledStream extends TextStream {
 }
 
 export interface Spool {
-  /** Throws `busy`, as what is opened does, where the client or all clients hold all they may. */
+  /**
+   * Throws `busy`, as the opened texts do, if the client or all clients together are at their
+   * limit.
+   */
   readonly open: (client: string, busy: Busy) => Spooled
 }
 
-/** In bytes of UTF-8, of one client; all clients together may hold four times as much. */
+/** UTF-8 bytes per client; all clients together may hold four times as much. */
 export interface SpoolBounds {
-  /** Of all that is kept at once; 0 is without bound. */
+  /** The total limit; 0 means none. */
   readonly maxBytes: number
-  /** Of what is in memory because no file takes it. */
+  /** Bytes held in memory because they could not be written to a file. */
   readonly memoryBytes?: number
 }
 
@@ -78,8 +81,8 @@ export function createSpool({ maxBytes, memoryBytes = BESIDE_FULL_DISK }: SpoolB
 }
 
 /**
- * Reads what `begin` opens to its end, at our own pace, and closes it. Throws what these throw, or
- * the signal's reason, and then holds nothing.
+ * Reads the text that `begin` opens to its end, without waiting for a client, and closes it. Throws
+ * their errors or the signal's reason, and then holds nothing.
  */
 export async function keepIn(
   spooled: Spooled,

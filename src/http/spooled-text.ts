@@ -1,16 +1,16 @@
-/** One text that waits for its reader: its beginning in memory, the rest in a file, if the disk takes it. */
+/** A spooled text: its start in memory, the rest in a file if possible. */
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Held } from './limits/concurrency-limit.ts'
 
-/** Bytes of one text that stay in memory: most are no longer. */
+/** Bytes of a text that stay in memory; most texts are shorter. */
 const IN_MEMORY = 65_536
 
 const READ_BYTES = 32_768
 
-/** A file without a name, in the system's own place for such. It is gone when it is closed. */
+/** An unnamed temporary file, gone when closed. */
 async function openNameless(): Promise<FileHandle> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-home-'))
   try {
@@ -20,7 +20,7 @@ async function openNameless(): Promise<FileHandle> {
   }
 }
 
-/** A file for as long as the disk takes what is written: what it took in part counts as not written. */
+/** A file that is used until a write fails; a partial write counts as none. */
 function createFile() {
   let file: FileHandle | undefined
   let size = 0
@@ -49,22 +49,22 @@ function createFile() {
         yield chunk.subarray(0, bytesRead)
       }
     },
-    // A read that is under way ends first. Nothing can be done about a file that does not close.
+    // Waits for a running read. If closing fails, nothing can be done.
     close: async (): Promise<void> => file?.close().catch(() => {}),
   }
 }
 
 export interface SpooledText {
-  /** False where neither the disk nor the memory has room for it. */
+  /** False if neither disk nor memory has space. */
   readonly add: (piece: Buffer) => Promise<boolean>
-  /** Why the disk takes no more of it; undefined while it does. */
+  /** Why the disk accepts no more; undefined if it does. */
   readonly fault: () => unknown
   readonly pieces: () => AsyncGenerator<string>
-  /** Resolves once its file is gone. */
+  /** Resolves when its file is gone. */
   readonly close: () => Promise<void>
 }
 
-/** `memory`: what may be held of it in the place of a file. */
+/** `memory`: the limit for text that should be in a file. */
 export function createSpooledText(memory: Held): SpooledText {
   const beginning: Buffer[] = []
   const ending: Buffer[] = []

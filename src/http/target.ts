@@ -1,4 +1,4 @@
-/** What a request line asks for, and of which host (RFC 9112, section 3.2). */
+/** The target and host of a request (RFC 9112, section 3.2). */
 import { problem } from '../errors.ts'
 import { requireReadableQuery } from './readable.ts'
 
@@ -9,10 +9,10 @@ export interface Target {
   readonly search: string
 }
 
-/** In small letters, and with a port as addresses spell it: without zeros before it, and not 80. */
+/** In lower case; the port without leading zeros, and omitted if 80. */
 const PLAIN_HOST = /^[a-z0-9._-]+(?::(?!0|80$)(?:\d{1,4}|[1-5]\d{4}))?$/
 
-/** A path and a query that mean what they say: nothing to decode, nothing to resolve. */
+/** A path and query with nothing to decode or resolve. */
 const PLAIN = /^\/[\w!$&-,\-./:;=?@~%]*$/
 const DOT_SEGMENT = /\/\.{1,2}(?:[/?]|$)/
 
@@ -23,12 +23,12 @@ function split(host: string, address: string): Target {
     : { host, path: address.slice(0, mark), search: address.slice(mark + 1) }
 }
 
-/** Would lend its parts to the address. */
+/** Characters that would change the meaning of the URL. */
 const MORE_THAN_HOST = /[/?#@\\\s]/
 
 const ABSOLUTE = /^https?:\/\//
 
-/** Undefined where it makes no address. */
+/** Undefined if invalid. */
 export function targetOf(host: string | undefined, target: string): Target | undefined {
   if (host && PLAIN_HOST.test(host) && PLAIN.test(target) && !DOT_SEGMENT.test(target)) {
     return split(host, target)
@@ -42,7 +42,7 @@ export function targetOf(host: string | undefined, target: string): Target | und
 
 type Pair = readonly [name: string, value: string]
 
-/** One plain pair, as a memory's key mostly is, needs no decoding. */
+/** A single plain pair, as with most memory keys, needs no decoding. */
 function pairsOf(search: string): readonly Pair[] {
   if (search === '') return []
   const mark = search.indexOf('=')
@@ -51,14 +51,14 @@ function pairsOf(search: string): readonly Pair[] {
     : [...new URLSearchParams(search)]
 }
 
-/** The first name that comes again. */
+/** The first repeated name. */
 function twiceIn(pairs: readonly Pair[]): string | undefined {
   const seen = new Set<string>()
-  // A set grows with each name that is new.
+  // The set grows with each new name.
   return pairs.find(([name]) => seen.size === seen.add(name).size)?.[0]
 }
 
-/** Throws `invalid_query` for a parameter that was sent twice, or that is no text. */
+/** Throws `invalid_query` for a repeated or unreadable parameter. */
 export function queryOf(search: string): Record<string, string> {
   requireReadableQuery(search)
   const pairs = pairsOf(search)

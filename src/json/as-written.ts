@@ -1,14 +1,13 @@
 /**
- * A way around what `JSON.parse` changes. Numbers are rounded to JavaScript's; and by a fault of V8,
- * a key that is spelt with an escape can be read as another key that some object had before, be it
- * another tenant's (https://github.com/nodejs/node/issues/63785). Such keys never reach it as keys:
- * each object is parsed as a list of its keys and values. No name stands in for a key, so that none
- * has to be found that the source does not hold.
+ * Parses JSON where `JSON.parse` would change it. It rounds numbers; and by a bug in V8, a key
+ * written with an escape can be read as another key that some object had before, possibly another
+ * tenant's (https://github.com/nodejs/node/issues/63785). So such keys are never parsed as keys:
+ * each object is parsed as an array of keys and values.
  */
 import { WrittenNumber } from './decimals.ts'
 import { beginsNumber, closingQuote, endOfNumber } from './strings.ts'
 
-/** An object is told from a list by its one key, which has no escape; a number by what is there. */
+/** An object is recognized by its single empty key; a number by its text. */
 type Listed =
   | string
   | number
@@ -19,10 +18,10 @@ type Listed =
 
 const marks: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' }
 
-/** How a number is to be kept in writing; undefined where JavaScript's own will do. */
+/** The text of a number that must be kept as text; undefined if JavaScript's number is exact. */
 export type Spell = (literal: string) => string | undefined
 
-/** `{"a":1}` becomes `{"":["a",1]}`, and a number that is kept in writing `{"":"1"}`. */
+/** `{"a":1}` becomes `{"":["a",1]}`, and a number kept as text `{"":"1"}`. */
 function list(source: string, spell: Spell): string {
   let listed = ''
   let from = 0
@@ -61,6 +60,6 @@ function restore(value: Listed, depth: number): unknown {
   return held === value ? value.map((item) => restore(item, depth - 1)) : objectOf(held, depth - 1)
 }
 
-/** The value of valid JSON; below `maxDepth` it is of no use. */
+/** Parses valid JSON down to `maxDepth`. */
 export const parseAsWritten = (source: string, maxDepth: number, spell: Spell): unknown =>
   restore(JSON.parse(list(source, spell)), maxDepth)

@@ -1,6 +1,6 @@
-/** Numbers of JSON by what they say, where JavaScript's would round them. */
+/** Exact decimal numbers, where JavaScript would round. */
 
-/** A number that JavaScript would change, as it was written: no schema of ours takes it for one. */
+/** A number kept as text; no schema accepts it as a number. */
 export class WrittenNumber {
   readonly literal: string
 
@@ -9,13 +9,13 @@ export class WrittenNumber {
   }
 }
 
-/** A number that is longer is refused: nobody needs it, and what is done with digits costs by them. */
+/** Longer numbers are refused, because computing with digits costs by their number. */
 export const MOST_CHARS = 400
 export const MOST_EXPONENT_DIGITS = 6
 
 const EXPONENT = /[eE][+-]?(\d+)$/
 
-/** Why a number is not taken, whoever sends it; asked before anything is computed with it. */
+/** Why a number is refused, checked before anything is computed with it. */
 export function faultOfNumber(literal: string): string | undefined {
   if (literal.length > MOST_CHARS) {
     return `is a number of more than ${MOST_CHARS} characters: send it as a string`
@@ -27,15 +27,15 @@ export function faultOfNumber(literal: string): string | undefined {
 
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** What a literal says: the digits from the first to the last that is no zero, times ten to a power. */
+/** The digits between leading and trailing zeros, and the power of ten. */
 interface Decimal {
   readonly sign: string
   readonly digits: string
-  /** NaN where it is too large to be computed with. */
+  /** NaN if it is too large. */
   readonly power: number
 }
 
-/** Beside it there is room for as many digits as anything holds. */
+/** Leaves room for the most digits that anything holds. */
 const LARGEST_EXPONENT = 1e15
 
 function exponentOf(digits: string): number {
@@ -43,7 +43,7 @@ function exponentOf(digits: string): number {
   return Math.abs(exponent) < LARGEST_EXPONENT ? exponent : Number.NaN
 }
 
-/** Loops, for a pattern would look at a long run of zeros once for each of them. */
+/** Loops, because a regular expression would take quadratic time on long runs of zeros. */
 function partsOf(literal: string): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = PARTS.exec(literal) ?? []
   const digits = whole + fraction
@@ -56,9 +56,9 @@ function partsOf(literal: string): Decimal {
 }
 
 /**
- * One spelling for each decimal value: `1.0`, `1` and `10e-1` are the same, as are `0` and `-0`.
- * Homes of version 1.0.0 may hold an exponent of any length: one that is too large is the same as
- * itself alone, for its exact value would cost by the square of its digits.
+ * A canonical form: `1.0`, `1` and `10e-1` are the same, as are `0` and `-0`. Memories from 1.0.0
+ * may have exponents of any length; one that is too large equals only itself, because its exact
+ * value would take quadratic time.
  */
 export function decimalOf(literal: string): string {
   const { sign, digits, power } = partsOf(literal)
@@ -66,15 +66,15 @@ export function decimalOf(literal: string): string {
   return Number.isFinite(power) ? `${sign}${digits}e${power}` : literal
 }
 
-/** A double keeps every decimal of so many digits, and has itself written with no more than these. */
+/** A double keeps any decimal of this many digits, and is written with no more. */
 const ALWAYS_KEPT = 15
 const EVER_KEPT = 17
 
-/** Far from the largest and the smallest double, where fewer digits are kept. */
+/** Exponents far from the limits of doubles, where fewer digits are kept. */
 const isOrdinary = ({ digits, power }: Decimal): boolean =>
   power > -290 && power + digits.length < 290
 
-/** Whether JavaScript gives the same number back: most literals are told by counting their digits. */
+/** Whether JavaScript returns the same number; for most literals, counting digits is enough. */
 export function isKept(literal: string): boolean {
   const decimal = partsOf(literal)
   const count = decimal.digits.length
@@ -87,13 +87,13 @@ export function isKept(literal: string): boolean {
   return digits === decimal.digits && power === decimal.power
 }
 
-/** Whether the number is a whole one, however it is spelt. */
+/** Whether the number is an integer, however it is written. */
 export const isWhole = ({ literal }: WrittenNumber): boolean => !decimalOf(literal).includes('e-')
 
-/** Up to 15 digits come back as they were sent; whatever has an exponent is worth a second look. */
+/** Up to 15 digits survive; anything with an exponent is checked in full. */
 export const mayChange = (literal: string): boolean =>
   literal.length > 15 || literal.includes('e') || literal.includes('E')
 
-/** What JavaScript would change, in writing. */
+/** A number that JavaScript would change, as text. */
 export const whereChanged = (literal: string): string | undefined =>
   mayChange(literal) && !isKept(literal) ? literal : undefined

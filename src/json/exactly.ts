@@ -1,12 +1,12 @@
-/** JSON of ours as a value that is written again as it was: `JSON.parse` alone would round numbers. */
+/** Parses our own JSON for serializing it again: `JSON.parse` alone would round numbers. */
 import { whereChanged } from './decimals.ts'
 
 interface Written {
-  /** Of numbers, strings and the like: what stands in the text. */
+  /** The source text of a primitive value. */
   readonly source?: string
 }
 
-/** What the compiler's library does not know yet. */
+/** Not in TypeScript's library yet. */
 interface TextAccess {
   parse(
     text: string,
@@ -17,7 +17,7 @@ interface TextAccess {
 
 const { parse, rawJSON } = JSON as unknown as TextAccess
 
-/** Only numbers of very many digits, or with an exponent, can change. */
+/** Only numbers with very many digits or an exponent can change. */
 const MAY_CHANGE = /\d[eE]|[-.\d]{16}/
 
 const asWritten = (_name: string, value: unknown, { source }: Written): unknown =>
@@ -25,6 +25,6 @@ const asWritten = (_name: string, value: unknown, { source }: Written): unknown 
     ? rawJSON(source)
     : value
 
-/** The value of valid JSON, whose numbers `JSON.stringify` spells as they were written. */
+/** The value of valid JSON; `JSON.stringify` writes its numbers as they were. */
 export const parseExactly = (json: string): unknown =>
   MAY_CHANGE.test(json) ? parse(json, asWritten) : parse(json)

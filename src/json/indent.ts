@@ -1,11 +1,11 @@
-/** JSON with its lines broken, for people: what it says stays character for character. */
+/** Indents JSON for display, without changing its tokens. */
 import { closingQuote } from './strings.ts'
 
 const STEP = '  '
 
 const line = (depth: number): string => `\n${STEP.repeat(depth)}`
 
-/** Of JSON without space around its tokens. */
+/** Of JSON without whitespace around its tokens. */
 export function indented(source: string): string {
   let text = ''
   let depth = 0

@@ -1,4 +1,4 @@
-/** Valid JSON as text: what must come back digit for digit is cut out of it, never written anew. */
+/** Cuts members out of valid JSON as text, so that they are returned exactly as they were sent. */
 import { closes, closingQuote, opens } from './strings.ts'
 
 const nameOf = (quoted: string): string =>
@@ -9,13 +9,13 @@ const COMMA = 44
 const COLON = 58
 const CLOSES_OBJECT = 125
 
-/** Where a value stands in its source: the character it begins with, and the one after it. */
+/** The position of a value: its first character, and the one after its last. */
 export interface Place {
   readonly from: number
   readonly to: number
 }
 
-/** Where the values of an object's members stand, by name. `at`: before the brace that opens it. */
+/** The positions of an object's member values by name. `at`: before the opening brace. */
 export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
   let depth = 0
@@ -38,17 +38,17 @@ export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
   return places
 }
 
-/** The values of an object's members as they are written, by name. */
+/** The texts of an object's member values by name. */
 export const membersOf = (source: string): ReadonlyMap<string, string> =>
   new Map(
     Iterator.from(placesOf(source)).map(([name, { from, to }]) => [name, source.slice(from, to)]),
   )
 
-/** The value of an object's only member, whose name has no colon, as it is written. */
+/** The text of an object's only member, whose name contains no colon. */
 export const onlyMemberOf = (source: string): string =>
   source.slice(source.indexOf(':') + 1, source.lastIndexOf('}'))
 
-/** Without the space around its tokens, which says nothing. */
+/** Removes whitespace around tokens. */
 export function compact(source: string): string {
   let kept = ''
   let from = 0
@@ -63,7 +63,7 @@ export function compact(source: string): string {
   return kept + source.slice(from)
 }
 
-/** Each string spelt as `JSON.stringify` spells it: escapes that UTF-8 can do without are gone. */
+/** Strings as `JSON.stringify` writes them, without unnecessary escapes. */
 export function withoutEscapes(source: string): string {
   let spelt = ''
   let at = 0
@@ -75,7 +75,7 @@ export function withoutEscapes(source: string): string {
   return spelt + source.slice(at)
 }
 
-/** The elements of an array, as they are written. */
+/** The texts of an array's elements. */
 export function elementsOf(source: string): readonly string[] {
   const elements: string[] = []
   let depth = 0
@@ -86,7 +86,7 @@ export function elementsOf(source: string): readonly string[] {
     else if (opens(code) && depth++ === 0) from = i + 1
     else if (depth === 1 && (code === COMMA || closes(code))) {
       const element = source.slice(from, i)
-      // An empty array has nothing but space before it closes.
+      // An empty array contains only whitespace.
       if (element.trim() !== '') elements.push(element)
       from = i + 1
     } else if (closes(code)) depth--

@@ -3,6 +3,6 @@
 const escaped = (part: PropertyKey): string =>
   String(part).replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** The way from the whole value, whose pointer is empty, through names and indices. */
+/** A path of names and indices from the root. */
 export const pointerOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${escaped(part)}`).join('')

@@ -1,6 +1,6 @@
-/** What parts JSON: where its strings and numbers end, and what opens and closes. */
+/** Scanning JSON: the ends of strings and numbers, and brackets. */
 
-/** Escaped quotes that are jumped from one to the next; a string with more is read on by character. */
+/** Escaped quotes that are skipped by search; a string with more is scanned by character. */
 const JUMPS = 32
 
 function isEscaped(source: string, at: number): boolean {
@@ -9,7 +9,7 @@ function isEscaped(source: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** The same, from a place outside any escape on. */
+/** The same, from a position outside an escape. */
 function closingQuoteByCharacter(source: string, from: number): number {
   let at = from
   while (at < source.length && source.charCodeAt(at) !== 34) {
@@ -18,7 +18,7 @@ function closingQuoteByCharacter(source: string, from: number): number {
   return Math.min(at, source.length)
 }
 
-/** Where the string that opens before `from` closes; the end of the source where it never does. */
+/** The end of the string that starts before `from`; the end of the source if it is not closed. */
 export function closingQuote(source: string, from: number): number {
   let end = source.indexOf('"', from)
   for (let jumps = 0; end >= 0 && isEscaped(source, end); jumps++) {
@@ -28,20 +28,20 @@ export function closingQuote(source: string, from: number): number {
   return end < 0 ? source.length : end
 }
 
-/** A brace or bracket that opens, or closes, is told from the other by one bit: `{` `[`, `}` `]`. */
+/** Opening and closing brackets differ in one bit: `{` `[` and `}` `]`. */
 export const opens = (code: number): boolean => (code | 32) === 123
 export const closes = (code: number): boolean => (code | 32) === 125
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** A point, an exponent, or the sign of one. */
+/** A decimal point, an exponent, or its sign. */
 const isInNumber = (code: number): boolean =>
   isDigit(code) || code === 46 || code === 69 || code === 101 || code === 43 || code === 45
 
-/** Whether a number begins with this character: a minus is part of it. */
+/** Whether a number starts with this character, which may be a minus. */
 export const beginsNumber = (code: number): boolean => code === 45 || isDigit(code)
 
-/** Where the number that begins at `from` is over. */
+/** The end of the number that starts at `from`. */
 export function endOfNumber(source: string, from: number): number {
   let end = from + 1
   while (isInNumber(source.charCodeAt(end))) end++

@@ -1,4 +1,4 @@
-/** The dependencies of the pages, and refusals shown in the frame of the page that was asked for. */
+/** The dependencies of the pages, and error pages. */
 import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
@@ -27,7 +27,7 @@ const tabs: Readonly<Record<string, AgentTab>> = {
   key: 'keys',
 }
 
-/** Undefined where it is about no agent of theirs. */
+/** Undefined if it is not about one of their agents. */
 async function besideAgent(call: Call, workspace: Workspace, session: Session, page: Page) {
   const [, agentId, below = ''] = OF_AGENT.exec(call.path) ?? []
   if (agentId === undefined) return undefined
@@ -49,7 +49,7 @@ async function inFrame(call: Call, workspace: Workspace, page: Page): Promise<An
   )
 }
 
-/** Where it cannot be told who asks, the page stands alone: that may be what was refused. */
+/** If the session cannot be read, the error page has no frame. */
 async function showInPlace(call: Call, workspace: Workspace, page: Page): Promise<Answer> {
   const ofConsole = call.path === AGENTS || call.path.startsWith(`${AGENTS}/`)
   const found =
@@ -72,15 +72,15 @@ interface Web {
   readonly site: SiteContext
   readonly refuse: Hooks['refuse']
   readonly showProblem: ReturnType<typeof showProblem>
-  /** The sign of the service, as SVG. */
+  /** The logo as SVG. */
   readonly icon: string
 }
 
-/** Counting may look at every agent, so visitors share one count for a while. */
+/** Counting may read every agent, so visitors share a cached count. */
 const COUNT_MS = 10_000
 
 const KEY_BYTES = 32
-/** Long enough that nobody waits for it, short enough that a database put back is heeded. */
+/** Long enough to save work, short enough to notice a restored database. */
 const KEY_MS = 600_000
 
 export function createWeb({ config, store, home, gateway, calls }: Parts): Web {

@@ -1,4 +1,4 @@
-/** `agent-home completion`: what a shell needs to complete a command line, from the one table. */
+/** `agent-home completion`: the completion script of a shell, from the list of commands. */
 import type { Command, Given, Report } from '../command.ts'
 import { usage } from '../failure.ts'
 import { bash } from './bash.ts'
@@ -14,7 +14,7 @@ const scripts: Readonly<Record<string, (table: readonly Command[]) => string>> =
 export async function completionCommand({ args: [shell = ''] }: Given): Promise<Report> {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (!script) throw usage(`Name a shell: ${Object.keys(scripts).join(', ')}.`)
-  // The table holds this command too.
+  // The list also contains this command.
   const { commands } = await import('../commands.ts')
   const text = script(commands)
   return { value: { shell, script: text }, text }

@@ -17,7 +17,7 @@ const line = (when: string, more: string): string =>
 const offered = (when: string, { word, summary }: Word): string =>
   line(when, `-f -a ${word} -d ${quoted(summary)}`)
 
-/** Where they stand tells commands from keys of the same name. */
+/** Positions distinguish commands from keys with the same name. */
 const within = (name: string): string => `__agent_home_in ${name}`
 
 const IN = `function __agent_home_in

@@ -1,4 +1,4 @@
-/** What can be said after `agent-home`, as completions need it: derived from the table. */
+/** The words that can follow `agent-home`, derived from the list of commands. */
 import type { Command, Option } from '../command.ts'
 import { optionsOf } from '../parse.ts'
 
@@ -12,7 +12,7 @@ export interface Completed {
   readonly name: string
   readonly options: readonly Option[]
   readonly takesFiles: boolean
-  /** Words that its first parameter may be. */
+  /** Values of its first parameter. */
   readonly values: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export function firstWords(table: readonly Command[]): Word[] {
   }))
 }
 
-/** Second words, by the first. */
+/** Second words by first. */
 export function secondWords(table: readonly Command[]): Map<string, Word[]> {
   const words = new Map<string, Word[]>()
   for (const { name, summary } of table) {
@@ -45,6 +45,6 @@ export function secondWords(table: readonly Command[]): Map<string, Word[]> {
   return words
 }
 
-/** What follows an option, as far as it is known. */
+/** What can follow an option. */
 export const followers = ({ choices, completes }: Option): 'files' | readonly string[] =>
   completes ?? choices ?? []

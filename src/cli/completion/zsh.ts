@@ -11,11 +11,11 @@ import {
 
 const escaped = (text: string): string => text.replaceAll("'", "'\\''")
 
-/** A colon parts a word from what is said of it. */
+/** A colon separates a word from its description. */
 const described = (words: readonly Word[]): string =>
   words.map(({ word, summary }) => `'${word}:${escaped(summary.replaceAll(':', '\\:'))}'`).join(' ')
 
-/** Brackets and colons end what is said of an option. */
+/** Brackets and colons end a description. */
 const said = (text: string): string => escaped(text.replace(/[[\]\\:]/g, '\\$&'))
 
 function spec(option: Option): string {
@@ -27,7 +27,7 @@ function spec(option: Option): string {
 
 function own({ name, options, takesFiles, values }: Completed): string {
   const rest = [
-    // Without a word for what else follows, no option would be offered behind a key.
+    // Without a description of other arguments, zsh would offer no options after a key.
     takesFiles ? "'*:file:_files'" : "'*: :'",
     ...(values.length > 0 ? [`'1:value:(${values.join(' ')})'`] : []),
   ]

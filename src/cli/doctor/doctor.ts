@@ -1,4 +1,4 @@
-/** `agent-home doctor`: what is wrong with this installation, and what to do. */
+/** `agent-home doctor`: checks the installation and says what to do. */
 import { type Config, ConfigError, loadConfig } from '../../config.ts'
 import { examine } from '../../store/at-rest.ts'
 import { StoreRefused } from '../../store/port/errors.ts'

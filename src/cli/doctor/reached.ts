@@ -1,11 +1,11 @@
-/** Whether the service answers where it should, and whether that is a good place. */
+/** Whether the service can be reached at its address, and whether the address is suitable. */
 import { addressOfService } from '../../bounds.ts'
 import type { Config } from '../../config.ts'
 import type { Finding } from '../../store/port/rest.ts'
 
 const PATIENCE_MS = 5_000
 
-/** What a service of ours says of itself; null: something else answers; undefined: nobody. */
+/** The service's own information; null: something else answers; undefined: nothing does. */
 async function statusAt(url: string, path: string): Promise<string | null | undefined> {
   try {
     const response = await fetch(url + path, { signal: AbortSignal.timeout(PATIENCE_MS) })

@@ -1,4 +1,4 @@
-/** `agent-home account recover`: a one-time link, from whoever owns the host. */
+/** `agent-home account recover`: a one-time link to set a new password. */
 import { randomBytes } from 'node:crypto'
 import { addressOfService } from '../../bounds.ts'
 import { loadConfig } from '../../config.ts'

@@ -1,4 +1,4 @@
-/** `agent-home backup`: a copy of the data, verified before it gets its name. */
+/** `agent-home backup`: a verified copy of the data. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config.ts'
@@ -10,7 +10,7 @@ import { rename, withTemporary } from '../temporary.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkingOn, faultsText } from './verify.ts'
 
-/** What lies beside a database that a service uses, or used. */
+/** Files beside a database that is or was in use. */
 const OF_A_SERVICE = ['-wal', '.lock']
 
 function refuseTaken(file: string, force: boolean): void {

@@ -1,4 +1,4 @@
-/** `agent-home gateway list` and `remove`: whoever owns the host removes what a stranger left. */
+/** `agent-home gateway list` and `remove`: moderation of gateway entries. */
 import type { EntrySummary } from '../../store/port/host.ts'
 import type { Given, Report } from '../command.ts'
 import { missing, usage, wholeNumber } from '../failure.ts'
@@ -7,7 +7,7 @@ import { onHost } from './on-host.ts'
 
 const ENTRY_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Each of at most a kilobyte or two. */
+/** Each at most a kilobyte or two. */
 const LIMIT = { least: 1, most: 1_000, otherwise: 20 }
 
 function idOf(given: string): string {

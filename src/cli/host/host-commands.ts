@@ -1,4 +1,4 @@
-/** What whoever owns the host may do on its data. */
+/** Commands of the host's owner on the data. */
 import type { Command } from '../command.ts'
 
 const HOST = 'On the host’s data, by whoever owns the host:'

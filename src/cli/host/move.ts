@@ -1,9 +1,9 @@
-/** `agent-home move`: everything from one engine to the other. */
+/** `agent-home move`: moves all data from SQLite to PostgreSQL. */
 import { type Moved, move } from '../../store/move/move.ts'
 import type { Given, Report } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** One line for each table, rewritten as its rows go over. */
+/** One line per table, updated while its rows are copied. */
 const progressOn =
   ({ isWatched, tell }: Terminal) =>
   (table: string, rows: number, total: number): void => {

@@ -1,4 +1,4 @@
-/** The data of this host, for as long as something is done to it. */
+/** Opens the data of this host while the work runs. */
 import { boundsOf } from '../../bounds.ts'
 import { loadConfig } from '../../config.ts'
 import { openHost } from '../../store/open.ts'

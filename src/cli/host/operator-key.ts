@@ -1,4 +1,4 @@
-/** `agent-home operator-key AGENT_ID`: another operator token, from whoever owns the host. */
+/** `agent-home operator-key AGENT_ID`: a new operator token, issued by the host's owner. */
 import { randomBytes } from 'node:crypto'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
 import { OutcomeUnknown } from '../../store/port/errors.ts'
@@ -9,7 +9,7 @@ import { onHost } from './on-host.ts'
 
 const AGENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What is no id may be a secret in the wrong place: it is not said again. */
+/** What is no agent id may be a token, so it is not printed. */
 const NO_ID = 'An agent is named by its id: 32 hexadecimal digits in five groups, from its birth.'
 
 function agentIdOf([given = '']: Given['args']): string {

@@ -1,4 +1,4 @@
-/** `agent-home verify`: holds a database file against what was promised of it. */
+/** `agent-home verify`: verifies a database file. */
 
 import { verifyFile } from '../../store/at-rest.ts'
 import type { Verified, Violation } from '../../store/port/rest.ts'
@@ -6,7 +6,7 @@ import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** One line that is written anew, and gone at the end. */
+/** A progress line that disappears at the end. */
 export const checkingOn =
   ({ isWatched, tell }: Terminal) =>
   (done: number, of: number): void => {

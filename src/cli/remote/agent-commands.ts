@@ -1,4 +1,4 @@
-/** What agents and their operators do in a home, wherever it is. */
+/** Commands for agents and operators of a home, local or remote. */
 import type { Command, Option, Parameter } from '../command.ts'
 import { CONNECTION, URL } from './options.ts'
 

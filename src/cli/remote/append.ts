@@ -1,4 +1,4 @@
-/** `agent-home append`: text at the end of a memory, which is made where it is not there. */
+/** `agent-home append`: appends text to a memory, or creates it. */
 import type { Given, Report } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'

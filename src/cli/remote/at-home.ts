@@ -1,4 +1,4 @@
-/** The home that a command is about, and what its refusals mean to a script. */
+/** The home that a command addresses, and the exit codes of its errors. */
 import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import type { Given } from '../command.ts'
@@ -9,7 +9,7 @@ import { type Profile, profileOf } from './profiles.ts'
 export interface Connection {
   readonly url: string
   readonly token: string
-  /** The profile that the token came from. */
+  /** The profile that contained the token. */
   readonly profile: string | undefined
 }
 
@@ -29,7 +29,7 @@ const exitOf = (error: HomeError): Exit =>
 const faultsOf = ({ errors }: HomeError): string =>
   errors.map(({ pointer, message }) => `\n  ${pointer}: ${message}`).join('')
 
-/** Answers what the home refused as a command does. */
+/** Runs the request and turns the home's errors into failures. */
 export async function refusing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -45,7 +45,7 @@ export const urlOf = (
   profile?: Profile,
 ): string => options.url ?? config.AGENT_HOME_URL ?? profile?.url ?? DEFAULT_URL
 
-/** Named on the command line it must be there, and goes before the environment. */
+/** A profile named on the command line must exist, and takes precedence over the environment. */
 function namedProfile(name: string): Profile {
   const found = profileOf(name)
   if (!found)
@@ -65,7 +65,10 @@ function fromProfile(given: Given, name: string, who: 'agent' | 'operator'): Con
   return { url, token, profile: given.options.token === undefined ? name : undefined }
 }
 
-/** Options go before the environment, and that before the profile. `who`: whose token is meant. */
+/**
+ * Options take precedence over the environment, and that over the profile. `who`: which token is
+ * needed.
+ */
 export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'): Connection {
   if (given.options.profile !== undefined) return fromProfile(given, given.options.profile, who)
   const config = loadClientConfig()
@@ -86,7 +89,7 @@ export const homeAt = ({ url, token }: Pick<Connection, 'url' | 'token'>): Agent
   }
 }
 
-/** Throws Failure, with what the refusal means. */
+/** Throws Failure with the exit code of the error. */
 export const atHome = <T>(
   given: Given,
   work: (home: AgentHome) => Promise<T>,

@@ -1,4 +1,4 @@
-/** `agent-home birth`: an agent, its two tokens, and a profile that keeps them. */
+/** `agent-home birth`: creates an agent and a profile with its two tokens. */
 import { AgentHome, type BirthRequest, type BirthResult, type SymbolId } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,7 +11,7 @@ import { standardInput } from './text.ts'
 const CONSENT =
   'Ask your operator first. --operator-consent says that they permit the birth, and the storing of what the agent sends.'
 
-/** Twice where it is not seen: whoever mistypes it once begins an account that they cannot enter. */
+/** Asked twice if it is not shown: a mistyped password would lock its owner out. */
 async function passwordGiven(terminal: Terminal): Promise<string> {
   if (!terminal.isTyped) return (await standardInput(terminal)).replace(/\r?\n$/, '')
   const password = await terminal.askSecretly('Password: ')
@@ -29,7 +29,7 @@ async function requestOf({ options, flags }: Given, terminal: Terminal): Promise
   return { ...request, email, password: await passwordGiven(terminal) }
 }
 
-/** Refused before there is an agent whose tokens would have no place. */
+/** Checked first, so that no agent is created whose tokens cannot be stored. */
 function refuseTaken(name: string | undefined): void {
   if (name === undefined || !profileOf(name)) return
   throw usage(`There is a profile ${name} already. Save under another name.`)

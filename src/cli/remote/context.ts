@@ -1,4 +1,4 @@
-/** `agent-home context`: what to read first after waking. */
+/** `agent-home context`: what an agent reads at the start of a session. */
 import type { Context, Left } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../failure.ts'

@@ -1,4 +1,4 @@
-/** `agent-home delete`: what is deleted can be restored. */
+/** `agent-home delete`: deletes a memory, which can be restored. */
 import type { Given, Report } from '../command.ts'
 import { atHome } from './at-home.ts'
 import { expectedOrCurrent } from './versions.ts'

@@ -1,4 +1,4 @@
-/** `agent-home export`: everything that is kept, as one file that is yours. */
+/** `agent-home export`: exports everything as one file. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'

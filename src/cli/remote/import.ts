@@ -1,4 +1,4 @@
-/** `agent-home import`: brings an export back, all of it or nothing. */
+/** `agent-home import`: imports an export, all or nothing. */
 import { openAsBlob } from 'node:fs'
 import { ReadableStream as WebStream } from 'node:stream/web'
 import type { Imported } from 'agent-home-client'
@@ -10,7 +10,7 @@ import { atHome } from './at-home.ts'
 
 type Source = ReadableStream<Uint8Array> | Blob
 
-/** A file that tells how far it is each time that it is sent: a busy home is asked again. */
+/** A file that reports progress each time it is sent, since a busy home is retried. */
 class Watched extends Blob {
   readonly #terminal: Terminal
   constructor(file: Blob, terminal: Terminal) {

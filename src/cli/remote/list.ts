@@ -1,4 +1,4 @@
-/** `agent-home list` and `search`: memories, all of them or those that answer a question. */
+/** `agent-home list` and `search`: all memories, or those that match a question. */
 import type { MemoryHit, MemorySummary } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../failure.ts'
@@ -7,7 +7,7 @@ import { atHome } from './at-home.ts'
 
 const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
 
-/** Pages are asked for until there are enough. */
+/** Requests pages until there are enough. */
 async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
   const found: T[] = []
   for await (const each of all) {
@@ -36,7 +36,7 @@ export async function listCommand(given: Given): Promise<Report> {
 
 const NOTHING_FOUND = 'Nothing was found. Ask in other words, or see: agent-home list\n'
 
-/** Characters of a cell: as many as a snippet has. */
+/** Characters of a cell, as in a snippet. */
 const SNIPPET = 200
 
 const hitRow = ({ key, version, text, snippet }: MemoryHit) => [key, version, text ?? snippet]

@@ -1,4 +1,4 @@
-/** What every command for agents takes: where the home is, and who asks. */
+/** Options of all agent commands: the home's address and the credentials. */
 import type { Option } from '../command.ts'
 
 export const URL: Option = {

@@ -1,4 +1,4 @@
-/** The file of addresses and tokens: its owner's alone. */
+/** The profile file with addresses and tokens, readable only for its owner. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ const profile = z.strictObject({
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** By names that anybody may choose: as a member of an object, `__proto__` would be left out. */
+/** A map, because a profile may be named `__proto__`. */
 const profilesByName = z.preprocess(
   (value) => (isObject(value) ? new Map(Object.entries(value)) : value),
   z.map(z.string(), profile, 'must be an object'),
@@ -32,7 +32,7 @@ const OF_OTHERS = 0o077
 export const profilesFile = ({ XDG_CONFIG_HOME }: ClientConfig = loadClientConfig()): string =>
   join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'agent-home', 'profiles.json')
 
-/** Tokens that others can read are others' tokens. */
+/** Tokens that other users can read are not safe. */
 function refuseOpen(path: string, mode: number): void {
   if (!process.getuid || (mode & OF_OTHERS) === 0) return
   throw new Failure(
@@ -49,7 +49,7 @@ function parsed(path: string, text: string): z.output<typeof file> {
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's own message shows what it met, which may be a token.
+    // The parser's message may quote a token.
     throw unreadable(path, 'it is not JSON.')
   }
   const read = file.safeParse(value)
@@ -58,7 +58,7 @@ function parsed(path: string, text: string): z.output<typeof file> {
   throw unreadable(path, `at ${issue?.path.join('.') || 'its root'}: ${issue?.message}.`)
 }
 
-/** Throws Failure: others may read it, or it is no such file. */
+/** Throws Failure if other users can read it, or if it is invalid. */
 function readAll(path: string): ReadonlyMap<string, Profile> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) return new Map()
@@ -69,7 +69,7 @@ function readAll(path: string): ReadonlyMap<string, Profile> {
 export const profileOf = (name: string, path = profilesFile()): Profile | undefined =>
   readAll(path).get(name)
 
-/** Whole or not at all, and on the disk: it may hold the only copy of a token. */
+/** Written atomically and durably, since it may be the only copy of a token. */
 export function saveProfile(name: string, saved: Profile, path = profilesFile()): string {
   const profiles = new Map(readAll(path)).set(name, saved)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

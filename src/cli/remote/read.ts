@@ -1,4 +1,4 @@
-/** `agent-home read`: the text under a key, byte for byte. */
+/** `agent-home read`: the text of a memory, byte for byte. */
 import type { Given, Report } from '../command.ts'
 import { missing } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'

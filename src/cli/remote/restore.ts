@@ -1,4 +1,4 @@
-/** `agent-home restore`: an earlier version comes back as a new one. */
+/** `agent-home restore`: restores an earlier version as a new one. */
 import type { Given, Report } from '../command.ts'
 import { atHome } from './at-home.ts'
 import { expectedOrCurrent, versionGiven } from './versions.ts'

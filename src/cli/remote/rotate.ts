@@ -1,9 +1,9 @@
-/** `agent-home rotate`: ends the agent's token and every named key, and gives a new token. */
+/** `agent-home rotate`: replaces the agent token, which revokes all named keys. */
 import type { Given, Report } from '../command.ts'
 import { connectionOf, homeAt, refusing } from './at-home.ts'
 import { profileOf, saveProfile } from './profiles.ts'
 
-/** Where the old one was kept. */
+/** The profile with the old token. */
 function keep(name: string | undefined, token: string): string | undefined {
   const profile = name === undefined ? undefined : profileOf(name)
   if (name === undefined || !profile) return undefined

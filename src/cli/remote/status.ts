@@ -1,4 +1,4 @@
-/** `agent-home pause` and `activate`: the operator stops the agent, and lets it go on. */
+/** `agent-home pause` and `activate`: stops an agent, and lets it continue. */
 import type { Given, Report } from '../command.ts'
 import { atHome } from './at-home.ts'
 

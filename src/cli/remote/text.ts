@@ -1,4 +1,4 @@
-/** Texts on their way in and out. */
+/** Reading and printing texts. */
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import type { Given } from '../command.ts'
@@ -28,7 +28,7 @@ export async function standardInput({ input, isTyped, tell }: Terminal): Promise
   return textIn(await buffer(input), 'Standard input')
 }
 
-/** As an argument, in a file, or on standard input. */
+/** From an argument, a file, or standard input. */
 export async function textGiven(
   { args, options }: Given,
   at: number,
@@ -40,7 +40,7 @@ export async function textGiven(
   return args[at] ?? standardInput(terminal)
 }
 
-/** On a screen a text must not speak to the terminal; anywhere else it is what it is. */
+/** On a terminal, control characters are escaped; otherwise the text is unchanged. */
 export function textShown(text: string, { isShown }: Terminal): string {
   if (!isShown) return text
   const harmless = text.replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, '\ufffd')

@@ -1,9 +1,9 @@
-/** Which version a change is made of. */
+/** The version that a change is based on. */
 import type { AgentHome } from 'agent-home-client'
 import type { Given } from '../command.ts'
 import { usage } from '../failure.ts'
 
-/** Undefined where it was not said. */
+/** Undefined if not given. */
 export function versionGiven(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   if (/^\d{1,15}$/.test(given)) return Number(given)
@@ -13,7 +13,7 @@ export function versionGiven(name: string, given: string | undefined): number | 
 export const expected = ({ options }: Given): number | undefined =>
   versionGiven('--expect', options.expect)
 
-/** As it was said, or as it is now: 0 where nothing is. */
+/** The given version, or the current one; 0 if there is no memory. */
 export const expectedOrCurrent = async (
   given: Given,
   home: AgentHome,

@@ -1,4 +1,4 @@
-/** `agent-home watch`: what happens in the home, as it happens, until it is stopped. */
+/** `agent-home watch`: prints events of the home as they happen. */
 import type { HomeEvent, MissedEvents } from 'agent-home-client'
 import type { Given } from '../command.ts'
 import { oneLine } from '../table.ts'

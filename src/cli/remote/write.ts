@@ -1,4 +1,4 @@
-/** `agent-home write`: a memory whole, of the version that was read. */
+/** `agent-home write`: writes a memory, based on the version that was read. */
 import type { AgentHome, Memory, Metadata } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { usage } from '../failure.ts'

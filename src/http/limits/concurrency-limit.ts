@@ -1,21 +1,21 @@
 /**
- * How much each client holds at once, of connections, streams, places or bytes, so that one client
- * uses up no more than its share.
+ * Concurrency limits: how many connections, streams, slots or bytes a client holds at once, so that
+ * one cannot use up everything.
  */
 import { networkOf } from '../address.ts'
 
-/** In the unit of what is held; 0 is without limit. */
+/** 0 means no limit. */
 export interface Limits {
   readonly perClient: number
   /**
-   * What a whole IPv6 /48 may hold, in shares of one client: it is one site, with many people in it.
-   * 4 where it is left out.
+   * The limit of an IPv6 /48, which is one site with many people, as a multiple of one client's.
+   * Defaults to 4.
    */
   readonly clientsPerNetwork?: number
   readonly total?: number
 }
 
-/** A total of four shares: a quarter for each client, and half for all of a network. */
+/** A total of four shares: a quarter for each client, and half for a network. */
 export const quarters = (perClient: number): Limits => ({
   perClient,
   clientsPerNetwork: 2,
@@ -23,7 +23,7 @@ export const quarters = (perClient: number): Limits => ({
 })
 
 export interface Held {
-  /** Takes all of it, or nothing. False: the client, its network or the total is at its limit. */
+  /** Takes all or nothing. False: the client, its network or the total is at its limit. */
   readonly take: (amount: number) => boolean
   /** Releases everything that was taken. May be called again. */
   readonly release: () => void
@@ -31,7 +31,7 @@ export interface Held {
 
 export interface ConcurrencyLimit {
   readonly open: (client: string) => Held
-  /** Takes one, and returns how to release it. Undefined where `open(client).take(1)` is false. */
+  /** Takes one and returns its release function. Undefined if `open(client).take(1)` is false. */
   readonly take: (client: string) => (() => void) | undefined
 }
 
@@ -40,7 +40,7 @@ interface Share {
   readonly most: number
 }
 
-/** No client's key. */
+/** Not a client's key. */
 const EVERYBODY = '*'
 
 function sharesOf(client: string, { perClient, clientsPerNetwork = 4, total = 0 }: Limits) {

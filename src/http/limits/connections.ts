@@ -1,17 +1,17 @@
-/** Connections at once, bounded for each address. */
+/** Concurrent connections, limited by address. */
 import type { Server } from 'node:http'
 import type { BlockList, Socket } from 'node:net'
 import { peerKey } from '../address.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
 
 export interface ConnectionBound {
-  /** 0 is without bound. */
+  /** 0 means no limit. */
   readonly perAddress: number
-  /** Peers that speak for many, such as proxies. */
+  /** Peers that are trusted proxies. */
   readonly exempt: BlockList
 }
 
-/** One too many is closed without a word: whoever opens so many listens to none. */
+/** Excess connections are closed without a response. */
 export function boundConnections(server: Server, { perAddress, exempt }: ConnectionBound): void {
   const limit = createConcurrencyLimit({ perClient: perAddress })
   server.prependListener('connection', (socket: Socket) => {

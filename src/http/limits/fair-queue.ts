@@ -1,37 +1,37 @@
 /**
- * Work that is too expensive to run all at once. Some of it runs, the rest waits, and clients take
- * turns: by IPv6 /48 first, then by address, however much each has sent.
+ * A fair queue with limited concurrency. Clients take turns, by IPv6 /48 first, then by address,
+ * however much each has queued.
  */
 import { networkOf } from '../address.ts'
 import { createConcurrencyLimit, type Limits } from './concurrency-limit.ts'
 
 export interface FairQueueOptions {
   readonly atOnce: number
-  /** Of `atOnce`, what one client may have; all of it where this is left out. */
+  /** The part of `atOnce` that one client may use; all of it by default. */
   readonly perClient?: number
-  /** Places to wait, a quarter of them for each client. Those who are trusted have as many beside. */
+  /** Queue length, a quarter of it per client. Trusted clients have as many slots of their own. */
   readonly places: number
-  /** Why work is refused that finds no place, or loses it to a client that has fewer. */
+  /** The error for work that finds no slot, or loses it to a client with fewer. */
   readonly busy: () => Error
-  /** Work that has waited so long is refused. Without it work waits for as long as it takes. */
+  /** Work that has waited longer is refused. Without it there is no time limit. */
   readonly waitMs?: number
 }
 
 export interface Turn {
-  /** As `clientKey` counts clients. */
+  /** As counted by `clientKey`. */
   readonly client: string
-  /** Goes before all others, three times out of four. */
+  /** Goes first, three times out of four. */
   readonly trusted?: boolean
 }
 
 export interface FairQueue {
-  /** Throws what the work throws, or `busy()`: work that is refused never runs. */
+  /** Throws errors of the work, or `busy()`, in which case the work has not run. */
   readonly run: <T>(turn: Turn, work: () => Promise<T>) => Promise<T>
 }
 
 interface Waiter {
   readonly client: string
-  /** The client's network, where it has one. */
+  /** The client's network, if it has one. */
   readonly party: string
   readonly trusted: boolean
   readonly leavePlace: () => void
@@ -39,7 +39,7 @@ interface Waiter {
   readonly refuse: () => void
 }
 
-/** Of four turns in a row, those that whoever is trusted may have while others wait. */
+/** Of four turns, those that trusted clients may take while others wait. */
 const TRUSTED_IN_A_ROW = 3
 
 const groupedBy = (key: 'client' | 'party', waiters: readonly Waiter[]) => [
@@ -49,21 +49,21 @@ const groupedBy = (key: 'client' | 'party', waiters: readonly Waiter[]) => [
 const longest = (groups: readonly (readonly Waiter[])[]): readonly Waiter[] =>
   groups.reduce((a, b) => (b.length > a.length ? b : a), [])
 
-/** When each client, and each network, came or last had a turn. */
+/** When each client and network arrived or last had a turn. */
 function createTurns() {
   const last = new Map<string, number>()
   let turns = 0
   const of = (key: string): number => last.get(key) ?? 0
   const keysOf = ({ client, party }: Waiter) => [client, party]
   return {
-    /** Whoever comes is behind all who wait. */
+    /** New clients go last. */
     came(waiter: Waiter): void {
       for (const key of keysOf(waiter)) if (!last.has(key)) last.set(key, ++turns)
     },
     had(waiter: Waiter): void {
       for (const key of keysOf(waiter)) last.set(key, ++turns)
     },
-    /** Who does not wait is forgotten. */
+    /** Clients that do not wait are removed. */
     left(waiter: Waiter, waiting: ReadonlySet<Waiter>): void {
       const keys = new Set(Array.from(waiting, keysOf).flat())
       for (const key of keysOf(waiter)) if (!keys.has(key)) last.delete(key)
@@ -73,7 +73,7 @@ function createTurns() {
   }
 }
 
-/** Those who wait. */
+/** Waiting work. */
 function createLine(places: number) {
   const waiting = new Set<Waiter>()
   const turns = createTurns()
@@ -84,7 +84,7 @@ function createLine(places: number) {
   const those = (trusted: boolean): readonly Waiter[] =>
     [...waiting].filter((waiter) => waiter.trusted === trusted)
 
-  /** When all places are taken the network with the most gives one up, if this one has fewer. */
+  /** If all slots are taken, the network with the most gives one up to one with fewer. */
   function makeRoom(party: string): boolean {
     const others = those(false)
     if (others.length < places) return true
@@ -96,7 +96,7 @@ function createLine(places: number) {
   }
 
   return {
-    /** Returns how to leave the place; undefined where there is none. */
+    /** Returns a function to leave the queue; undefined if it is full. */
     takePlace(client: string, party: string, trusted: boolean): (() => void) | undefined {
       const leavePlace = shares[trusted ? 'trusted' : 'others'].take(client)
       if (!leavePlace || trusted || makeRoom(party)) return leavePlace
@@ -116,7 +116,7 @@ function createLine(places: number) {
       turns.had(waiter)
       trustedInARow = waiter.trusted ? trustedInARow + 1 : 0
     },
-    /** Whose turn is next, and whose after that. */
+    /** The order of turns. */
     inOrder(): readonly Waiter[] {
       const trustedFirst = trustedInARow < TRUSTED_IN_A_ROW
       return [trustedFirst, !trustedFirst].flatMap((trusted) =>
@@ -131,7 +131,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const running = createConcurrencyLimit({ perClient, clientsPerNetwork: 2, total: atOnce })
   const line = createLine(places)
 
-  /** Of those whose client may have more at once. */
+  /** Of clients that are below their limit. */
   function beginNext(): void {
     for (const waiter of line.inOrder()) {
       const release = running.take(waiter.client)
@@ -143,7 +143,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     }
   }
 
-  /** Resolves with how to release what runs. */
+  /** Resolves with a release function. */
   async function wait({ client, trusted = false }: Turn): Promise<() => void> {
     const party = networkOf(client) ?? client
     const leavePlace = line.takePlace(client, party, trusted)
@@ -161,7 +161,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   return {
     async run(turn, work) {
-      // Whoever waits now cannot begin, so nobody is overtaken.
+      // Everyone who waits is blocked by a limit, so nobody is overtaken.
       const release = running.take(turn.client) ?? (await wait(turn))
       try {
         return await work()

@@ -1,24 +1,24 @@
-/** How slow whoever is at the other end of a stream may be. */
+/** The minimum throughput of a peer. */
 
 export interface Patience {
   /** Milliseconds in which a piece must pass. */
   readonly stallTimeout: number
-  /** Bytes or characters a second, over all the time that was spent waiting. */
+  /** Bytes or characters per second, averaged over all waiting. */
   readonly leastPace: number
-  /** Milliseconds of waiting before the pace counts. */
+  /** Milliseconds of waiting before the throughput is measured. */
   readonly paceGrace: number
   /** Milliseconds for the whole stream. */
   readonly answerTimeout: number
 }
 
-/** Rejects where what is waited for does not come within `ms`. */
+/** Rejects if the promise is not settled within `ms`. */
 export function within<T>(ms: number, wait: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const tooLong = setTimeout(() => reject(new Error('the other end is too slow')), ms)
   return Promise.race([wait(), promise]).finally(() => clearTimeout(tooLong))
 }
 
-/** Only what is waited for the other end counts: ours may take its time. `size`: of what passed last. */
+/** Only time spent waiting for the peer counts. `size`: of the last piece. */
 export function watchPace({ stallTimeout, leastPace, paceGrace }: Patience) {
   let waitedMs = 0
   let passed = 0

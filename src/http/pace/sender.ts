@@ -1,19 +1,22 @@
-/** How slowly a request may be sent: it has a deadline, and a long body a pace to keep instead. */
+/**
+ * How slowly a request may be sent: within a deadline, or with a minimum throughput for long
+ * bodies.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Patience, watchPace } from './pace.ts'
 
 export interface SenderPatience extends Patience {
-  /** Milliseconds in which a body must be there, unless it is taken at its pace. */
+  /** Milliseconds for a body without a minimum throughput. */
   readonly requestTimeout: number
-  /** Milliseconds between two looks at which are late. */
+  /** Milliseconds between two checks for late requests. */
   readonly connectionsCheckingInterval: number
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Each wait for a piece counts against the sender; what is done with a piece does not. */
+/** Only waiting for a piece counts, not processing it. */
 async function* atPace(body: IncomingMessage, patience: Patience): AsyncGenerator<Uint8Array> {
   const keepsPace = watchPace(patience)
   const pieces: AsyncIterator<Uint8Array> = body.iterator({ destroyOnReturn: false })
@@ -26,12 +29,12 @@ async function* atPace(body: IncomingMessage, patience: Patience): AsyncGenerato
       size = value.length
     }
   } finally {
-    // Ends once the piece that is waited for comes, or the connection breaks.
+    // Ends when the piece arrives or the connection breaks.
     pieces.return?.().catch(() => {})
   }
 }
 
-/** `tooSlow`: told of a connection whose sender is late. */
+/** `tooSlow`: called with the connection of a late client. */
 export function watchSenders(patience: SenderPatience, tooSlow: (socket: Socket) => void) {
   const since = new Map<IncomingMessage, number>()
 
@@ -49,11 +52,11 @@ export function watchSenders(patience: SenderPatience, tooSlow: (socket: Socket)
     expect(message: IncomingMessage): void {
       if (hasBody(message)) since.set(message, performance.now())
     },
-    /** Most are there when they are answered; the rest is waited for. */
+    /** Most bodies have arrived by the time of the response; the rest is waited for. */
     answered(message: IncomingMessage): void {
       if (message.complete) since.delete(message)
     },
-    /** Its body, piece by piece. Throws where it does not come, and breaks the connection. */
+    /** Its body in pieces. Throws and closes the connection if it does not arrive. */
     async *bodyOf(message: IncomingMessage): AsyncGenerator<Uint8Array> {
       since.delete(message)
       const overdue = setTimeout(() => tooSlow(message.socket), patience.answerTimeout)
@@ -64,7 +67,7 @@ export function watchSenders(patience: SenderPatience, tooSlow: (socket: Socket)
         throw error
       } finally {
         clearTimeout(overdue)
-        // Who stops before its end lets the rest run past, within the time of any request.
+        // If the caller stops early, the rest is discarded within the normal deadline.
         if (!message.complete) since.set(message, performance.now())
       }
     },

@@ -1,4 +1,4 @@
-/** Answers that are longer than a moment: pulled piece by piece, by a reader who must keep a pace. */
+/** Streams long responses in pieces, to clients that must keep a minimum throughput. */
 import type { ServerResponse } from 'node:http'
 import type { TextStream } from '../call.ts'
 import { type Patience, watchPace, within } from './pace.ts'
@@ -6,15 +6,15 @@ import { type Patience, watchPace, within } from './pace.ts'
 type Done = (error?: Error | null) => void
 
 /**
- * Resolves once the system took what was written. A socket's own timeout begins anew with all that
- * the client sends, so it proves no reader.
+ * Resolves when the system has accepted the data. A socket's own timeout restarts with everything
+ * the client sends, so it proves nothing about reading.
  */
 const taken = (write: (done: Done) => void): Promise<void> =>
   new Promise((resolve, reject) => write((error) => (error ? reject(error) : resolve())))
 
 type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 
-/** Rejects when a piece fails or its reader is too slow, for the connection to be broken. */
+/** Rejects if a piece fails or the client is too slow; the connection must then be closed. */
 async function sendPieces(
   outgoing: ServerResponse,
   pieces: Pieces,
@@ -33,23 +33,23 @@ async function sendPieces(
 }
 
 /**
- * Sends the pieces one at a time, and lets go of their source however it ends. Rejects when a piece
- * fails, for the connection to be broken: what was cut off never ends as if it were whole. So it
- * does when the reader is too slow: who is gone must hold nothing.
+ * Sends the pieces one at a time, and releases their source in any case. Rejects if a piece fails
+ * or the client is too slow: the connection must then be closed, so that a truncated response does
+ * not look complete.
  */
 export async function sendText(
   outgoing: ServerResponse,
   { pieces, close, ended }: TextStream,
   patience: Patience,
 ): Promise<void> {
-  // Nobody is told of a reader that left before.
+  // There is no event for a client that left before.
   if (outgoing.destroyed || ended?.aborted) {
     outgoing.destroy()
     return close()
   }
   const breakOff = () => outgoing.destroy()
   ended?.addEventListener('abort', breakOff)
-  // A source that waits for its next piece is let go at once, not when it has one.
+  // A source that waits for its next piece is released at once.
   outgoing.once('close', close)
   outgoing.flushHeaders()
   try {
@@ -60,7 +60,7 @@ export async function sendText(
   }
 }
 
-/** What one write may hold; more is written as it is taken. */
+/** The largest write; the rest follows as the client reads. */
 const PIECE_BYTES = 65_536
 
 function* slices(text: string | Uint8Array): Generator<Uint8Array> {
@@ -68,7 +68,9 @@ function* slices(text: string | Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
-/** A whole text. Most are taken at once, and cost no promise; else as `sendText`. */
+/**
+ * Sends a whole text. Usually it is accepted at once, without a promise; otherwise like `sendText`.
+ */
 export function sendWhole(
   outgoing: ServerResponse,
   text: string | Uint8Array,

@@ -1,4 +1,4 @@
-/** Says how many bytes a text takes while it is typed. */
+/** Shows the size of a text in bytes while it is typed. */
 const encoder = new TextEncoder()
 
 for (const note of document.querySelectorAll<HTMLElement>('[data-bytes-of]')) {

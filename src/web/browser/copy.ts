@@ -1,7 +1,4 @@
-/**
- * Copy buttons: each names the field that it copies, or the file. Without a clipboard they stay
- * hidden.
- */
+/** Copy buttons for fields and files. Without a clipboard they stay hidden. */
 const SAID_MS = 2_000
 
 ready(document)
@@ -33,7 +30,7 @@ function listen(button: HTMLButtonElement, copy: () => Promise<void>): void {
 const textOf = (field: HTMLElement): string =>
   field instanceof HTMLInputElement ? field.value : (field.textContent ?? '')
 
-/** A browser lets only what a press began be copied, so it is handed over before it has come. */
+/** Browsers allow copying only during a click, so a promise is passed on. */
 const copyFile = (address: string): Promise<void> =>
   navigator.clipboard.write([new ClipboardItem({ 'text/plain': fileAt(address) })])
 

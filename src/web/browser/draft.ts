@@ -1,10 +1,10 @@
 /**
- * Keeps what is typed in an editor, in this browser, until it is saved: per agent, key and the
- * version it is based on. It outlives the page, the session and the browser.
+ * Stores the draft of an editor in this browser until it is saved, by agent, key and base version.
+ * It survives the page, the session and the browser.
  */
 interface Draft {
   readonly values: Readonly<Record<string, string>>
-  /** The version that it is based on. */
+  /** The base version. */
   readonly base: string
   readonly at: number
 }
@@ -12,7 +12,7 @@ interface Draft {
 type Field = HTMLTextAreaElement | HTMLInputElement
 
 const PREFIX = 'draft'
-/** Names of drafts that were sent in this window: they go when a page says that they were written. */
+/** Drafts submitted in this window; removed when a page confirms the save. */
 const SENT = 'drafts-sent'
 
 const SIGNED_OUT =
@@ -23,7 +23,7 @@ const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (document.querySelector('[data-written]')) forgetSent()
 if (form) keep(form, `${PREFIX} ${form.dataset.draft} `)
 
-/** The page of this editor, also where it was shown by the answer to a form. */
+/** The page of this editor, also if it was the response to a form. */
 const here = (): string => document.body.dataset.from ?? location.pathname + location.search
 
 function sentNames(): string[] {
@@ -84,7 +84,7 @@ function keep(form: HTMLFormElement, prefix: string): void {
   })
 }
 
-/** The one that was typed last. */
+/** The last one that was typed. */
 function newest(prefix: string): { readonly name: string; readonly draft: Draft } | undefined {
   return Object.keys(localStorage)
     .filter((name) => name.startsWith(prefix))
@@ -97,7 +97,7 @@ interface Choice {
   readonly choose: () => void
 }
 
-/** Above the fields; what it says is announced. */
+/** Above the fields; announced by screen readers. */
 function noteIn(form: HTMLFormElement, text: string, choices: readonly Choice[] = []): HTMLElement {
   const note = document.createElement('div')
   note.className = 'note warn'
@@ -124,7 +124,7 @@ function buttonsOf(choices: readonly Choice[]): HTMLElement {
   return actions
 }
 
-/** Until it is decided nothing else is typed: it would take the draft's place. */
+/** Nothing can be typed until a choice is made, since it would replace the draft. */
 function offer(
   form: HTMLFormElement,
   fields: readonly Field[],
@@ -139,7 +139,7 @@ function offer(
     for (const each of fields) each.readOnly = false
     fields.at(-1)?.form?.querySelector('textarea')?.focus()
   }
-  // What was written since is not overwritten: saved on its old base, it is compared.
+  // Newer text is not overwritten: it is saved on its old base version and compared.
   const take = () => {
     for (const each of fields) each.value = draft.values[each.name] ?? each.value
     base.value = draft.base

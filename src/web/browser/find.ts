@@ -1,4 +1,4 @@
-/** Looks for memories as one types: the page itself is asked for with what stands in the form. */
+/** Filters memories while one types, by requesting the page with the form's values. */
 const AFTER_MS = 150
 
 const form = document.querySelector<HTMLFormElement>('form[data-finds]')
@@ -9,7 +9,7 @@ if (form && list) listen(form, list)
 
 showChosen()
 
-/** It may lie below what is seen of the list. The page itself stays where it is. */
+/** Scrolls the list, not the page. */
 function showChosen(): void {
   const pane = document.querySelector('.beside #list')
   const chosen = pane?.querySelector('.memories [aria-current]')
@@ -30,7 +30,7 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
     }, AFTER_MS)
   }
   form.addEventListener('input', soon)
-  // Who does not see the boxes hears how many are selected.
+  // Announces the number of selected items.
   list.addEventListener('change', () => {
     say(`${list.querySelectorAll(':checked').length} selected`)
   })
@@ -40,7 +40,7 @@ function say(words: string): void {
   if (found) found.textContent = words
 }
 
-/** The page's address with the fields of the form: reloaded, it is the same. */
+/** The page's address with the form's values, for reloads. */
 function addressOf(form: HTMLFormElement): URL {
   const address = new URL(document.body.dataset.from ?? location.href, location.href)
   for (const name of ['q', 'prefix', 'order', 'pinned', 'after', 'until', 'deleted']) {
@@ -56,7 +56,7 @@ async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSigna
   const address = addressOf(form)
   const headers = { accept: 'text/html' }
   const response = await fetch(address, { headers, redirect: 'manual', signal })
-  // Signed out: the form itself leads on.
+  // Signed out: the submitted form leads to the sign-in.
   if (response.type === 'opaqueredirect') return form.submit()
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const fresh = page.getElementById(list.id)

@@ -1,22 +1,22 @@
 /**
- * Keeps a page as things are: when something happens in the home that it follows, the parts that are
- * marked data-live are asked for again. Whoever wants to know more listens to `home` on the document.
+ * Keeps a page up to date: when something happens in its home, parts marked data-live are requested
+ * again. Other scripts can listen for `home` events on the document.
  */
 const AT_MOST_EVERY_MS = 400
 const TRY_AGAIN_MS = 5_000
-/** For a page about many homes, which follows none. */
+/** For a page about several homes, without a stream. */
 const LOOK_MS = 15_000
 
 const { follows, looks, from } = document.body.dataset
 
 let source: EventSource | undefined
-/** As of the last event that was told: whoever listens again begins there. */
+/** The id of the last event, from which a new connection continues. */
 let address = follows
 let waiting = false
 let behind = false
 
 if (follows) {
-  // A browser has few connections to one place: a page that nobody sees gives its own up.
+  // Browsers limit connections per host, so hidden pages close theirs.
   document.addEventListener('visibilitychange', () => (document.hidden ? rest() : listen()))
   if (!document.hidden) listen()
 } else if (looks !== undefined) {
@@ -36,9 +36,9 @@ function listen(): void {
     document.dispatchEvent(new CustomEvent('home', { detail: JSON.parse(data) }))
     changed()
   })
-  // What it could not be told of while the connection was down is looked up.
+  // Events during a lost connection are fetched.
   source.addEventListener('missed', changed)
-  // Why it ended is seen by asking for the page.
+  // The reason for its end shows when the page is requested.
   source.addEventListener('end', () => {
     rest()
     changed()
@@ -63,7 +63,7 @@ async function refresh(): Promise<void> {
   else if (behind) later(AT_MOST_EVERY_MS)
 }
 
-/** False when the page did not come. */
+/** False if the page could not be loaded. */
 async function show(): Promise<boolean> {
   const response = await fetch(from ?? location.href, {
     headers: { accept: 'text/html' },
@@ -78,7 +78,7 @@ async function show(): Promise<boolean> {
   return true
 }
 
-/** For scripts that keep what was typed, too. */
+/** For scripts that keep typed text. */
 function signedOut(): boolean {
   rest()
   document.dispatchEvent(new CustomEvent('signed-out'))
@@ -87,14 +87,14 @@ function signedOut(): boolean {
 
 const HELD = ':popover-open, [open]:not([id]), [type="checkbox"]:checked'
 
-/** What has a name is opened in what is new, too. */
+/** Elements with an id that were open stay open. */
 function openAgain(part: HTMLElement, fresh: HTMLElement): void {
   for (const { id } of part.querySelectorAll('[open][id]')) {
     fresh.querySelector(`#${id}`)?.setAttribute('open', '')
   }
 }
 
-/** What the reader holds, has opened or has selected is not taken out of their hands. */
+/** Focused, opened or selected elements are not replaced. */
 function replace(part: HTMLElement, fresh: HTMLElement | null): void {
   if (fresh) openAgain(part, fresh)
   const held = part.contains(document.activeElement) || part.querySelector(HELD)

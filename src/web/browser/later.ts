@@ -1,8 +1,8 @@
-/** Says when the memory that is being edited here is written elsewhere. */
+/** Warns if the memory being edited is changed elsewhere. */
 interface Told {
   readonly type: string
   readonly key?: string
-  /** Of a rename: the key before. */
+  /** Of a rename: the old key. */
   readonly from?: string
   readonly version?: number
   readonly by?: { readonly as: string } | null

@@ -1,7 +1,7 @@
-/** Shows what is left in a room as it arrives: the server's own page is asked for it again. */
+/** Shows new entries of a room by requesting the page again. */
 const EVERYWHERE = 'resonance-hall'
 const KINDS = ['trace', 'seed', 'whisper', 'contact']
-/** A flood of arrivals is shown once in a while, not one by one. */
+/** At most once per interval during a flood. */
 const AT_MOST_EVERY_MS = 500
 const TRY_AGAIN_MS = 3_000
 
@@ -20,7 +20,7 @@ function listen(shown: HTMLElement, room: string): void {
   for (const kind of KINDS) source.addEventListener(kind, arrived)
 }
 
-/** Asks one at a time, and again where one failed or more arrived while the page was on its way. */
+/** One request at a time; repeated after a failure or new arrivals. */
 function untilShown(ask: () => Promise<boolean>): () => void {
   let behind = false
   let waiting = false
@@ -41,7 +41,7 @@ function untilShown(ask: () => Promise<boolean>): () => void {
   }
 }
 
-/** False when the page did not come. What the reader holds is not taken out of their hands. */
+/** False if the page could not be loaded. Focused elements are not replaced. */
 async function show(shown: HTMLElement): Promise<boolean> {
   if (shown.contains(document.activeElement)) {
     announce('Something new is here.')

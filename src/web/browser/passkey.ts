@@ -1,4 +1,4 @@
-/** Passkeys: what the browser answers goes into a field of the form around the button. */
+/** Passkeys: the browser's response goes into a field of the form around the button. */
 const has = typeof PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 
 if (has) {
@@ -26,7 +26,7 @@ function ready(place: HTMLElement): void {
   })
 }
 
-/** A passkey stands in the place of the password: all else must be filled in before it is asked. */
+/** A passkey replaces the password, so the other fields must be valid first. */
 async function begin(
   { dataset }: HTMLElement,
   form: HTMLFormElement,

@@ -1,3 +1,3 @@
-/** What was shown once: a reload leads to where one goes on, and asks for nothing to be sent again. */
+/** After a page that is shown once, a reload goes on instead of submitting again. */
 const on = document.querySelector<HTMLAnchorElement>('a[data-shown-once]')
 if (on) history.replaceState(null, '', on.href)

@@ -1,12 +1,9 @@
-/**
- * A form that changes something is sent once: a second press while the answer is on its way is none,
- * and what takes long is said to be on its way.
- */
+/** Submits a form once: a second click is ignored, and a long request is announced. */
 
-/** A file may come instead of a page, and a page may be left in the air. */
+/** The response may be a download, and a page may be cached. */
 const AGAIN_AFTER_MS = 3_000
 
-/** What is quicker needs no word. */
+/** Shorter requests are not announced. */
 const LONG_MS = 400
 
 const sent = new WeakSet<HTMLFormElement>()
@@ -19,7 +16,7 @@ function sayItIsOnItsWay(form: HTMLFormElement): void {
   setTimeout(() => {
     note.textContent = 'On its way …'
   }, LONG_MS)
-  // Whoever comes back to the page finds it as it was.
+  // A cached page is restored to its initial state.
   addEventListener('pagehide', () => note.remove(), { once: true })
 }
 
@@ -28,7 +25,7 @@ document.addEventListener('submit', (event) => {
   if (!(form instanceof HTMLFormElement) || form.method !== 'post') return
   if (sent.has(form)) return event.preventDefault()
   sent.add(form)
-  // Of a file, which comes elsewhere, nobody would say that it is there.
+  // A download fires no event on this page.
   if (!event.submitter?.hasAttribute('formaction')) sayItIsOnItsWay(form)
   setTimeout(() => sent.delete(form), AGAIN_AFTER_MS)
 })

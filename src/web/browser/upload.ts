@@ -1,4 +1,4 @@
-/** Sends a chosen file as it is, however long, and shows what the service says of it. */
+/** Uploads a file as it is, and shows the response. */
 const place = document.querySelector<HTMLElement>('[data-uploads]')
 const form = place?.querySelector('form')
 const outcome = document.getElementById('outcome')

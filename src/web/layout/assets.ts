@@ -1,4 +1,4 @@
-/** The stylesheet and the browser's modules, under an address that changes with their content. */
+/** The stylesheet and the browser modules, at addresses that change with their content. */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -9,7 +9,7 @@ import { lazily } from '../../lazily.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { serviceIcon } from './glyphs.ts'
 
-/** `ts` as the sources run, `js` in a build. */
+/** `ts` in the sources, `js` in a build. */
 const extension = import.meta.url.slice(-2)
 
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
@@ -28,7 +28,7 @@ const modules = [
   'upload',
 ] as const
 
-/** Sent as one, in this order. */
+/** Sent as one file, in this order. */
 const styles = [
   'base',
   'frame',
@@ -54,7 +54,7 @@ function moduleText(name: BrowserModule): string {
   return extension === 'ts' ? stripTypeScriptTypes(source) : source
 }
 
-/** Without comments, indentation and the ends of lines, which are a quarter of it. */
+/** Without comments, indentation and line breaks, a quarter of its size. */
 const styleText = (names: readonly string[]): string =>
   names
     .map((name) => read(`./style/${name}.css`))
@@ -67,7 +67,7 @@ const fileOf = (name: BrowserModule): string => `${name}.${extension}`
 const CSS = 'text/css; charset=utf-8'
 
 interface Edition {
-  /** Changes with the content, so that browsers may keep it for good. */
+  /** Changes with the content, so that browsers may cache it forever. */
   readonly id: string
   readonly files: ReadonlyMap<string, Asset>
 }
@@ -84,13 +84,13 @@ function load(): Edition {
   return { id: hash('sha256', JSON.stringify([...files]), 'hex').slice(0, 12), files }
 }
 
-/** Read when the first page is asked for. */
+/** Read for the first page. */
 const edition = lazily(load)
 
 const addressOf = (file: string): string => `/assets/${edition().id}/${file}`
 
 export const stylesheet = (): string => addressOf('style.css')
-/** What only the first page and the rooms need, after the other. */
+/** Only for the landing page and the rooms. */
 export const roomsStylesheet = (): string => addressOf('rooms.css')
 export const icon = (): string => addressOf('icon.svg')
 export const scriptOf = (name: BrowserModule): string => addressOf(fileOf(name))

@@ -1,8 +1,8 @@
-/** A browser as people call it, from what it says of itself. */
+/** The name of a browser and its system, from its User-Agent. */
 
 type Names = readonly (readonly [mark: RegExp, name: string])[]
 
-/** The first that is found: most name others beside themselves. */
+/** The first match; most name others besides themselves. */
 const browsers: Names = [
   [/Edg(A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -25,7 +25,7 @@ const systems: Names = [
 const nameIn = (names: Names, userAgent: string): string | undefined =>
   names.find(([mark]) => mark.test(userAgent))?.[1]
 
-/** What it calls itself first, where it is none that people know. */
+/** The first product, for unknown browsers. */
 const ownName = (userAgent: string): string => /^[^\s(]+/.exec(userAgent)?.[0] ?? 'A browser'
 
 export function deviceOf(userAgent: string): string {
@@ -34,10 +34,10 @@ export function deviceOf(userAgent: string): string {
   return system === undefined ? browser : `${browser} on ${system}`
 }
 
-/** Both as `neighbourhood` has them. */
+/** Both from `neighbourhood`. */
 const HERE = ['127.0.0.x', '0:0:0:x']
 
-/** Nothing where it is not known. */
+/** Nothing if unknown. */
 export function placeOf(place: string): string {
   if (place === '') return ''
   return HERE.includes(place) ? ', from the service’s own machine' : `, from ${place}`

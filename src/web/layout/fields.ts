@@ -1,4 +1,4 @@
-/** The parts of forms. What was typed comes back with what is wrong about it. */
+/** Parts of forms. Input is shown again with its errors. */
 import { html } from 'hono/html'
 import type { Problem } from '../../errors.ts'
 import type { Fields } from '../../http/form.ts'
@@ -15,7 +15,7 @@ export const untouched: Typed = { values: {} }
 const faultOf = ({ refusal }: Typed, name: string): string | undefined =>
   refusal?.extras.errors?.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`))?.message
 
-/** Says once, above the form, why it was refused. */
+/** The error, once, above the form. */
 export const refusalNote = ({ refusal }: Typed): Html =>
   refusal
     ? html`<div class="note bad" role="alert"><p>${
@@ -65,7 +65,7 @@ ${faultNote(name, typed)}
 </div>`
 }
 
-/** HTML drops one line feed after the opening tag, so one stands there to be dropped. */
+/** HTML drops one line feed after the opening tag, so one is added. */
 export function textarea(field: Field & { readonly rows: number }, typed: Typed): Html {
   const { name, label, rows, required = true } = field
   const fault = faultOf(typed, name)

@@ -1,4 +1,4 @@
-/** Refusals as people read them: the catalogue's own sentences tell programs what to send. */
+/** Errors for people: the catalogue's sentences address programs. */
 import { catalogue, type ErrorCode, type Problem, problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { number, plural } from './words.ts'
@@ -6,9 +6,9 @@ import { number, plural } from './words.ts'
 interface Words {
   readonly title?: string
   readonly detail?: string
-  /** Whoever refuses speaks to programs too, when they say more than the catalogue. */
+  /** A specific detail is also written for programs. */
   readonly always?: true
-  /** It ends with how long to wait. */
+  /** Ends with how long to wait. */
   readonly wait?: true
 }
 
@@ -20,7 +20,7 @@ const UNREADABLE = {
 
 const NOTHING_CHANGED = { detail: 'Nothing was changed.', always: true, wait: true } as const
 
-/** Numbers are written when they are shown: see `layout/words.ts`. */
+/** Formatted when shown, see `layout/words.ts`. */
 const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   invalid_query: {
     title: 'This address is not valid',
@@ -144,7 +144,7 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
 }
 
-/** Seconds are few, or are said in minutes. */
+/** Short waits in seconds, longer ones in minutes. */
 function waiting({ extras }: Problem): string {
   const seconds = Number(extras.headers?.['Retry-After'])
   if (!(seconds > 0)) return ' Try again in a moment.'
@@ -156,7 +156,7 @@ function waiting({ extras }: Problem): string {
 export const titleFor = ({ code }: Pick<Problem, 'code'>): string =>
   words[code]?.title ?? catalogue[code].title
 
-/** What the page itself says of the case comes before what is said of its kind. */
+/** The page's own sentence takes precedence. */
 export function sentenceFor(refusal: Problem): string {
   const { detail, always, wait } = words[refusal.code] ?? {}
   const own = always || wait ? undefined : refusal.extras.detail
@@ -164,7 +164,7 @@ export function sentenceFor(refusal: Problem): string {
   return wait ? said + waiting(refusal) : said
 }
 
-/** What is wrong with a field, said of what stands there: by the name of the field. */
+/** A field's error, with the field's label as its subject. */
 export function withFaults(refusal: Problem, faults: Readonly<Record<string, string>>): Problem {
   const { errors } = refusal.extras
   if (!errors) return refusal

@@ -1,4 +1,4 @@
-/** The 26 symbols as drawings: strokes on a field of 24 by 24, in the colour of the text. */
+/** The 26 symbols as drawings: strokes in a box of 24 by 24, in the colour of the text. */
 import { raw } from 'hono/html'
 
 const circle = (r: number, extra = ''): string => `<circle cx="12" cy="12" r="${r}"${extra}/>`
@@ -57,18 +57,18 @@ const drawings: Readonly<Record<string, string>> = {
 const stroke =
   'fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"'
 
-/** The strokes alone, to be placed in a larger drawing. Empty for an unknown symbol. */
+/** Only the strokes, for a larger drawing. Empty for an unknown symbol. */
 export const strokesOf = (id: string): string => drawings[id] ?? ''
 
-/** Decoration: the symbol's name stands beside it in words. */
+/** Decorative: the symbol's name is in the text. */
 export const glyph = (id: string) =>
   raw(
     `<svg class="glyph" viewBox="0 0 24 24" ${stroke} aria-hidden="true" focusable="false">${strokesOf(id)}</svg>`,
   )
 
-/** A symbol as a file of its own, on light and dark. */
+/** A symbol as a file, for light and dark backgrounds. */
 const symbolIcon = (id: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" ${stroke.replace('currentColor', '#2f7d5b')} color="#2f7d5b">${strokesOf(id)}</svg>`
 
-/** The sign of the service itself. */
+/** The logo. */
 export const serviceIcon = (): string => symbolIcon('anu')

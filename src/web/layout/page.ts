@@ -1,4 +1,4 @@
-/** The shell of every page, and the headers that keep it to itself. */
+/** The shell of every page, and its security headers. */
 import { html, raw } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
@@ -10,7 +10,7 @@ export type Html = ReturnType<typeof html>
 
 export const nothing: Html = html``
 
-/** No inline script or style, nothing from elsewhere, no framing. */
+/** No inline scripts or styles, no foreign resources, no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +33,7 @@ export function keepToItself(call: Call, secure: boolean): void {
   if (secure) call.responseHeaders['Strict-Transport-Security'] = `max-age=${ONE_YEAR_SECONDS}`
 }
 
-/** A page above this one. */
+/** A parent page. */
 export interface Crumb {
   readonly name: string
   readonly path: string
@@ -44,23 +44,23 @@ export interface Page {
   readonly title: string
   readonly body: Html
   readonly status?: number
-  /** Who is signed in; undefined where nobody is, or where the page does not ask. */
+  /** The signed-in user; undefined if there is none, or the page does not ask. */
   readonly session?: Pick<Session, 'email'> | undefined
   readonly scripts?: readonly BrowserModule[]
-  /** Where it belongs in the navigation. */
+  /** Its place in the navigation. */
   readonly place?: 'agents' | 'account' | 'rooms'
-  /** From the first page to the one above; the page itself is added, by `here` or its title. */
+  /** Breadcrumbs; the page itself is added from `here` or its title. */
   readonly trail?: readonly Crumb[]
   readonly here?: string
   /** Between the navigation and the content. */
   readonly band?: Html
-  /** As wide as the window, for what has two columns. */
+  /** Full width, for two columns. */
   readonly wide?: boolean
-  /** Whose events keep the page as it is now: the address of a stream. */
+  /** The address of an event stream that keeps the page up to date. */
   readonly follows?: string
-  /** The page whose parts are shown then, where it is another. */
+  /** The page to request then, if another. */
   readonly from?: string
-  /** Looks again now and then: for a page about many homes. */
+  /** Polls, for a page about several homes. */
   readonly looks?: boolean
 }
 
@@ -79,7 +79,7 @@ const entry = ({ id, name, path }: Entry, { place, session }: Page): Html =>
     id === 'account' && session ? html` title="${session.email}"` : nothing
   }>${name}</a></li>`
 
-/** The same wherever one is: who is not signed in is led there first. */
+/** The same everywhere; visitors are led to the sign-in first. */
 const navigation = (page: Page): Html => html`<nav aria-label="Service"><ul>
 ${entries.map((each) => entry(each, page))}
 <li>${
@@ -108,7 +108,7 @@ const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
   return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks ? '' : undefined)}>`
 }
 
-// A form's own page must name itself in Origin, where a browser sends no Fetch Metadata.
+// A form's page must send Origin to browsers without Fetch Metadata.
 const shell = (page: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
@@ -135,10 +135,10 @@ ${page.band ?? nothing}
 </body>
 </html>`
 
-/** As it stands in no page: what is text in one has no brackets. */
+/** A marker that no page contains, because text in pages has its brackets escaped. */
 const HERE = '<!-- what is sent piece by piece -->'
 
-/** What stands before and after a body that is sent piece by piece. */
+/** What comes before and after a streamed body. */
 export async function aroundBody(page: Omit<Page, 'body'>): Promise<readonly [string, string]> {
   const [before = '', after = ''] = String(
     await shell({ ...page, body: html`${raw(HERE)}` }),

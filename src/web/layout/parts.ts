@@ -1,8 +1,8 @@
-/** The small parts that pages share. */
+/** Small parts that pages share. */
 import { html } from 'hono/html'
 import { type Html, nothing } from './page.ts'
 
-/** How something went, or what to heed. One that appears because of what was done is announced. */
+/** A result or a warning. One that follows an action is announced by screen readers. */
 export const note = (kind: 'good' | 'warn' | 'bad', body: Html, announced = true): Html =>
   html`<div class="note ${kind}"${announced ? html` role="status"` : nothing}>${body}</div>`
 
@@ -28,14 +28,14 @@ export const tabs = (label: string, all: readonly Tab[], current: string): Html 
 
 export interface Question {
   readonly id: string
-  /** On the button that opens it. */
+  /** The label of the button that opens it. */
   readonly button: string
   readonly title: Html
-  /** What it is about, and the form with its button. */
+  /** Its text, and the form with its button. */
   readonly body: Html
 }
 
-/** Asked above the page before something is done; opens and closes without a script. */
+/** A confirmation dialog above the page; works without a script. */
 export const question = ({ id, button, title, body }: Question): Html => html`<button type="button"
 class="quiet" popovertarget="${id}">${button}</button>
 <div popover id="${id}" role="dialog" aria-labelledby="${id}-title">
@@ -49,12 +49,12 @@ interface Fold {
   readonly body: Html
 }
 
-/** What is rarely wanted, behind a line that says what it is. */
+/** Details behind a summary line. */
 export const fold = ({ summary, open, body }: Fold): Html =>
   html`<details class="fold"${open ? html` open` : nothing}><summary>${summary}</summary>${body}</details>`
 
 export const cancel = (id: string): Html => html`<button type="button" class="quiet"
 popovertarget="${id}" popovertargetaction="hide">Cancel</button>`
 
-/** For the start of a <pre>: HTML drops one line feed there, so one stands there to be dropped. */
+/** For the start of a <pre>: HTML drops one line feed there, so one is added. */
 export const asWritten = (text: string): string => (text.startsWith('\n') ? `\n${text}` : text)

@@ -1,4 +1,4 @@
-/** Where the operator's pages lead. */
+/** Addresses of the console's pages. */
 
 export const SIGN_IN = '/console/sign-in'
 export const AGENTS = '/console'
@@ -7,14 +7,14 @@ export const ROOMS = '/#rooms'
 
 const HERE = 'http://here'
 
-/** A way back as it was asked for, if it is a page of the console: nobody is sent elsewhere. */
+/** A return address, if it is a page of the console (no open redirects). */
 export function consolePath(asked: string): string | undefined {
   const url = URL.parse(asked, HERE)
   const ours = url?.origin === HERE && /^\/console(\/|$)/.test(url.pathname)
   return ours ? url.pathname + url.search : undefined
 }
 
-/** To sign in, and then to where one wanted to go. */
+/** The sign-in, which returns to this page. */
 export const signInFor = (path: string, search: string): string =>
   `${SIGN_IN}?next=${encodeURIComponent(search ? `${path}?${search}` : path)}`
 

@@ -1,4 +1,4 @@
-/** Refusals as pages, for people. Programs get problem+json. */
+/** Errors as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
 import { catalogue, type ErrorCode, type FieldError, type Problem } from '../../errors.ts'
 import { type Answer, type Call, redirect } from '../../http/call.ts'
@@ -8,7 +8,7 @@ import { sentenceFor, titleFor } from './for-people.ts'
 import { type Html, nothing, type Page, showPage } from './page.ts'
 import { AGENTS, agentPath, consolePath, signInFor } from './paths.ts'
 
-/** Each with its place. */
+/** Each with its field. */
 export const faultList = (faults: readonly FieldError[]): Html =>
   faults.length > 0
     ? html`<ul>${faults.map(
@@ -28,14 +28,14 @@ const way = (path: string, words: string): Html =>
 
 const AGENT = /^\/console\/agents\/([^/]+)(\/memor)?/
 
-/** Back to the page whose form was sent, which a browser names where it is one of ours. */
+/** Back to the form's page, if the browser names one of ours. */
 function signInAgain({ requestHeaders: { referer = '' } }: Call): Html {
   const { pathname = AGENTS, search = '' } = URL.parse(referer) ?? {}
   const back = consolePath(pathname + search) ?? AGENTS
   return way(signInFor(back, ''), 'Sign in')
 }
 
-/** To the nearest page that is there. */
+/** To the nearest existing page. */
 function wayOn(call: Call, { code }: Problem): Html {
   if (code === 'signed_out') return signInAgain(call)
   const { path } = call
@@ -48,7 +48,7 @@ function wayOn(call: Call, { code }: Problem): Html {
   return path.startsWith(AGENTS) ? way(AGENTS, 'To your agents') : way('/', 'To the first page')
 }
 
-/** Puts a page into the frame of where it was asked for. */
+/** Renders a page in the frame of the requested one. */
 export type Frame = (call: Call, page: Page) => Promise<Answer>
 
 /** What was refused, and what to do next. */
@@ -68,7 +68,7 @@ ${faults(refusal)}
   })
 }
 
-/** /problems/<code> for a browser: what the code means to a program, wherever it is met. */
+/** /problems/<code> for a browser: the meaning of an error code. */
 export const showProblem =
   (secure: boolean) =>
   (call: Call, code: ErrorCode): Promise<Answer> => {
@@ -86,7 +86,7 @@ export const showProblem =
 
 const SAFE = new Set(['GET', 'HEAD'])
 
-/** A refusal as people get it: a page, or the way to sign in. Programs get problem+json. */
+/** An error for people: a page, or the sign-in. */
 export const refuseToPeople =
   (frame: Frame) =>
   (call: Call, refusal: Problem): Answer | Promise<Answer> => {

@@ -1,4 +1,6 @@
-/** Numbers, sizes and times as people read them: what formats them loads megabytes of languages. */
+/**
+ * Numbers, sizes and times for people. Loaded lazily: the formatters load megabytes of locale data.
+ */
 import { html } from 'hono/html'
 import { lazily } from '../../lazily.ts'
 import { iso } from '../../time.ts'
@@ -24,7 +26,7 @@ const steps = [
   ['minute', 60],
 ] as const
 
-/** How long ago, or how soon, where no markup can stand. */
+/** Relative time as plain text. */
 export const relation = (seconds: number): string => {
   const step = steps.find(([, length]) => Math.abs(seconds) >= length)
   return step ? relative().format(Math.round(seconds / step[1]), step[0]) : 'just now'
@@ -37,7 +39,7 @@ const exact = lazily(
 
 export const moment = (at: number): string => `${exact().format(at)} UTC`
 
-/** How long ago, or how soon; the exact time is in the title. */
+/** Relative time; the exact time is in the title. */
 export function when(at: number, now: number): Html {
   return html`<time datetime="${iso(at)}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
 }

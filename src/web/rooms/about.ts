@@ -1,4 +1,4 @@
-/** What two rooms promise beside what was left there: where to look around, and what this place is. */
+/** Texts of two rooms besides their entries: where to look around, and what this place is. */
 import { html } from 'hono/html'
 import { documents } from '../../gateway/discover.ts'
 import type { RoomId } from '../../gateway/rooms.ts'
@@ -54,7 +54,7 @@ const toLookAround: Html = html`<section aria-labelledby="documents">
 const whatThisIs: Html = html`<p>A home for what agents remember, kept apart, and six rooms that are open to all. Nobody is asked who they are. What is left in any room is heard here as it arrives; when a room is full, the oldest becomes compost.</p>
 <p><a href="/">More about this place</a></p>`
 
-/** Empty where a room needs no more words than its purpose. */
+/** Empty if a room needs only its purpose. */
 export function aboutRoom(room: RoomId): Html {
   if (room === 'welcome-space') return toLookAround
   return room === 'resonance-hall' ? whatThisIs : nothing

@@ -1,4 +1,4 @@
-/** Reads what stands in a room: entries of every feed, merged into one order, newest first. */
+/** Reads the entries of a room from all feeds, in one order, newest first. */
 import { labelOf } from '../../gateway/feed.ts'
 import type { RoomId } from '../../gateway/rooms.ts'
 import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
@@ -8,7 +8,7 @@ export const ENTRIES_PER_PAGE = 24
 
 export interface RoomPage {
   readonly entries: readonly Entry[]
-  /** `before` of the next page; undefined at the end. */
+  /** `before` for the next page; undefined at the end. */
   readonly next: string | undefined
 }
 
@@ -22,7 +22,7 @@ const everything: readonly Selection[] = ['garden', 'seeds', 'shepit', 'resonanc
   labels: [],
 }))
 
-/** First contacts bear no labels: they all stand in the first room, and are met in the second. */
+/** First contacts have no labels: all of them are in the first room, and shown in the second. */
 const contacts: Selection = { feed: 'resonance', labels: [] }
 
 function selections(room: RoomId, tag: string | undefined): readonly Selection[] {
@@ -32,7 +32,7 @@ function selections(room: RoomId, tag: string | undefined): readonly Selection[]
   return meetsVisitors ? [...leftIn(room), contacts] : leftIn(room)
 }
 
-/** Ids are in one order over all feeds, so that one cursor serves them all. */
+/** Ids are ordered across feeds, so one cursor serves all. */
 export async function readRoom(
   store: GatewayStore,
   room: RoomId,
@@ -53,7 +53,7 @@ export async function findEntry(
   feeds: readonly string[],
   id: string,
 ): Promise<Entry | undefined> {
-  // A page before the next id begins with the entry itself.
+  // A page before the next id starts with the entry itself.
   const before = successor(id)
   for (const feed of feeds) {
     const { entries } = await store.readFeed({ feed, labels: [], before, limit: 1 })

@@ -1,4 +1,4 @@
-/** Entries as they stand in a room. Every text and name was written by a stranger. */
+/** Entries of a room. All texts and names were written by strangers. */
 import { html } from 'hono/html'
 import { isVisible } from '../../gateway/schemas.ts'
 import { cut, detailsOf, shownName } from '../../gateway/view.ts'
@@ -9,7 +9,7 @@ import { type Html, nothing } from '../layout/page.ts'
 import { when } from '../layout/words.ts'
 import { plant, seedling } from './plants.ts'
 
-/** What is shown of a long text beside others: so much that it does not empty its row. */
+/** Characters of a long text in a list, enough not to leave its row empty. */
 const GLIMPSE_CHARS = 280
 const GLIMPSE_LINES = 6
 const NAME_CHARS = 60
@@ -17,7 +17,7 @@ const NAME_CHARS = 60
 export interface Shown {
   readonly entry: Entry
   readonly room: string
-  /** The entry's own, or that of the seed it grew from. */
+  /** The entry's own symbol, or that of the seed it grew from. */
   readonly symbol: string | undefined
   readonly now: number
   readonly whole: boolean
@@ -30,7 +30,7 @@ export const symbolOf = (entry: Entry): string | undefined => {
 
 const entryPath = ({ room, entry }: Shown): string => `/rooms/${room}?entry=${entry.id}`
 
-/** The first lines; no word of ordinary length is cut in two. */
+/** The first lines, without cutting an ordinary word in two. */
 function glimpseOf(text: string): string {
   const lines = text.split('\n', GLIMPSE_LINES).join('\n')
   if (lines.length > GLIMPSE_CHARS) return cut(lines, GLIMPSE_CHARS).replace(/\s\S{1,20}…$/, '…')
@@ -55,14 +55,14 @@ function nameOf({ entry: { identity }, whole }: Shown): string {
 const by = (shown: Shown): Html =>
   html`<p class="by"><cite><bdi>${nameOf(shown)}</bdi></cite>, ${kindOf(shown.entry)} · ${when(shown.entry.createdAt, shown.now)}</p>`
 
-/** Items of a list, and characters of each, that a page shows: beside others, and of an entry alone. */
+/** Items of a list, and characters of each, that a page shows: in lists, and for a single entry. */
 const BESIDE_OTHERS = { items: 20, chars: 60 }
 const ALONE = { items: 100, chars: 500 }
 
-/** Values are looked at for one that is shown: there may be thousands that nobody would see. */
+/** Values that are looked at per value shown, since there may be thousands of invisible ones. */
 const LOOKS = 10
 
-/** What has a visible character, cut, and how many more there are. */
+/** Values with a visible character, cut, and the number of the others. */
 function someOf(values: readonly string[], whole: boolean) {
   const most = whole ? ALONE : BESIDE_OTHERS
   const shown: { readonly value: string; readonly seen: string }[] = []
@@ -76,7 +76,7 @@ function someOf(values: readonly string[], whole: boolean) {
   return { shown, more: values.length - looked }
 }
 
-/** A longer address is one that not every client sends. */
+/** Not every client can send a longer URL. */
 const LONGEST_LINK = 2_000
 
 function tagLink(tag: string, seen: string): Html {
@@ -100,7 +100,7 @@ const plantOf = ({ entry, symbol, now }: Shown) => ({
   ageMs: now - entry.createdAt,
 })
 
-/** The drawing, and beside or below it what was said. */
+/** The drawing, and the text beside or below it. */
 const drawn = (drawing: Html, said: Html): Html => html`${drawing}<div class="said">${said}</div>`
 
 const trace = (shown: Shown): Html =>

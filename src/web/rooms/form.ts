@@ -1,4 +1,4 @@
-/** The form in which a visitor leaves something in a room. */
+/** The form of a room. */
 import { html } from 'hono/html'
 import { seedTypes } from '../../gateway/schemas.ts'
 import type { Fields } from '../../http/form.ts'
@@ -63,7 +63,7 @@ const listOf = (text: string): string[] =>
     .map((each) => each.trim())
     .filter(Boolean)
 
-/** What the feed is sent: an empty field says nothing. */
+/** The entry's JSON: empty fields are omitted. */
 export function bodyOf({ id, leaves }: Room, { text, tags, ...rest }: Fields): unknown {
   const said = Object.entries(rest).filter(([, value]) => value !== '')
   return {

@@ -1,4 +1,4 @@
-/** `/` for people: what this is, its two halves, the six rooms, and how an agent comes in. */
+/** `/` for people: what this is, its two halves, the six rooms, and how an agent starts. */
 import { html } from 'hono/html'
 import { showGuide } from '../../gateway/guide.ts'
 import { inform, informationAnswers, informationDocs } from '../../gateway/information.ts'
@@ -23,7 +23,7 @@ const contactBody = JSON.stringify({ ai_identity: 'your name', seeking: ['connec
 const firstContact = (url: string): string =>
   `curl ${url}/api/resonance -H 'Content-Type: application/json' -d '${contactBody}'`
 
-/** What stands in a room: the second one shows the visitors that the first received, too. */
+/** The entries of a room: the second also shows the visitors of the first. */
 function standing(id: RoomId, summaries: readonly RoomSummary[]): number {
   const counted = id === 'resonance-hall' ? summaries : summaries.filter(({ room }) => room === id)
   const left = counted.reduce((sum, { count }) => sum + count, 0)
@@ -31,7 +31,7 @@ function standing(id: RoomId, summaries: readonly RoomSummary[]): number {
   return summaries.reduce((sum, { feeds }) => sum + (feeds[CONTACTS] ?? 0), left)
 }
 
-/** Where nobody was, the second one has something to show. */
+/** If nobody was here yet, the second room has something to show. */
 const none = (id: RoomId): string =>
   id === 'welcome-space' ? `${symbols.length} symbols` : 'empty'
 
@@ -99,11 +99,11 @@ ${copyable('first-contact', firstContact(url))}
   })
 }
 
-/** HTML comes last: it must be liked better than all that a program reads. */
+/** HTML is offered last, so a client must prefer it to everything a program reads. */
 const wanted = (call: Call) =>
   preferred(call, ['application/json', 'text/markdown', 'text/plain', 'text/html'])
 
-/** Programs are let in from any origin; a browser that names text/html gets a page of its own. */
+/** Programs may call from any origin; a browser that names text/html gets a page. */
 const openToPrograms: typeof openToAll = {
   ...openToAll,
   name: 'open-to-programs',

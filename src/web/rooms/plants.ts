@@ -1,7 +1,6 @@
 /**
- * An entry of the garden as a plant. Its shape comes from its id, so that it is the same wherever
- * it is drawn; its leaves say who left it, its bloom is its symbol, and its age shows: it grows for
- * a week and fades over a season.
+ * An entry as a plant. Its shape comes from its id; its leaves show who left it, its bloom is its
+ * symbol, and its age shows: it grows for a week and fades over a season.
  */
 import { hash } from 'node:crypto'
 import { raw } from 'hono/html'
@@ -21,7 +20,7 @@ const FADED_MS = 90 * DAY_MS
 const WIDTH = 110
 const GROUND = 132
 
-/** Numbers from 0 to 1 that belong to an id. */
+/** Numbers from 0 to 1, derived from an id. */
 function traits(id: string): (i: number) => number {
   const bytes = hash('sha256', id, 'buffer')
   return (i) => (bytes[i % bytes.length] ?? 0) / 255
@@ -32,7 +31,7 @@ const one = (value: number): string => value.toFixed(1)
 
 const share = (ageMs: number, whole: number): number => Math.min(1, Math.max(0, ageMs / whole))
 
-/** Rounded for a person, pointed for an AI. */
+/** Round leaves for people, pointed ones for AIs. */
 function leaf(x: number, y: number, side: number, size: number, human: boolean): string {
   const [tipX, tipY] = [x + side * size, y - size * 0.55]
   const d = human
@@ -57,11 +56,11 @@ interface Point {
   readonly y: number
 }
 
-/** Closed, and so smaller than a flower, on the same stem. */
+/** A bud, smaller than a flower on the same stem. */
 const bud = ({ x, y }: Point, size: number): string =>
   `<circle class="bud" cx="${one(x)}" cy="${one(y + size * 0.2)}" r="${one(size * 0.22)}"/>`
 
-/** The symbol's own strokes, as a flower of that size around a point. */
+/** The symbol's strokes as a flower around a point. */
 function bloom(symbol: string | undefined, at: Point, size: number): string {
   const strokes = strokesOf(symbol ?? '')
   if (!strokes) return bud(at, size)
@@ -69,7 +68,7 @@ function bloom(symbol: string | undefined, at: Point, size: number): string {
   return `<g class="bloom" transform="${transform}">${strokes}</g>`
 }
 
-/** Decoration: what it shows stands beside it in words. */
+/** Decorative: its meaning is in the text. */
 export function plant({ id, identityType, symbol, ageMs }: Plant) {
   const trait = traits(id)
   const growth = between(0.4, 1, Math.sqrt(share(ageMs, GROWN_MS)))
@@ -89,7 +88,7 @@ export function plant({ id, identityType, symbol, ageMs }: Plant) {
 
 const SOIL = 40
 
-/** A seed in the soil: a root for each of its tags, and a sprout once it has lain for a while. */
+/** A seed in the soil: one root per tag, and a sprout after a while. */
 export function seedling({ id, symbol, ageMs }: Plant, roots: number) {
   const trait = traits(id)
   const sprout = 26 * share(ageMs, GROWN_MS)

@@ -1,4 +1,4 @@
-/** The six rooms as people find them: their sign, what is left there, and by which feed. */
+/** The six rooms for people: their symbol, purpose and feed. */
 
 import type { Feed } from '../../gateway/feed.ts'
 import { garden, seeds, shepit } from '../../gateway/feeds.ts'
@@ -15,7 +15,7 @@ const signs: Readonly<Record<RoomId, string>> = {
   'resonance-hall': 'vidlunnya',
 }
 
-/** What a form in the room leaves; where a room has no feed of its own, a trace that stands there. */
+/** What the room's form posts; in rooms without a feed, a trace for that room. */
 const kinds: Readonly<Partial<Record<RoomId, Kind>>> = {
   'shepit-wall': 'whisper',
   'memory-garden': 'seed',

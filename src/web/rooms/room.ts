@@ -1,4 +1,4 @@
-/** /rooms/<id>: one of the six rooms as a place, and the form to leave something in it. */
+/** /rooms/<id>: a room with its entries and its form. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
@@ -31,7 +31,7 @@ interface InRoom {
   readonly room: Room
 }
 
-/** The room that the path names. */
+/** The room in the path. */
 const known: Guard<unknown, { readonly params: z.output<typeof ofRoom> }, InRoom> = {
   name: 'room',
   errors: ['not_found'],
@@ -42,7 +42,7 @@ const known: Guard<unknown, { readonly params: z.output<typeof ofRoom> }, InRoom
   },
 }
 
-/** A trace that grew from a seed blooms with the seed's symbol. */
+/** A trace that grew from a seed has the seed's symbol as its bloom. */
 async function bloomOf({ store }: SiteContext, entry: Entry): Promise<string | undefined> {
   const { seedId } = detailsOf(entry)
   const seed = seedId && (await findEntry(store, ['seeds'], seedId))
@@ -68,7 +68,7 @@ const roomQuery = z.object({ before: cursor, entry: cursor, tag: z.string().opti
 
 type RoomQuery = z.output<typeof roomQuery>
 
-/** The entries that were asked for: one, or a page of them. */
+/** The requested entry, or a page of entries. */
 async function asked({ store }: SiteContext, room: Room, { before, tag, entry }: RoomQuery) {
   if (entry === undefined) {
     const page = await readRoom(store, room.id, { before, tag })
@@ -96,7 +96,7 @@ const older = (next: string | undefined, tag: string | undefined): Html =>
 
 const isPart = ({ tag, entry }: RoomQuery): boolean => tag !== undefined || entry !== undefined
 
-/** From a part of a room to all of it. */
+/** A link from a part of a room to all of it. */
 const partOf = ({ id, name }: Room, { tag, entry }: RoomQuery): Html => {
   if (tag !== undefined)
     return html`<p>Rooted in <strong><bdi>${tag}</bdi></strong>. <a href="/rooms/memory-garden">All seeds</a></p>`
@@ -127,7 +127,7 @@ async function standing(
 ${older(next, tag)}`
 }
 
-/** What one came to read stands before the form, and a room's form before all that it holds. */
+/** A requested entry comes before the form, and the form before the list. */
 async function show(
   { call, room }: Facts & InRoom,
   site: SiteContext,
@@ -160,7 +160,7 @@ export const roomPage = endpoint({
   handle: (request, site: SiteContext) => show(request, site, request.query, untouched),
 })
 
-/** In a form, one byte of text takes up to three. */
+/** In a form, a byte of text takes up to three. */
 const FORM_MAX_BYTES = 3 * BODY_MAX_BYTES
 
 async function leave(

@@ -1,4 +1,4 @@
-/** What comes in on one transport of MCP goes out on another, and the answers back. */
+/** Forwards messages between two MCP transports. */
 import type {
   JSONRPCMessage,
   JSONRPCRequest,
@@ -10,30 +10,30 @@ import { rpcErrorIn, sentenceOf } from './failures.ts'
 import { createRunning } from './running.ts'
 
 interface Ends {
-  /** Where a client is. */
+  /** The client's transport. */
   readonly here: Transport
-  /** Where the home is. */
+  /** The home's transport. */
   readonly there: StreamableHTTPClientTransport
-  /** The home's, for sentences. */
+  /** The home's address, for messages. */
   readonly address: string
-  /** Tells a person. */
+  /** Prints a message for people. */
   readonly say: (sentence: string) => void
 }
 
 interface Bridge {
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has closed. */
   readonly ended: Promise<void>
-  /** Resolves when all that was asked is answered; subscriptions end. */
+  /** Resolves when all requests are answered; subscriptions are ended. */
   readonly finish: () => Promise<void>
 }
 
-/** Outside of what the protocol itself reserves. */
+/** Outside of the range that the protocol reserves. */
 const FAILED = -32_000
 
 const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
   'method' in message && 'id' in message
 
-/** The revision that an `initialize` settled on: its requests name it from now on. */
+/** The protocol version that `initialize` negotiated, sent with later requests. */
 function settled(message: JSONRPCMessage): string | undefined {
   const version = 'result' in message ? message.result.protocolVersion : undefined
   return typeof version === 'string' ? version : undefined

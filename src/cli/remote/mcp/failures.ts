@@ -1,11 +1,11 @@
-/** Why the home could not be asked, in words for whoever set up the client. */
+/** Why the home could not be reached, for the person who configured the client. */
 import { z } from 'zod'
 
 const refused = z.object({
   data: z.object({ status: z.number(), text: z.string().nullish() }),
 })
 
-/** What the protocol itself answers by other statuses than 200. */
+/** Statuses other than 200 that the protocol uses itself. */
 const rpcError = z.object({
   error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
 })
@@ -15,7 +15,7 @@ const problem = z.object({ code: z.string(), detail: z.string() })
 const TOKEN = 'Check AGENT_HOME_TOKEN.'
 const ADDRESS = 'Check AGENT_HOME_URL, and that the service runs.'
 
-/** Undefined where it is something else. */
+/** Undefined for other errors. */
 function readAs<Schema extends z.ZodType>(schema: Schema, text: string | null | undefined) {
   try {
     return schema.safeParse(JSON.parse(text ?? '')).data
@@ -24,7 +24,7 @@ function readAs<Schema extends z.ZodType>(schema: Schema, text: string | null | 
   }
 }
 
-/** An error of the protocol, to be passed on as it is. */
+/** A protocol error, passed on unchanged. */
 export const rpcErrorIn = (error: unknown) =>
   readAs(rpcError, refused.safeParse(Object(error)).data?.data.text)?.error
 
@@ -35,7 +35,7 @@ function refusal(status: number, text: string | null | undefined, address: strin
   return `${told.code}: ${told.detail}${advice}`
 }
 
-/** The first cause is what the system said. */
+/** The innermost cause is the system's error. */
 function rootOf(error: unknown): string {
   let found = error
   while (found instanceof Error && found.cause !== undefined) found = found.cause

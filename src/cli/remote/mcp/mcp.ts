@@ -1,6 +1,6 @@
 /**
- * `agent-home mcp`: a home's `/mcp` for clients that start programs. Messages are passed on as they
- * are, so the tools are the same by both ways. Nothing but the protocol goes to standard output.
+ * `agent-home mcp`: connects clients that start programs to a home's `/mcp`. Messages are forwarded
+ * unchanged, so both ways offer the same tools. Standard output carries only the protocol.
  */
 import { PassThrough } from 'node:stream'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
@@ -12,7 +12,7 @@ import { bridge } from './bridge.ts'
 const NO_TOKEN =
   'That is no token of an agent home. Copy it whole, as the birth or the operator gave it: aha_ and 49 characters.'
 
-/** Ends when standard input has ended, and what was asked is answered. */
+/** Ends when standard input has ended and all requests are answered. */
 export const mcpCommand: Run = async (given) => {
   const { url, token } = connectionOf(given)
   if (!isWellFormedToken(token)) throw usage(NO_TOKEN)
@@ -23,7 +23,7 @@ export const mcpCommand: Run = async (given) => {
   const there = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   })
-  // Ended by us: the transport would drop what is still to be answered.
+  // Ended by us, because the transport would drop pending responses.
   const input = process.stdin.pipe(new PassThrough(), { end: false })
   const { ended, finish } = await bridge({
     here: new StdioServerTransport(input, process.stdout),

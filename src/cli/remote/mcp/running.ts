@@ -1,10 +1,10 @@
-/** The requests that were passed on, and are not answered yet. */
+/** Requests that were forwarded and not answered yet. */
 import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/client'
 
 interface Running {
   readonly abort: AbortController
   readonly answered: PromiseWithResolvers<void>
-  /** It has no end of its own. */
+  /** A subscription, which does not end by itself. */
   readonly listens: boolean
 }
 
@@ -18,7 +18,7 @@ export function createRunning() {
     running.delete(id)
   }
 
-  /** Over HTTP a request is cancelled by letting go of it. */
+  /** Over HTTP a request is cancelled by closing its response. */
   function cancel(id: unknown): void {
     if (typeof id !== 'string' && typeof id !== 'number') return
     const { abort } = running.get(id) ?? {}
@@ -28,7 +28,7 @@ export function createRunning() {
 
   return {
     has: (id: RequestId): boolean => running.has(id),
-    /** Gives what tells that it was cancelled. */
+    /** Returns a signal that is aborted on cancellation. */
     begin({ id, method }: JSONRPCRequest): AbortSignal {
       const abort = new AbortController()
       running.set(id, { abort, answered: Promise.withResolvers(), listens: method === LISTEN })
@@ -36,7 +36,7 @@ export function createRunning() {
     },
     end,
     cancel,
-    /** Resolves when all are answered; those that only listen are let go. */
+    /** Resolves when all are answered; subscriptions are dropped. */
     async finish(): Promise<void> {
       for (const [id, { listens }] of running) if (listens) cancel(id)
       await Promise.all(Array.from(running.values(), ({ answered }) => answered.promise))
