@@ -7,7 +7,7 @@ import {
   removePasskeyForm,
   revokeSessionForm,
 } from './console/account/account.ts'
-import { deleteAccountForm, deleteAccountPage } from './console/account/delete-account.ts'
+import { deleteAccount } from './console/account/delete-account.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
 import {
   passkeySignInForm,
@@ -17,13 +17,12 @@ import {
 } from './console/account/sign-in.ts'
 import { activityPage, agentEvents } from './console/agent/activity.ts'
 import { agentsPage } from './console/agent/agents.ts'
-import { attachForm, attachPage } from './console/agent/attach.ts'
+import { attach } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
-import { eraseAgentForm, eraseAgentPage } from './console/agent/erase-agent.ts'
 import { importPage, importUpload } from './console/agent/import.ts'
 import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './console/agent/keys.ts'
-import { leaveForm, leavePage } from './console/agent/leave.ts'
 import { agentOverview, statusForm } from './console/agent/overview.ts'
+import { eraseAgent, leave } from './console/agent/parting.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
 import { memoriesPage } from './console/memories/memories.ts'
 import {
@@ -36,10 +35,10 @@ import { comparePage } from './console/memory/compare.ts'
 import { resolveForm } from './console/memory/conflict.ts'
 import { createForm, createPage } from './console/memory/create.ts'
 import { editForm, editPage } from './console/memory/edit.ts'
-import { eraseForm, erasePage } from './console/memory/erase.ts'
+import { erase } from './console/memory/erase.ts'
 import { exportDownload, printPage } from './console/memory/export.ts'
 import { memoryPage } from './console/memory/memory.ts'
-import { renameForm, renamePage } from './console/memory/rename.ts'
+import { rename } from './console/memory/rename.ts'
 import { restoreForm } from './console/memory/restore.ts'
 import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
 import { addOptions, confirmOptions, signInOptions } from './console/passkeys/ceremony.ts'
@@ -63,8 +62,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   recoverPage,
   recoverForm,
   agentsPage,
-  attachPage,
-  attachForm,
+  ...attach,
   accountPage,
   passwordForm,
   revokeSessionForm,
@@ -74,8 +72,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   addOptions,
   confirmOptions,
   removePasskeyForm,
-  deleteAccountPage,
-  deleteAccountForm,
+  ...deleteAccount,
   agentOverview,
   activityPage,
   agentEvents,
@@ -89,10 +86,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   operatorKeyForm,
   importPage,
   importUpload,
-  leavePage,
-  leaveForm,
-  eraseAgentPage,
-  eraseAgentForm,
+  ...leave,
+  ...eraseAgent,
   memoriesPage,
   severalForm,
   undoForm,
@@ -105,11 +100,9 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   editForm,
   restoreForm,
   resolveForm,
-  renamePage,
-  renameForm,
+  ...rename,
   memoryDownload,
-  erasePage,
-  eraseForm,
+  ...erase,
   exportDownload,
   printPage,
 ]

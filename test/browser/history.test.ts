@@ -131,7 +131,7 @@ describe('the history of a memory', () => {
       )
       await page.getByRole('link', { name: 'Erase for good' }).click()
       await page.getByLabel('What is to be erased').selectOption('1')
-      await page.getByLabel('The key, typed once more').fill('plan')
+      await page.getByLabel('Type the key').fill('plan')
       await page.getByRole('button', { name: 'Erase for good' }).click()
       await page.getByRole('row', { name: /Version 4/ }).waitFor()
       expect(await page.getByRole('row', { name: /Version 1/ }).count()).toBe(0)

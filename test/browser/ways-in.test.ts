@@ -149,7 +149,7 @@ describe('other ways into the console', () => {
     await page.getByLabel('Text', { exact: true }).getByText('the first text').waitFor()
     await page.getByRole('link', { name: 'Erase for good' }).click()
     await page.getByLabel('What is to be erased').selectOption('all')
-    await page.getByLabel('The key, typed once more').fill('plan')
+    await page.getByLabel('Type the key').fill('plan')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('Nothing is kept yet.').waitFor()
     expect(faults).toEqual([])

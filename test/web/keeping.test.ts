@@ -249,7 +249,7 @@ describe('erasing', () => {
   test('says that nothing brings it back, and asks for the key', async () => {
     const { status, text } = await asked(await memory('one'))
     expect(status).toBe(200)
-    expect(text).toContain('<strong>Nothing brings it back.</strong>')
+    expect(text).toContain('<strong>This cannot be undone.</strong>')
     expect(fieldsIn(text).typed).toBe('')
   })
 

@@ -171,7 +171,7 @@ describe('erasing the agent', () => {
     await write(service, operator.born.token, 'plan', 'x')
     const { status, text } = await operator.get(`${operator.agent}/erase`)
     expect(status).toBe(200)
-    expect(textIn(text)).toContain('Nothing brings it back. The profile, 1 memory with every')
+    expect(textIn(text)).toContain('This cannot be undone. The profile, 1 memory with every')
     expect(linksIn(text)).toContain(`${operator.agent}/export`)
   })
 

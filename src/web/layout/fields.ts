@@ -1,6 +1,6 @@
 /** Parts of forms. Input is shown again with its errors. */
 import { html } from 'hono/html'
-import type { Problem } from '../../errors.ts'
+import { type Problem, problem } from '../../errors.ts'
 import type { Fields } from '../../http/form.ts'
 import { sentenceFor } from './for-people.ts'
 import { type Html, nothing } from './page.ts'
@@ -14,6 +14,10 @@ export const untouched: Typed = { values: {} }
 
 const faultOf = ({ refusal }: Typed, name: string): string | undefined =>
   refusal?.extras.errors?.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`))?.message
+
+/** A refusal for what one field holds. */
+export const fieldProblem = (name: string, message: string): Problem =>
+  problem('invalid_body', { errors: [{ pointer: `/${name}`, message }] })
 
 /** The error, once, above the form. */
 export const refusalNote = ({ refusal }: Typed): Html =>

@@ -196,5 +196,5 @@ export const comparePage = endpoint({
   query: listingQuery.extend({ key: memoryKey, from: version, to: version }),
   errors: ['invalid_token', 'version_not_found', 'version_gone'],
   handle: (visit, workspace: Workspace) =>
-    orNothing(visit, workspace, visit.query.key, show(visit, workspace, visit.query)),
+    orNothing(visit, workspace, { key: visit.query.key }, show(visit, workspace, visit.query)),
 })

@@ -103,6 +103,6 @@ export const unlessGone = <T>(found: Promise<T>): Promise<T | undefined> =>
 export const orNothing = (
   visit: AgentVisit,
   workspace: Workspace,
-  key: string,
+  { key = '' }: Fields,
   page: Promise<Answer>,
 ): Promise<Answer> => unlessGone(page).then((shown) => shown ?? showNothing(visit, workspace, key))

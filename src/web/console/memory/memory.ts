@@ -158,6 +158,6 @@ export const memoryPage = endpoint({
   handle(visit, workspace: Workspace) {
     const { key, version, before, saved, as, ...listing } = visit.query
     const asked = { key, version, before, saved, as, listing }
-    return orNothing(visit, workspace, key, showMemory(visit, workspace, asked, untouched))
+    return orNothing(visit, workspace, { key }, showMemory(visit, workspace, asked, untouched))
   },
 })

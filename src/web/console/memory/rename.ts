@@ -1,139 +1,79 @@
-/** /console/agents/<id>/memory/rename?key=…: another key for a memory; its versions go with it. */
+/** /console/agents/<id>/memory/rename?key=…: a new key for a memory and its versions. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { Problem, problem } from '../../../errors.ts'
+import { Problem } from '../../../errors.ts'
 import { makeChange } from '../../../home/memories/answers.ts'
 import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
-import { type Answer, redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Identity } from '../../../store/port/home.ts'
-import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
-import { agentPath } from '../../layout/paths.ts'
-import { showAgentPage } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { hidden, input } from '../../layout/fields.ts'
 import { listField } from '../memories/list-pane.ts'
 import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+import { agentTwoStep } from '../two-step.ts'
+import type { Workspace } from '../workspace.ts'
 import { KEY_HINT, versionIn } from './editor.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
 
-const path = `${agentPath(':agent')}/memory/rename`
+const renaming = z.object({ key: memoryKey, to: memoryKey, expectedVersion: z.int().min(1) })
 
-const TAKEN =
-  'Nothing was renamed. A memory is under the new key, or what is kept of one that was deleted: choose another.'
+type Renaming = z.output<typeof renaming>
 
-const LATE =
-  'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.'
-
-const sentences: Readonly<Partial<Record<Problem['code'], string>>> = {
-  key_taken: TAKEN,
-  version_conflict: LATE,
+/** The form may arrive twice: the second time, the memory has its new key already. */
+async function isRenamed({ store }: Workspace, identity: Identity, wanted: Renaming) {
+  const found = await store.readMemory(identity, wanted.to)
+  return found.outcome === 'found' && found.memory.version === wanted.expectedVersion + 1
 }
 
-/** In the words of the form. */
-function inWords(refusal: Problem): Problem {
-  const detail = sentences[refusal.code]
-  return detail ? problem(refusal.code, { detail }) : refusal
-}
-
-/** Shown again, it is about what is stored by then. */
-async function show(
-  visit: AgentVisit,
-  workspace: Workspace,
-  asked: string,
-  typed: Typed,
-): Promise<Answer> {
-  const { identity } = visit
-  const { agentId } = identity
-  const { key, version } = await findMemory(workspace, identity, asked)
-  const listing = listingIn(typed.values.list)
-  return showAgentPage(visit, workspace, {
-    tab: 'memories',
-    title: `Rename ${key}`,
-    trail: [crumbOf(agentId, key, listing)],
-    here: 'Rename',
-    status: typed.refusal?.status ?? 200,
-    scripts: ['submit'],
-    body: html`<div class="narrow"><h1>Rename <span class="key">${key}</span></h1>
-${refusalNote(typed)}
-<p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>
-<form method="post" action="${agentPath(agentId)}/memory/rename" class="stack">
-${hidden('key', key)}${hidden('expectedVersion', version)}${listField(listing)}
-${input({ name: 'to', label: 'New key', hint: KEY_HINT }, typed)}
-<p class="actions"><button>Rename</button>
-<a class="button quiet" href="${memoryIn(agentId, key, listing)}">Cancel</a></p>
-</form></div>`,
-  })
-}
-
-export const renamePage = endpoint({
-  operationId: 'consoleRenamePage',
-  method: 'GET',
-  path,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
-  query: listingQuery.extend({ key: memoryKey }),
-  errors: ['invalid_token'],
-  handle(visit, workspace: Workspace) {
-    const { key, ...listing } = visit.query
-    const values = { to: key, list: queryOf(listing) }
-    return orNothing(visit, workspace, key, show(visit, workspace, key, { values }))
-  },
-})
-
-const asked = z.object({ key: memoryKey, to: memoryKey, expectedVersion: z.int().min(1) })
-
-type Asked = z.output<typeof asked>
-
-/** The form may arrive twice: the second finds it under its new key. */
-async function isRenamed({ store }: Workspace, identity: Identity, { to, expectedVersion }: Asked) {
-  const found = await store.readMemory(identity, to)
-  return found.outcome === 'found' && found.memory.version === expectedVersion + 1
-}
-
-async function rename(workspace: Workspace, identity: Identity, sent: Asked): Promise<void> {
-  const { key: from, to, expectedVersion } = sent
+async function makeRename(workspace: Workspace, identity: Identity, wanted: Renaming) {
+  const { key: from, to, expectedVersion } = wanted
   const change = { verb: 'rename', from, to, expectedVersion } as const
   try {
     await makeChange(workspace, identity, change, workspace.clock())
   } catch (error) {
     const isGone = error instanceof Problem && error.code === 'memory_not_found'
-    if (!isGone || !(await isRenamed(workspace, identity, sent))) throw error
+    if (!isGone || !(await isRenamed(workspace, identity, wanted))) throw error
   }
 }
 
-export const renameForm = endpoint({
+export const rename = agentTwoStep({
   operationId: 'consoleRename',
-  method: 'POST',
-  path,
-  params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      show(visit, workspace, visit.sent.key ?? '', {
-        values: visit.sent,
-        refusal: inWords(refusal),
-      }),
-    ),
-    ...costs('writes'),
-  ],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'memory_not_found',
-    'version_conflict',
-    'key_taken',
-  ],
-  async handle({ call, identity, sent }, workspace: Workspace) {
-    const wanted = { ...sent, expectedVersion: versionIn(sent.expectedVersion) }
-    const valid = validateBody(asked, wanted)
-    await rename(workspace, identity, valid)
-    return redirect(call, memoryIn(identity.agentId, valid.to, listingIn(sent.list)))
+  below: 'memory/rename',
+  query: listingQuery.extend({ key: memoryKey }),
+  start: ({ key, ...listing }) => ({ key, to: key, list: queryOf(listing) }),
+  instead: orNothing,
+  budget: 'writes',
+  errors: ['memory_not_found', 'version_conflict', 'key_taken'],
+  sentences: {
+    key_taken:
+      'Nothing was renamed. A memory is under the new key, or versions of a deleted one are: choose another.',
+    version_conflict:
+      'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.',
+  },
+  /** Shown again, it is about the version that is stored by then. */
+  async view({ identity }, workspace, typed) {
+    const { key, version } = await findMemory(workspace, identity, typed.values.key ?? '')
+    const { agentId } = identity
+    const listing = listingIn(typed.values.list)
+    return {
+      tab: 'memories',
+      title: `Rename ${key}`,
+      trail: [crumbOf(agentId, key, listing)],
+      here: 'Rename',
+      scripts: ['submit'],
+      heading: html`Rename <span class="key">${key}</span>`,
+      about: html`<p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>`,
+      fields: html`${hidden('key', key)}${hidden('expectedVersion', version)}${listField(listing)}
+${input({ name: 'to', label: 'New key', hint: KEY_HINT }, typed)}`,
+      button: 'Rename',
+      cancel: memoryIn(agentId, key, listing),
+    }
+  },
+  async send({ identity, sent }, workspace) {
+    const expectedVersion = versionIn(sent.expectedVersion)
+    const wanted = validateBody(renaming, { ...sent, expectedVersion })
+    await makeRename(workspace, identity, wanted)
+    return memoryIn(identity.agentId, wanted.to, listingIn(sent.list))
   },
 })

@@ -1,0 +1,178 @@
+/** A form on a page of its own: the page says what it does, and sending it does that and leads on. */
+import { html } from 'hono/html'
+import type { z } from 'zod'
+import { type ErrorCode, type Problem, problem } from '../../errors.ts'
+import type { BudgetName } from '../../home/limits.ts'
+import { type Answer, redirect } from '../../http/call.ts'
+import type { Fields } from '../../http/form.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import type { Sent } from '../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../pipeline/problem.ts'
+import { refusalNote, type Typed, untouched } from '../layout/fields.ts'
+import { type Html, nothing, type Page, showPage } from '../layout/page.ts'
+import { agentPath } from '../layout/paths.ts'
+import { proof, secondLook } from './account/second-look.ts'
+import { type AgentPage, showAgentPage } from './agent-page.ts'
+import { agentForm, agentPage, type Queried, type Query, type SentVisit } from './endpoints.ts'
+import { formForSignedIn, forSignedIn, shownAgain } from './guards.ts'
+import type { AgentVisit, Visit, Workspace } from './workspace.ts'
+
+/** The field that asks for the password again. */
+const PASSWORD = 'password'
+
+/** What the page shows, around its form. */
+interface Shown {
+  readonly heading: Html
+  /** Under the heading. */
+  readonly lead?: string
+  /** What the form does, above its fields. */
+  readonly about?: Html
+  readonly fields: Html
+  readonly button: string
+  /** It cannot be undone. */
+  readonly danger?: boolean
+  /** Where Cancel leads. */
+  readonly cancel: string
+}
+
+interface TwoStep<V extends Visit, View> {
+  /** Of the form; the page's ends with `Page`. */
+  readonly operationId: string
+  readonly view: (visit: V, workspace: Workspace, typed: Typed) => View | Promise<View>
+  /** Does it, and says where to go then. */
+  readonly send: (visit: V & Sent, workspace: Workspace) => Promise<string>
+  readonly errors?: readonly ErrorCode[]
+}
+
+const line = (part: Html | undefined): Html => (part ? html`\n${part}` : nothing)
+
+const body = (
+  action: string,
+  { heading, lead, about, fields, button, danger, cancel }: Shown,
+  typed: Typed,
+  asked: Html | undefined,
+): Html => html`<div class="narrow"><h1>${heading}</h1>${line(lead ? html`<p class="lead">${lead}</p>` : undefined)}
+${refusalNote(typed)}${line(about)}
+<form method="post" action="${action}" class="stack">
+${fields}${line(asked)}
+<p class="actions"><button${danger ? html` class="danger"` : nothing}>${button}</button>
+<a class="button quiet" href="${cancel}">Cancel</a></p>
+</form></div>`
+
+const statusOf = ({ refusal }: Typed): number => refusal?.status ?? 200
+
+interface AgentView extends Shown, Omit<AgentPage, 'body' | 'status'> {}
+
+interface AgentTwoStep<Q extends Query> extends TwoStep<AgentVisit, AgentView> {
+  /** Below the agent's own path. */
+  readonly below: string
+  readonly query?: Q & z.ZodObject
+  /** What the fields hold at first. */
+  readonly start?: (query: Queried<Q>['query']) => Fields
+  /** Where the page is answered otherwise, such as for a memory that is gone. */
+  readonly instead?: (
+    visit: AgentVisit,
+    workspace: Workspace,
+    values: Fields,
+    page: Promise<Answer>,
+  ) => Promise<Answer>
+  readonly budget?: BudgetName
+  /** Whether a recent sign-in is needed. */
+  readonly confirm?: boolean
+  /** What an error means on this page. */
+  readonly sentences?: Readonly<Partial<Record<ErrorCode, string>>>
+}
+
+/** The page and the form, about one agent. */
+export function agentTwoStep<Q extends Query = undefined>({
+  operationId,
+  below,
+  query,
+  start,
+  instead,
+  view,
+  send,
+  budget = 'controls',
+  confirm = false,
+  sentences = {},
+  errors = [],
+}: AgentTwoStep<Q>) {
+  const path = `${agentPath(':agent')}/${below}`
+  async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+    const shown = await view(visit, workspace, typed)
+    const asked = confirm ? await proof(PASSWORD, visit, workspace, typed) : undefined
+    const action = `${agentPath(visit.identity.agentId)}/${below}`
+    return showAgentPage(visit, workspace, {
+      ...shown,
+      ...(confirm && { scripts: ['passkey'] }),
+      status: statusOf(typed),
+      body: body(action, shown, typed, asked),
+    })
+  }
+  const refusalOf = (refusal: Problem): Problem => {
+    const detail = sentences[refusal.code]
+    return detail ? problem(refusal.code, { detail }) : refusal
+  }
+  const page = agentPage({
+    operationId: `${operationId}Page`,
+    path,
+    ...(query && { query }),
+    handle(visit: AgentVisit & Queried<Q>, workspace) {
+      const values = start?.(visit.query) ?? {}
+      const shown = show(visit, workspace, { values })
+      return instead?.(visit, workspace, values, shown) ?? shown
+    },
+  })
+  const form = agentForm({
+    operationId,
+    path,
+    budget,
+    confirm: confirm ? PASSWORD : undefined,
+    errors,
+    refuse: (visit: SentVisit, workspace, refusal) =>
+      show(visit, workspace, { values: visit.sent, refusal: refusalOf(refusal) }),
+    handle: async (visit, workspace) => redirect(visit.call, await send(visit, workspace)),
+  })
+  return [page, form] as const
+}
+
+interface AccountView extends Shown, Pick<Page, 'title' | 'place' | 'trail'> {}
+
+interface AccountTwoStep extends TwoStep<Visit, AccountView> {
+  readonly path: string
+}
+
+/** The page and the form, about the account itself: it always needs a recent sign-in. */
+export function accountTwoStep({ operationId, path, view, send, errors = [] }: AccountTwoStep) {
+  async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
+    const shown = await view(visit, workspace, typed)
+    const asked = await proof(PASSWORD, visit, workspace, typed)
+    const { title, place, trail = [] } = shown
+    return showPage(visit.call, workspace.secure, {
+      title,
+      ...(place && { place }),
+      trail,
+      session: visit.session,
+      scripts: ['passkey'],
+      status: statusOf(typed),
+      body: body(path, shown, typed, asked),
+    })
+  }
+  const page = endpoint({
+    operationId: `${operationId}Page`,
+    method: 'GET',
+    path,
+    guards: forSignedIn,
+    handle: (visit, workspace: Workspace) => show(visit, workspace, untouched),
+  })
+  const form = endpoint({
+    operationId,
+    method: 'POST',
+    path,
+    guards: [...formForSignedIn, shownAgain(show), secondLook(PASSWORD)],
+    errors: [...WRITE_ERRORS, 'invalid_body', ...errors],
+    handle: async (visit, workspace: Workspace) =>
+      redirect(visit.call, await send(visit, workspace)),
+  })
+  return [page, form] as const
+}
