@@ -20,9 +20,9 @@ export const commands: readonly Command[] = [
     group: SERVICE,
     summary: 'what a shell needs to complete these commands',
     details:
-      'Prints a script for bash, zsh or fish. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
+      'Prints a script for bash, zsh or fish, which runs agent-home for each completion. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
     parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
     plain: true,
-    load: async () => (await import('./completion/completion.ts')).completionCommand,
+    load: async () => (await import('./completion.ts')).completionCommand,
   },
 ]

@@ -1,6 +1,7 @@
 /** Runs a command line and returns the exit code. */
 import type { Command, Report } from './command.ts'
 import { commands } from './commands.ts'
+import { COMPLETE, complete } from './completion.ts'
 import { EXIT, type Exit } from './exit-codes.ts'
 import { explain } from './failure.ts'
 import { parse } from './parse.ts'
@@ -17,6 +18,10 @@ export async function run(
   terminal: Terminal,
   table: readonly Command[] = commands,
 ): Promise<Exit> {
+  if (words[0] === COMPLETE) {
+    terminal.say(complete(words.slice(1), table))
+    return EXIT.done
+  }
   const parsed = parse(words, table, terminal)
   if ('exit' in parsed) return parsed.exit
   const { command, given } = parsed

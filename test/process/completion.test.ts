@@ -1,69 +1,81 @@
-/** What shells complete is what the table has. */
+/** What real shells complete is what the list of commands has. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, inject, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { bash } from '../../src/cli/completion/bash.ts'
-import { fish } from '../../src/cli/completion/fish.ts'
-import { zsh } from '../../src/cli/completion/zsh.ts'
 import { optionsOf } from '../../src/cli/parse.ts'
 import { speak } from '../cli/spoken.ts'
-import { cleanUp, freshDirectory } from './program.ts'
+import { cleanUp, freshDirectory, pinnedNode, root } from './program.ts'
 import { hasTerminals, onTerminal } from './pseudo-terminal.ts'
 
 afterAll(cleanUp)
 
-const script = bash(commands)
+/** The script of a shell, as the command prints it. */
+const scriptFor = async (shell: string) => (await speak(['completion', shell])).stdout
 
-/** What a real bash offers for the last of these words; files as `<default>`. */
-function offered(...words: string[]): string[] {
-  const quoted = words.map((word) => `'${word}'`).join(' ')
-  const asked = `COMP_WORDS=(agent-home ${quoted}); COMP_CWORD=${words.length}
-    compopt() { echo "<$2>"; }; _agent_home; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const text = execFileSync('bash', ['--norc', '-c', `${script}\n${asked}`], { encoding: 'utf8' })
-  return text.split('\n').filter(Boolean)
+/** A directory with the program as `agent-home`, for PATH. */
+function installed(): string {
+  const directory = freshDirectory()
+  const path = join(directory, 'agent-home')
+  writeFileSync(
+    path,
+    `#!/bin/sh\nexec '${pinnedNode}' '${resolve(root, inject('program'))}' "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  )
+  return directory
 }
 
-test('bash offers every command, by what was begun', () => {
+const env = { PATH: `${installed()}:${process.env.PATH}`, HOME: freshDirectory() }
+
+/** What a real bash offers for the last word of each; files as `<default>`. */
+async function offeredFor(asked: readonly (readonly string[])[]): Promise<string[][]> {
+  const each = asked.map((words) => {
+    const quoted = words.map((word) => `'${word}'`).join(' ')
+    return `COMP_WORDS=(agent-home ${quoted}); COMP_CWORD=${words.length}; _agent_home
+      printf '%s\\n' "\${COMPREPLY[@]}"; echo next`
+  })
+  const given = [await scriptFor('bash'), 'compopt() { echo "<$2>"; }', ...each].join('\n')
+  const text = execFileSync('bash', ['--norc', '-c', given], { encoding: 'utf8', env })
+  return text
+    .split('next\n')
+    .slice(0, -1)
+    .map((lines) => lines.split('\n').filter(Boolean))
+}
+
+const offered = async (...words: string[]): Promise<string[]> =>
+  (await offeredFor([words]))[0] ?? []
+
+test('bash offers every command, by what was begun', async () => {
   const firsts = new Set(commands.map(({ name }) => name.split(' ')[0]))
-  expect(offered('')).toEqual([...firsts])
-  expect(offered('ba')).toEqual(['backup'])
-  expect(offered('re')).toEqual(['read', 'restore'])
+  expect(await offered('')).toEqual([...firsts])
+  expect(await offered('ba')).toEqual(['backup'])
+  expect(await offered('re')).toEqual(['read', 'restore'])
 })
 
-test('bash offers second words, and then their options', () => {
-  expect(offered('gateway', '')).toEqual(['list', 'remove'])
-  expect(offered('gateway', 'list', '--f')).toEqual(['--feed'])
-  expect(offered('account', 'recover', '--')).toEqual(['--url', '--json'])
+test('bash offers second words, and then their options', async () => {
+  expect(await offered('gateway', '')).toEqual(['list', 'remove'])
+  expect(await offered('gateway', 'list', '--f')).toEqual(['--feed'])
+  expect(await offered('account', 'recover', '--')).toEqual(['--url', '--json'])
 })
 
-test('bash offers the options of each command, what follows them, and files', () => {
-  for (const command of commands) {
-    const own = offered(...command.name.split(' '), '--')
-    expect(own).toEqual(optionsOf(command).map(({ name }) => `--${name}`))
-  }
-  expect(offered('import', '--on-conflict', '')).toEqual(['fail', 'skip', 'replace'])
-  expect(offered('list', '--order', 'c')).toEqual(['changed'])
-  expect(offered('completion', '')).toEqual(['bash', 'zsh', 'fish'])
-  expect(offered('backup', '')).toContain('<default>')
-  expect(offered('write', '--file', '')).toEqual(['<default>'])
+test('bash offers the options of each command, what follows them, and files', async () => {
+  const options = await offeredFor(commands.map(({ name }) => [...name.split(' '), '--']))
+  expect(options).toEqual(
+    commands.map((command) => optionsOf(command).map(({ name }) => `--${name}`)),
+  )
+  expect(await offered('import', '--on-conflict', '')).toEqual(['fail', 'skip', 'replace'])
+  expect(await offered('list', '--order', 'c')).toEqual(['changed'])
+  expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish'])
+  expect(await offered('backup', '')).toEqual(['<default>'])
+  expect(await offered('write', '--file', '')).toEqual(['<default>'])
 })
 
-test.each([
-  ['zsh', zsh(commands)],
-  ['fish', fish(commands)],
-])('%s knows every command and option, with what is said of it', (_, text) => {
-  for (const command of commands) {
-    for (const word of command.name.split(' ')) expect(text).toContain(word)
-    for (const { name } of optionsOf(command)) {
-      expect(text).toMatch(new RegExp(`(--|-l )${name}\\b`))
-    }
-  }
-  expect(text).toContain('fail skip replace')
-  // An odd quote would swallow what follows.
-  const quotes = text.replaceAll("'\\''", '').replaceAll("\\'", '').match(/'/g) ?? []
-  expect(quotes.length % 2).toBe(0)
+test('each word comes with its summary, for the shells that show it', async () => {
+  const { stdout } = await speak(['complete', 'gateway', 'l'])
+  expect(stdout).toMatch(/^list\t\S.*\n$/)
 })
 
 const listOptions = ['--feed', '--limit', '--before', '--json']
@@ -92,10 +104,10 @@ function place(): string {
 
 const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 
-test.runIf(isHere('fish'))('a real fish offers what was begun, and nothing else', () => {
+test.runIf(isHere('fish'))('a real fish offers what was begun, and nothing else', async () => {
   const asked = cases.map(([begun]) => `complete -C 'agent-home ${begun}'; echo next`)
-  const given = ['--no-config', '-c', [fish(commands), ...asked].join('\n')]
-  const text = execFileSync('fish', given, { encoding: 'utf8', cwd: place() })
+  const given = ['--no-config', '-c', [await scriptFor('fish'), ...asked].join('\n')]
+  const text = execFileSync('fish', given, { encoding: 'utf8', cwd: place(), env })
   const words = text.split('next\n').map((lines) => lines.match(/^[^\t\n]+/gm) ?? [])
   expect(cases.map(([begun], at) => [begun, words[at]?.toSorted()])).toEqual(expected)
 })
@@ -122,8 +134,8 @@ test.runIf(isHere('zsh') && hasTerminals())('so does a real zsh', async () => {
   mkdirSync(join(directory, 'here'))
   writeFileSync(join(directory, 'here/here.db'), '')
   writeFileSync(join(directory, '.zshrc'), zshrc)
-  writeFileSync(join(directory, 'completion'), zsh(commands))
-  const shell = onTerminal(directory, { ZDOTDIR: directory }, 'zsh', '-i')
+  writeFileSync(join(directory, 'completion'), await scriptFor('zsh'))
+  const shell = onTerminal(directory, { ...env, ZDOTDIR: directory }, 'zsh', '-i')
   const keys = cases.map(([begun]) => `agent-home ${begun}\t\x14`).join('')
   await shell.type(/READY/, `${keys}exit\r`)
   await shell.ended
@@ -135,5 +147,5 @@ test.runIf(isHere('zsh') && hasTerminals())('so does a real zsh', async () => {
 test('a shell that is not known is a fault of usage', async () => {
   const { code, stderr } = await speak(['completion', 'csh'])
   expect({ code, stderr }).toEqual({ code: 2, stderr: 'Name a shell: bash, zsh, fish.\n' })
-  expect(await speak(['completion', 'bash'])).toMatchObject({ code: 0, stdout: script })
+  expect(await speak(['completion', 'bash'])).toMatchObject({ code: 0 })
 })
