@@ -130,7 +130,7 @@ describe('the history of a memory', () => {
         BASE.replace('Sow in May.', 'Sow in April.\nSow in July.').replace('Plan', 'The plan'),
       )
       await page.getByRole('link', { name: 'Erase for good' }).click()
-      await page.getByLabel('What is to be erased').selectOption('1')
+      await page.getByLabel('What to erase').selectOption('1')
       await page.getByLabel('Type the key').fill('plan')
       await page.getByRole('button', { name: 'Erase for good' }).click()
       await page.getByRole('row', { name: /Version 4/ }).waitFor()

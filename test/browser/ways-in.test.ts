@@ -148,7 +148,7 @@ describe('other ways into the console', () => {
     await page.getByText('Saved as version 5.').waitFor()
     await page.getByLabel('Text', { exact: true }).getByText('the first text').waitFor()
     await page.getByRole('link', { name: 'Erase for good' }).click()
-    await page.getByLabel('What is to be erased').selectOption('all')
+    await page.getByLabel('What to erase').selectOption('all')
     await page.getByLabel('Type the key').fill('plan')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('Nothing is kept yet.').waitFor()
