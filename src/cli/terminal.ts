@@ -1,6 +1,30 @@
 /** The terminal of a command: input, output, signals. */
+
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { EXIT } from './exit-codes.ts'
-import { askSecretly } from './secret.ts'
+import { usage } from './failure.ts'
+
+/** Suppresses the line editor's echo. */
+const nowhere = () => new Writable({ write: (_piece, _encoding, done) => done() })
+
+/** Throws Failure if the input ends. Ctrl+C ends the process. */
+function askSecretly(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: nowhere(), terminal: true })
+  process.stderr.write(question)
+  return new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve)
+    lines.once('close', () => reject(usage('Nothing was typed.')))
+    lines.once('SIGINT', () => {
+      lines.close()
+      process.stderr.write('\n')
+      process.kill(process.pid, 'SIGINT')
+    })
+  }).finally(() => {
+    lines.close()
+    process.stderr.write('\n')
+  })
+}
 
 export interface Terminal {
   /** Standard output: the result. */

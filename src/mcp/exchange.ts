@@ -1,20 +1,188 @@
 /** Handles one message with the SDK. Loaded on first use. */
+
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import {
   classifyInboundRequest,
   createMcpHandler,
+  InMemoryServerEventBus,
+  type ServerEventBus,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import type { Problem } from '../errors.ts'
-import { type Answer, answer, type Call } from '../http/call.ts'
+import { type EventEncoder, follow, fromNow, type Start } from '../home/event-stream.ts'
+import { prefixOf } from '../home/key-scope.ts'
+import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
+import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
-import { additionsTo, envelopeOf, HEADERS, remember } from './accepted.ts'
+import type { HomeEvent } from '../store/port/keeping/events.ts'
 import { callTool } from './calling.ts'
-import { listen } from './listening.ts'
-import { LISTEN, toolNamed } from './message.ts'
+import { LISTEN, type Message, toolNamed } from './message.ts'
 import { serverFor } from './protocol-server.ts'
+import { uriOf } from './resources.ts'
 import { toolOf } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
 import type { Turn } from './turn.ts'
+
+type Bus = Pick<ServerEventBus, 'publish'>
+
+/** The resources of a subscription; the SDK refuses invalid ones. */
+const subscription = z.object({
+  notifications: z.object({ resourceSubscriptions: z.array(z.string()) }),
+})
+
+function followedBy({ message, identity }: Turn): readonly string[] {
+  const { data } = subscription.safeParse(message.body.params)
+  const uris = data?.notifications.resourceSubscriptions ?? []
+  return uris.filter((uri) => uri.startsWith(uriOf(prefixOf(identity))))
+}
+
+const urisOf = (events: readonly HomeEvent[]): string[] =>
+  events.flatMap(({ key, from }) => [key, from].flatMap((name) => name ?? [])).map(uriOf)
+
+/**
+ * The list contains sizes and times, so it changes with every event. Missed events may concern any
+ * resource.
+ */
+function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void {
+  for (const uri of changed) bus.publish({ kind: 'resource_updated', uri })
+  if (missed || changed.size > 0) bus.publish({ kind: 'resources_list_changed' })
+}
+
+interface Written {
+  /** What was written since the last read. */
+  readonly take: () => Promise<string>
+  readonly close: () => void
+}
+
+function writtenTo(body: ReadableStream<Uint8Array>): Written {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let written = ''
+  async function gather(): Promise<void> {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      written += decoder.decode(read.value, { stream: true })
+    }
+  }
+  gather().catch(() => {})
+  return {
+    async take() {
+      // The SDK writes at once; the output is here one turn later.
+      await turnOfTheLoop()
+      const taken = written
+      written = ''
+      return taken
+    },
+    close: () => void reader.cancel().catch(() => {}),
+  }
+}
+
+const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): EventEncoder => ({
+  opening: take(),
+  encode(events, missed) {
+    publish(bus, new Set([...urisOf(events), ...(missed ? followed : [])]), missed !== undefined)
+    return take()
+  },
+  end: () => '',
+})
+
+/** The SDK writes the end of the stream. */
+async function* untilTheEnd(
+  pieces: AsyncIterable<string>,
+  end: () => Promise<string>,
+): AsyncGenerator<string> {
+  yield* pieces
+  yield await end()
+}
+
+function streamOf(
+  call: Call,
+  turn: Turn,
+  start: Start,
+  bus: Bus,
+  written: Written,
+  end: () => Promise<void>,
+): TextStream {
+  const encoder = voiceOf(bus, written, followedBy(turn))
+  const { pieces, close } = follow(call, turn.home, turn.identity, start, encoder)
+  return {
+    pieces: untilTheEnd(pieces, async () => {
+      await end()
+      return written.take()
+    }),
+    close() {
+      close()
+      written.close()
+    },
+  }
+}
+
+/** Throws `too_many_streams`, and the refusal of the agent. */
+async function listen(call: Call, turn: Turn, request: Request): Promise<Answer> {
+  const start = await fromNow(turn.home, turn.identity)
+  const bus = new InMemoryServerEventBus()
+  const factory = () => serverFor(turn, 'modern')
+  // Heartbeats come from the home.
+  const handler = createMcpHandler(factory, { legacy: 'reject', bus, keepAliveMs: 0 })
+  const response = await handler.fetch(request, { parsedBody: turn.message.body })
+  const isStream = response.headers.get('content-type') === 'text/event-stream'
+  if (!isStream || !response.body) return answer(call, response.status, await response.text())
+  const written = writtenTo(response.body)
+  const stream = streamOf(call, turn, start, bus, written, handler.close)
+  call.responseHeaders['X-Accel-Buffering'] = 'no'
+  return answer(call, 200, stream, 'text/event-stream')
+}
+
+/** What the SDK checks besides the message. */
+const HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
+
+/** Longer headers are always checked by the SDK. */
+const MOST_KEPT = 256
+const LONGEST = 2_048
+
+/** The response's other members as JSON, starting with a comma. */
+const additions = new Map<string, string>()
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id)
+
+/** The message without its id and its arguments. */
+function letterOf({ source }: Message, id: Place, args: Place): string {
+  const [first, second] = id.from < args.from ? [id, args] : [args, id]
+  const between = source.slice(first.to, second.from)
+  return source.slice(0, first.from) + between + source.slice(second.to)
+}
+
+/** Everything a call can be refused for except its arguments; undefined for other messages. */
+function envelopeOf({ requestHeaders }: Call, message: Message): string | undefined {
+  const { body, members, params } = message
+  const id = members.get('id')
+  const args = params.get('arguments')
+  if (!id || !args || toolNamed(message) === undefined) return undefined
+  if (!isId(body.id) || !isObject(body.params?.arguments)) return undefined
+  let envelope = letterOf(message, id, args)
+  for (const name of HEADERS) envelope += `\n${requestHeaders[name] ?? ''}`
+  return envelope.length > LONGEST ? undefined : envelope
+}
+
+/** Undefined if the SDK has not accepted such a call yet. */
+const additionsTo = (envelope: string): string | undefined => additions.get(envelope)
+
+/** The members of a tool's result; the SDK adds the rest. */
+const OWN = ['content', 'structuredContent', 'isError']
+
+/** `answered`: the SDK's response to a call. Only a result shows that it accepted the call. */
+function remember(envelope: string, answered: string): void {
+  const { result } = JSON.parse(answered)
+  if (!isObject(result)) return
+  const others = Object.entries(result).filter(([name]) => !OWN.includes(name))
+  const [oldest] = additions.keys()
+  if (additions.size >= MOST_KEPT && oldest !== undefined) additions.delete(oldest)
+  const added = others.map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  additions.set(envelope, added.join(''))
+}
 
 function requestOf({ requestHeaders }: Call): Request {
   // Responses are JSON, whatever else the client accepts.

@@ -1,18 +1,52 @@
 /** One SDK server per message: what it offers, and its handlers. */
 import {
   type CallToolResult,
+  type Tool as Description,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerCapabilities,
 } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { parseExactly } from '../json/exactly.ts'
+import { simplify } from '../pipeline/openapi.ts'
 import { callTool } from './calling.ts'
 import { listResources, readResource, template } from './resources.ts'
-import { descriptions } from './tools/describe.ts'
-import { toolOf } from './tools/index.ts'
+import { toolOf, tools } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
 import type { Turn } from './turn.ts'
+
+/** Schema metadata without the ids that documents use for references. */
+class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
+  override get<S extends z.core.$ZodType>(schema: S) {
+    const { id: _, ...rest } = z.globalRegistry.get(schema) ?? {}
+    return rest as ReturnType<typeof z.globalRegistry.get<S>>
+  }
+}
+
+const metadata = new WithoutNames()
+
+/** Without references: clients want an object at the root, and not all resolve references. */
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, { io, metadata, override: simplify }) as Description['inputSchema']
+
+const describe = (tool: Tool): Description => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  inputSchema: schemaOf(tool.input, 'input'),
+  outputSchema: schemaOf(tool.output, 'output'),
+  annotations: {
+    title: tool.title,
+    readOnlyHint: tool.budget === 'reads',
+    destructiveHint: tool.destructive,
+    idempotentHint: tool.idempotent,
+    openWorldHint: false,
+  },
+})
+
+/** The list of tools, which is always the same and prepared once. */
+const descriptions: readonly Description[] = tools.map(describe)
 
 /** The protocol version: with the handshake of 2025, or without. */
 export type Era = 'legacy' | 'modern'

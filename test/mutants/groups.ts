@@ -158,7 +158,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   room: {
-    mutate: src('store', 'feeds words sqlite/compost postgres/compost sqlite/engine/space'),
+    mutate: src('store', 'feeds words sqlite/entries postgres/entries sqlite/engine/space'),
     tests: [...test('store', 'space words gateway-contract'), ...test('strangers', 'feed-size')],
   },
   cursors: {
@@ -166,10 +166,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],
   },
   editing: {
-    mutate: [
-      ...src('web/console', 'memory/edit memories/memories'),
-      ...src('web/rooms', 'entries'),
-    ],
+    mutate: [...src('web/console', 'memory/edit memories/memories'), ...src('web/rooms', 'room')],
     tests: [
       ...test('web', 'memory memories rooms conflict gone writing'),
       ...test('rights', 'guards'),

@@ -1,6 +1,24 @@
 /** Commands for agents and operators of a home, local or remote. */
 import type { Command, Option, Parameter } from '../command.ts'
-import { CONNECTION, URL } from './options.ts'
+
+const URL: Option = {
+  name: 'url',
+  value: 'URL',
+  summary: 'where the home is (AGENT_HOME_URL, or the profile’s)',
+}
+
+const PROFILE: Option = {
+  name: 'profile',
+  value: 'NAME',
+  summary: 'whose address and token (AGENT_HOME_PROFILE, or default)',
+}
+
+/** Options of all agent commands: the home's address and the credentials. */
+const CONNECTION: readonly Option[] = [
+  URL,
+  { name: 'token', value: 'TOKEN', summary: 'who asks (AGENT_HOME_TOKEN, or the profile’s)' },
+  PROFILE,
+]
 
 const AGENTS = 'In a home, with its tokens:'
 

@@ -1,4 +1,6 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
+
+import type { ActivityStore, CountedCalls } from '../port/activity.ts'
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
@@ -8,17 +10,13 @@ import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
-import { countCallsVerb } from './activity.ts'
-import { type Connections, openConnections, statement } from './engine/connections.ts'
+import { type Ask, type Connections, openConnections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
-import { writeHeartbeat } from './engine/heartbeat.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
-import { lanes } from './engine/lanes.ts'
 import { permitVerbs } from './engine/permits.ts'
 import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
-import { removeEntryVerb } from './host.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
@@ -30,6 +28,84 @@ import { prepareServer } from './schema/migrations.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
+
+/** Rows are locked in one order, so that nodes counting at the same time cannot deadlock. */
+const countCalls = statement(
+  'count_calls',
+  `INSERT INTO daily_calls AS d (agent_id, day, reads, conflicts, refusals, seen_at)
+   SELECT s.* FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
+     $6::BIGINT[]) AS s (agent_id, day, reads, conflicts, refusals, seen_at)
+   JOIN agents a ON a.agent_id = s.agent_id
+   ORDER BY s.agent_id, s.day
+   ON CONFLICT (agent_id, day) DO UPDATE SET reads = d.reads + excluded.reads,
+     conflicts = d.conflicts + excluded.conflicts, refusals = d.refusals + excluded.refusals,
+     seen_at = greatest(d.seen_at, excluded.seen_at)`,
+)
+
+/** Daily counters of each agent. */
+const countCallsVerb =
+  ({ write }: Connections): ActivityStore['countCalls'] =>
+  async (calls) => {
+    const column = <K extends keyof CountedCalls>(name: K) => calls.map((each) => each[name])
+    await write(
+      countCalls,
+      ...[column('agentId'), column('day'), column('reads'), column('conflicts')],
+      ...[column('refusals'), column('seenAt')],
+    )
+  }
+
+const removeEntry = statement<{ id: string }>(
+  'remove_entry',
+  `WITH removed AS (
+     DELETE FROM entries WHERE id = $1 RETURNING id, feed, room, bytes
+   ),
+   unlabelled AS (
+     DELETE FROM entry_labels l USING removed r WHERE l.feed = r.feed AND l.id = r.id
+   ),
+   counted AS (
+     UPDATE room_counts c SET entries = c.entries - 1, bytes = c.bytes - r.bytes
+     FROM removed r WHERE c.feed = r.feed AND c.room = r.room
+   )
+   SELECT id FROM removed`,
+)
+
+/** Removal of gateway entries by the host's owner. */
+const removeEntryVerb =
+  ({ write }: Connections, committed: () => void): HostStore['removeEntry'] =>
+  async (id) => {
+    const [removed] = await write(removeEntry, id)
+    if (removed) committed()
+    return { outcome: removed ? 'removed' : 'missing' }
+  }
+
+/**
+ * Serializes the work of one home on this node, so that at most one connection waits for the home's
+ * lock and the others stay free for other homes.
+ */
+function lanes(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>()
+  return async (key, work) => {
+    const before = last.get(key)
+    const mine = before ? before.then(work, work) : work()
+    last.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+const beat = statement(
+  'beat',
+  `INSERT INTO heartbeat (id, written_at) VALUES (1, $1)
+   ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at`,
+)
+
+/** A health check: a write that commits. */
+async function writeHeartbeat(ask: Ask, now: number): Promise<void> {
+  await ask(beat, now)
+}
 
 /** Connections per node, unless DATABASE_URL has `?pool_max=…`. */
 const CONNECTIONS = 10

@@ -1,12 +1,43 @@
 /** The gateway's verbs: entries in order of arrival, and their search. */
 import type { DatabaseSync } from 'node:sqlite'
 import { idAfter, NIL_ID } from '../../uuid/order.ts'
-import { type Cut, candidatesOf, cut, type FiledEntry, filed } from '../feeds.ts'
+import {
+  type Cut,
+  candidatesOf,
+  cut,
+  type FeedSize,
+  type FiledEntry,
+  filed,
+  surplus,
+} from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
-import { prepareCompost } from './compost.ts'
 import { prepare } from './engine/connection.ts'
+
+/** Removes the oldest entries of a feed that exceeds its limits. */
+function prepareCompost(db: DatabaseSync, bounds: FeedBounds) {
+  const sizeOf = prepare<FeedSize>(
+    db,
+    `SELECT coalesce(sum(entries), 0) AS entries, coalesce(sum(bytes), 0) AS bytes
+     FROM room_counts WHERE feed = ?`,
+  )
+  const removeOldest = prepare(
+    db,
+    `DELETE FROM entries WHERE n IN (
+       SELECT n FROM (
+         SELECT n, row_number() OVER oldest AS nth, sum(bytes) OVER oldest - bytes AS older_bytes
+         FROM (SELECT n, bytes FROM entries WHERE feed = ? ORDER BY n LIMIT +?)
+         WINDOW oldest AS (ORDER BY n)
+       ) WHERE nth <= ? OR older_bytes < ?
+     )`,
+  )
+  return (feed: string, arrived: number): void => {
+    if (bounds.entries === 0 && bounds.bytes === 0) return
+    const going = surplus(sizeOf.get(feed) ?? { entries: 0, bytes: 0 }, bounds, arrived)
+    if (going) removeOldest.run(feed, going.most, going.entries, going.bytes)
+  }
+}
 
 interface EntryRow {
   /** The position in the order of arrival. */

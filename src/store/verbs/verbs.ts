@@ -1,12 +1,37 @@
 /** The verbs that both engines run: reads, and writes in a transaction. */
+
+import { type EntriesWanted, type EntrySummary, SHOWN_CHARS } from '../port/host.ts'
 import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
-import { hostReads } from './host.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { ask, statement, type Verb } from './verb.ts'
+
+interface EntryRow extends Omit<EntrySummary, 'createdAt'> {
+  created_at: number
+}
+
+/** Greater than any id. */
+const END_OF_IDS = 'g'
+
+const list = statement<EntryRow>(
+  'list_entries',
+  `SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
+     substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at
+   FROM entries WHERE id < $1 AND (CAST($2 AS TEXT) IS NULL OR feed = $2)
+   ORDER BY id DESC LIMIT CAST($3 AS BIGINT)`,
+)
+
+/** Gateway entries as the host's owner sees them. */
+const hostReads = {
+  *listEntries({ feed, before = END_OF_IDS, limit }: EntriesWanted): Verb<readonly EntrySummary[]> {
+    const rows = yield* ask(list, before, feed, limit)
+    return rows.map(({ created_at: createdAt, ...entry }) => ({ ...entry, createdAt }))
+  },
+}
 
 export const reads = {
   ...accountReads,

@@ -3,11 +3,142 @@
  * unchanged, so both ways offer the same tools. Standard output carries only the protocol.
  */
 import { PassThrough } from 'node:stream'
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  RequestId,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client'
+import { z } from 'zod'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import type { Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import { connectionOf } from '../at-home.ts'
-import { bridge } from './bridge.ts'
+import { createRunning } from './running.ts'
+
+const refused = z.object({
+  data: z.object({ status: z.number(), text: z.string().nullish() }),
+})
+
+/** Statuses other than 200 that the protocol uses itself. */
+const rpcError = z.object({
+  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
+})
+
+const problem = z.object({ code: z.string(), detail: z.string() })
+
+const TOKEN = 'Check AGENT_HOME_TOKEN.'
+const ADDRESS = 'Check AGENT_HOME_URL, and that the service runs.'
+
+/** Undefined for other errors. */
+function readAs<Schema extends z.ZodType>(schema: Schema, text: string | null | undefined) {
+  try {
+    return schema.safeParse(JSON.parse(text ?? '')).data
+  } catch {
+    return undefined
+  }
+}
+
+/** A protocol error, passed on unchanged. */
+const rpcErrorIn = (error: unknown) =>
+  readAs(rpcError, refused.safeParse(Object(error)).data?.data.text)?.error
+
+function refusal(status: number, text: string | null | undefined, address: string): string {
+  const told = readAs(problem, text)
+  if (!told) return `${address}/mcp answered ${status}: it is no agent home. ${ADDRESS}`
+  const advice = status === 401 ? ` ${TOKEN}` : ''
+  return `${told.code}: ${told.detail}${advice}`
+}
+
+/** The innermost cause is the system's error. */
+function rootOf(error: unknown): string {
+  let found = error
+  while (found instanceof Error && found.cause !== undefined) found = found.cause
+  return found instanceof Error ? found.message || found.name : String(found)
+}
+
+function sentenceOf(error: unknown, address: string): string {
+  const answer = refused.safeParse(Object(error)).data?.data
+  return answer
+    ? refusal(answer.status, answer.text, address)
+    : `The agent home at ${address} does not answer (${rootOf(error)}). ${ADDRESS}`
+}
+
+interface Ends {
+  /** The client's transport. */
+  readonly here: Transport
+  /** The home's transport. */
+  readonly there: StreamableHTTPClientTransport
+  /** The home's address, for messages. */
+  readonly address: string
+  /** Prints a message for people. */
+  readonly say: (sentence: string) => void
+}
+
+interface Bridge {
+  /** Resolves when the client has closed. */
+  readonly ended: Promise<void>
+  /** Resolves when all requests are answered; subscriptions are ended. */
+  readonly finish: () => Promise<void>
+}
+
+/** Outside of the range that the protocol reserves. */
+const FAILED = -32_000
+
+const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
+  'method' in message && 'id' in message
+
+/** The protocol version that `initialize` negotiated, sent with later requests. */
+function settled(message: JSONRPCMessage): string | undefined {
+  const version = 'result' in message ? message.result.protocolVersion : undefined
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Forwards messages between two MCP transports. */
+async function bridge({ here, there, address, say }: Ends): Promise<Bridge> {
+  const running = createRunning()
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+
+  async function answer(message: JSONRPCMessage): Promise<void> {
+    const version = settled(message)
+    if (version !== undefined) there.setProtocolVersion(version)
+    await here.send(message)
+    if (!('method' in message) && message.id !== undefined) running.end(message.id)
+  }
+
+  function fail(id: RequestId | undefined, error: unknown): void {
+    const message = sentenceOf(error, address)
+    const told = rpcErrorIn(error)
+    if (!told) say(message)
+    if (id === undefined || !running.has(id)) return
+    const failure = { jsonrpc: '2.0' as const, id, error: told ?? { code: FAILED, message } }
+    answer(failure).catch(() => end())
+  }
+
+  function ask(request: JSONRPCRequest): void {
+    const { id } = request
+    const requestSignal = running.begin(request)
+    const onRequestStreamEnd = () => fail(id, new Error('the stream ended'))
+    there
+      .send(request, { requestSignal, onRequestStreamEnd })
+      .catch((error: unknown) => fail(id, error))
+  }
+
+  here.onmessage = (message) => {
+    if (isRequest(message)) return ask(message)
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      return running.cancel(message.params?.requestId)
+    }
+    there.send(message).catch((error: unknown) => fail(undefined, error))
+  }
+  here.onerror = (error) => say(`What came in is no message of the protocol: ${error.message}`)
+  here.onclose = () => void there.close().then(end)
+  there.onmessage = (message) => void answer(message).catch(() => end())
+  await there.start()
+  await here.start()
+  return { ended, finish: running.finish }
+}
 
 const NO_TOKEN =
   'That is no token of an agent home. Copy it whole, as the birth or the operator gave it: aha_ and 49 characters.'

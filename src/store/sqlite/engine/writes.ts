@@ -1,12 +1,12 @@
 /** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { CountedCalls } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
+import type { RemoveAnswer } from '../../port/host.ts'
 import type { StoreOptions } from '../../port/store.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
-import { prepareCountCalls } from '../activity.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
-import { prepareRemoveEntry } from '../host.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
@@ -14,10 +14,43 @@ import { logEvents, prepareHappenings, prepareRecord } from '../keeping/events.t
 import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
 import { prepareStaging } from '../transfer/staging.ts'
 import { prepareSteps } from '../transfer/steps.ts'
-import type { StorageFault } from './connection.ts'
-import { prepareHeartbeat } from './heartbeat.ts'
+import { prepare, type StorageFault } from './connection.ts'
 import { prepareVerbs } from './run.ts'
 import { prepareTotals, type Tally } from './totals.ts'
+
+/** Daily counters of each agent. */
+function prepareCountCalls(db: DatabaseSync) {
+  const count = prepare(
+    db,
+    `INSERT INTO daily_calls (agent_id, day, reads, conflicts, refusals, seen_at)
+     SELECT agent_id, ?2, ?3, ?4, ?5, ?6 FROM agents WHERE agent_id = ?1
+     ON CONFLICT (agent_id, day) DO UPDATE SET reads = reads + excluded.reads,
+       conflicts = conflicts + excluded.conflicts, refusals = refusals + excluded.refusals,
+       seen_at = max(seen_at, excluded.seen_at)`,
+  )
+  return (calls: readonly CountedCalls[]): void => {
+    for (const { agentId, day, reads, conflicts, refusals, seenAt } of calls) {
+      count.run(agentId, day, reads, conflicts, refusals, seenAt)
+    }
+  }
+}
+
+/** A health check: a write that commits. */
+function prepareHeartbeat(db: DatabaseSync): (now: number) => void {
+  const beat = prepare(
+    db,
+    'INSERT INTO heartbeat (id, written_at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at',
+  )
+  return (now) => {
+    beat.run(now)
+  }
+}
+
+/** A trigger updates labels, words and counters. */
+function prepareRemoveEntry(db: DatabaseSync) {
+  const remove = prepare<{ id: string }>(db, 'DELETE FROM entries WHERE id = ? RETURNING id')
+  return (id: string): RemoveAnswer => ({ outcome: remove.get(id) ? 'removed' : 'missing' })
+}
 
 type Verbs = Readonly<Record<string, (...args: never) => unknown>>
 

@@ -12,10 +12,139 @@
  * crashes do no harm. But nobody else may write to the file meanwhile: the caller prevents commits
  * and checkpoints.
  */
-import { openLogFile } from './log-file.ts'
-import { openPageFile } from './page-file.ts'
-import { type Pass, startPass } from './pass.ts'
-import { MOST_PAGES, wipeSlack } from './slack.ts'
+
+import { closeSync, openSync } from 'node:fs'
+import { openPageFile, type PageFile, readAt } from './page-file.ts'
+import { MOST_PAGES, type Page, wipeFrom, wipeSlack } from './slack.ts'
+
+const CHUNK_BYTES = 1_048_576
+
+/** How long other writes may wait. */
+const SLICE_MS = 8
+
+/** In the file's header. */
+const FIRST_TRUNK_AT = 32
+const FREE_PAGES_AT = 36
+
+/**
+ * The free pages, from the trunk pages of the freelist. The rest of a trunk page is overwritten at
+ * once, because SQLite reuses trunk pages as they are. Throws if the list is damaged.
+ */
+function freeLeaves(file: PageFile): Uint8Array {
+  const isLeaf = new Uint8Array(file.pages() + 1)
+  const header = file.read(1)
+  let number = header.readUInt32BE(FIRST_TRUNK_AT)
+  let listed = 0
+  while (number > 0) {
+    const bytes = file.read(number)
+    const leaves = bytes.readUInt32BE(4)
+    for (let leaf = 0; leaf < leaves; leaf++) isLeaf[bytes.readUInt32BE(8 + 4 * leaf)] = 1
+    const trunk = { bytes, at: 0, size: bytes.length, number }
+    if (wipeFrom(trunk, 8 + 4 * leaves)) file.write(trunk)
+    listed += 1 + leaves
+    if (listed > isLeaf.length) throw new Error('the list of free pages is endless')
+    number = bytes.readUInt32BE(0)
+  }
+  if (listed !== header.readUInt32BE(FREE_PAGES_AT)) throw new Error('free pages are miscounted')
+  return isLeaf
+}
+
+/** Other writes may happen between slices if the pass is told which pages they wrote. */
+function startPass(file: PageFile) {
+  const isLeaf = freeLeaves(file)
+  let next = 1
+
+  const wipe = (page: Page): boolean => (isLeaf[page.number] ? wipeFrom(page, 0) : wipeSlack(page))
+
+  function chunk(): boolean {
+    const size = file.pageSize()
+    const bytes = file.read(next, CHUNK_BYTES / size)
+    // The file became shorter.
+    if (bytes.length < size) next = isLeaf.length
+    let found = false
+    for (let at = 0; at < bytes.length; at += size, next++) {
+      const page = { bytes, at, size, number: next }
+      if (file.isLockPage(next) || !wipe(page)) continue
+      file.write(page)
+      found = true
+    }
+    return found
+  }
+
+  return {
+    /** Used, or freed and overwritten since. */
+    moved(number: number): void {
+      isLeaf[number] = 0
+    },
+    /** Until something was overwritten, which must then be synced. Whether there was anything. */
+    slice(): boolean {
+      const until = performance.now() + SLICE_MS
+      let found = false
+      while (!found && next < isLeaf.length && performance.now() < until) found = chunk()
+      return found
+    },
+    /** Pages written behind it came through the log. */
+    isOver: (): boolean => next >= isLeaf.length,
+  }
+}
+
+type Pass = ReturnType<typeof startPass>
+
+const LOG_HEADER = 32
+const FRAME_HEADER = 24
+
+/** The salts in the header change each time the log restarts. */
+const SALTS_AT = 16
+
+const FRAMES_AT_ONCE = 256
+
+/** Frames of the write-ahead log: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+function openLogFile(database: string) {
+  let salts = ''
+  let seen = 0
+  let buffer = Buffer.alloc(0)
+
+  function begin(fd: number): void {
+    const now = readAt(fd, Buffer.alloc(LOG_HEADER), 0).toString('latin1', SALTS_AT, SALTS_AT + 8)
+    if (now !== salts) seen = 0
+    salts = now
+  }
+
+  /** Newest frame first, so each page is reported once, in its latest state. */
+  function look(fd: number, frames: number, size: number, visit: (page: Page) => void): void {
+    const frameSize = FRAME_HEADER + size
+    if (buffer.length === 0) buffer = Buffer.alloc(FRAMES_AT_ONCE * frameSize)
+    const told = new Set<number>()
+    for (let end = frames; end > seen; end -= FRAMES_AT_ONCE) {
+      const from = Math.max(seen, end - FRAMES_AT_ONCE)
+      const room = buffer.subarray(0, (end - from) * frameSize)
+      const bytes = readAt(fd, room, LOG_HEADER + from * frameSize)
+      for (let at = bytes.length - frameSize; at >= 0; at -= frameSize) {
+        const number = bytes.readUInt32BE(at)
+        if (told.has(number)) continue
+        told.add(number)
+        visit({ bytes, at: at + FRAME_HEADER, size, number })
+      }
+    }
+  }
+
+  return {
+    /** The first frames up to the count, without those already seen. */
+    unseen(frames: number, size: number, visit: (page: Page) => void): void {
+      if (frames === 0) return
+      const fd = openSync(`${database}-wal`, 'r')
+      try {
+        begin(fd)
+        look(fd, frames, size, visit)
+      } finally {
+        closeSync(fd)
+      }
+    },
+    see(frames: number): void {
+      seen = frames
+    },
+  }
+}
 
 /** `fd`: the database's descriptor, see `openPageFile`. */
 export function openResidueCleaner(database: string, fd: number) {
