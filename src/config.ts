@@ -1,6 +1,7 @@
 /** Environment -> frozen Config. The only reader of `process.env`. */
 import { BlockList } from 'node:net'
 import { z } from 'zod'
+import type { StoreOptions } from './store/port/store.ts'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')
 
@@ -161,3 +162,26 @@ export const loadConfig = (env: Environment = process.env): Config => parsed(sch
 /** Throws ConfigError like `loadConfig`. */
 export const loadClientConfig = (env: Environment = process.env): ClientConfig =>
   parsed(clientSchema.partial(), env)
+
+/** The store's limits. */
+export const boundsOf = (config: Config): StoreOptions => ({
+  home: {
+    memories: config.MEMORIES_PER_AGENT,
+    bytes: config.BYTES_PER_AGENT,
+    versions: config.VERSIONS_PER_MEMORY,
+    events: config.EVENTS_PER_AGENT,
+  },
+  feed: { entries: config.FEED_CAPACITY, bytes: config.FEED_BYTES },
+  searchCache: config.SEARCH_CACHE,
+  diskReserve: config.DISK_RESERVE,
+})
+
+/** A wildcard address is reached at this machine's own. */
+const EVERYWHERE = new Set(['0.0.0.0', '::'])
+
+/** The public address, as far as the settings say. */
+export function addressOfService({ HOST, PORT, PUBLIC_URL }: Config): string {
+  if (PUBLIC_URL !== undefined) return PUBLIC_URL
+  const host = EVERYWHERE.has(HOST) ? '127.0.0.1' : HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
+}

@@ -33,7 +33,7 @@ async function start([name = 'serve', ...args]: readonly string[]): Promise<void
 
 process.umask(PRIVATE)
 start(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { advice } = await import('./advice.ts')
+  const { advice } = await import('./cli/advice.ts')
   process.stderr.write(`${advice(error) ?? (error as Error).stack}\n`)
   process.exit(1)
 })

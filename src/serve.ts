@@ -1,13 +1,12 @@
 /** The service: config, store, app and server. */
+import type { Writable } from 'node:stream'
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
-import { boundsOf } from './bounds.ts'
-import { type Config, loadConfig } from './config.ts'
+import { boundsOf, type Config, loadConfig } from './config.ts'
 import { listen, type Patience, type RunningServer } from './http/server.ts'
-import { tellProgress } from './migrating.ts'
 import { openStore } from './store/open.ts'
-import type { Store } from './store/port/store.ts'
+import type { Progress, Store } from './store/port/store.ts'
 
 export type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
 
@@ -50,6 +49,33 @@ function announce(log: Logger, url: string, store: Store): void {
       `  Then take the walk in the README. Stop with Ctrl+C.\n\n`,
   )
 }
+
+const thousands = (n: number): string => n.toLocaleString('en-US')
+
+/** Overwrites the line. */
+const line = (said: string): string => `\r  Bringing the database up to date: ${said}\x1b[K`
+
+/** One line, rewritten in place. */
+const onTerminal =
+  (terminal: Writable): Progress =>
+  (done, of, isWriting) => {
+    const said = isWriting ? 'writing to disk…' : `${thousands(done)} of ${thousands(of)} memories`
+    terminal.write(`${line(said)}${done === of ? '\n' : ''}`)
+  }
+
+/** A log file needs no rewritten lines. */
+const inLog =
+  (log: Pick<Logger, 'info'>): Progress =>
+  (done, of) => {
+    if (done === 0) log.info({ memories: of }, 'bringing the database up to date')
+    if (done === of) log.info('the database is up to date')
+  }
+
+/** Progress of a migration. `terminal`: undefined if the output is not a terminal. */
+export const tellProgress = (
+  log: Pick<Logger, 'info'>,
+  terminal: Writable | undefined,
+): Progress => (terminal ? onTerminal(terminal) : inLog(log))
 
 /** Prepares the search when the first token is seen, which saves an idle service 20 MB. */
 const preparingSearch = (store: Store): Store => ({

@@ -2,7 +2,7 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { hashToken, tokenFrom } from '../src/pipeline/tokens.ts'
 import type { Birth } from '../src/store/port/home.ts'
-import { newId } from '../src/uuid/new-id.ts'
+import { newId } from '../src/uuid.ts'
 import { type Born, freshKey, type TestService } from './harness.ts'
 import { newBirth, noLimits } from './store/fixture.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { idAfter, NIL_ID, successor } from '../src/uuid/order.ts'
+import { idAfter, NIL_ID, successor } from '../src/uuid.ts'
 
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 

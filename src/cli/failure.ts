@@ -29,6 +29,6 @@ export const missing = (message: string): Failure => new Failure(EXIT.missing, m
 /** The message, with a stack trace if it was unexpected. */
 export async function explain(error: unknown): Promise<{ message: string; exit: Exit }> {
   if (error instanceof Failure) return { message: error.message, exit: error.exit }
-  const { advice } = await import('../advice.ts')
+  const { advice } = await import('./advice.ts')
   return { message: advice(error) ?? String((error as Error).stack), exit: EXIT.failed }
 }

@@ -1,7 +1,7 @@
 /** Schemas of what visitors send and receive. */
 import { z } from 'zod'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
-import { UUID } from '../uuid/order.ts'
+import { UUID } from '../uuid.ts'
 import { roomIds } from './rooms.ts'
 
 /** The gateway's tag in the OpenAPI document. */

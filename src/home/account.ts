@@ -13,7 +13,7 @@ import {
 } from '../pipeline/failures.ts'
 import type { Account, Birth } from '../store/port/home.ts'
 import type { Session } from '../store/port/sessions.ts'
-import { newId } from '../uuid/new-id.ts'
+import { newId } from '../uuid.ts'
 import { whyGuessable } from './guessable.ts'
 import type { Home } from './home.ts'
 import { type Checked, decoyHash } from './passwords.ts'

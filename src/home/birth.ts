@@ -14,7 +14,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
-import { newId } from '../uuid/new-id.ts'
+import { newId } from '../uuid.ts'
 import { accountFor, addressOf, PASSWORD_ERRORS, type Presented } from './account.ts'
 import {
   deriveTokens,

@@ -2,7 +2,7 @@
 import type { FieldError } from '../errors.ts'
 import { faultOfNumber } from '../json/decimals.ts'
 import { pointerOf } from '../json/pointer.ts'
-import { beginsNumber, closingQuote, endOfNumber } from '../json/strings.ts'
+import { COMMA, OPENS_OBJECT, Tokens } from '../json/tokens.ts'
 
 const MOST_FAULTS = 20
 
@@ -65,24 +65,19 @@ function goOn(level: Level | undefined): void {
 
 function* walk(source: string, maxDepth: number): Generator<FieldError> {
   const levels: Level[] = []
-  for (let i = 0; i < source.length; i++) {
-    const char = source.charAt(i)
-    if (char === '"') {
-      const end = closingQuote(source, i + 1)
-      yield* faultsOfString(JSON.parse(source.slice(i, end + 1)), levels)
-      i = end
-    } else if (char === '{' || char === '[') {
+  const tokens = new Tokens(source)
+  while (tokens.next()) {
+    if (tokens.isString) yield* faultsOfString(JSON.parse(tokens.text), levels)
+    else if (tokens.opens) {
       if (levels.length === maxDepth) {
         return yield { pointer: pathOf(levels), message: `is deeper than ${maxDepth} levels` }
       }
-      levels.push(opened(char === '{'))
-    } else if (char === '}' || char === ']') levels.pop()
-    else if (char === ',') goOn(levels.at(-1))
-    else if (beginsNumber(source.charCodeAt(i))) {
-      const end = endOfNumber(source, i)
-      const message = faultOfNumber(source.slice(i, end))
+      levels.push(opened(tokens.code === OPENS_OBJECT))
+    } else if (tokens.closes) levels.pop()
+    else if (tokens.code === COMMA) goOn(levels.at(-1))
+    else if (tokens.isNumber) {
+      const message = faultOfNumber(tokens.text)
       if (message) yield { pointer: pathOf(levels), message }
-      i = end - 1
     }
   }
 }

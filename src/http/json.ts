@@ -6,7 +6,7 @@
 import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
 import { faultOfNumber, mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
-import { beginsNumber, closingQuote, endOfNumber, opens } from '../json/strings.ts'
+import { COLON, COMMA, Tokens } from '../json/tokens.ts'
 import { faultsIn } from './json-faults.ts'
 
 /** Levels of objects and arrays. */
@@ -111,29 +111,20 @@ function scan(source: string, escapes: boolean): Written {
     longNumber: false,
     refusedNumber: false,
   }
-  let start = 0
-  let end = 0
-  for (let i = 0; i < source.length; i++) {
-    const code = source.charCodeAt(i)
-    if (code === 34) {
-      start = i
-      i = closingQuote(source, i + 1)
-      end = i + 1
-    } else if (code === 58) {
+  const tokens = new Tokens(source)
+  let hasEscape = false
+  while (tokens.next()) {
+    if (tokens.isString) hasEscape = escapes && tokens.text.includes('\\')
+    else if (tokens.code === COLON) {
       written.members++
-      if (escapes) written.escapedKey ||= source.slice(start, end).includes('\\')
+      written.escapedKey ||= hasEscape
       requireFew(written)
-    } else if (code === 44 || opens(code)) {
+    } else if (tokens.code === COMMA || tokens.opens) {
       written.values++
       requireFew(written)
-    } else if (beginsNumber(code)) {
-      const past = endOfNumber(source, i)
-      const literal = source.slice(i, past)
-      if (mayChange(literal)) {
-        written.longNumber = true
-        written.refusedNumber ||= faultOfNumber(literal) !== undefined
-      }
-      i = past - 1
+    } else if (tokens.isNumber && mayChange(tokens.text)) {
+      written.longNumber = true
+      written.refusedNumber ||= faultOfNumber(tokens.text) !== undefined
     }
   }
   return written

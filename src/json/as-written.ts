@@ -5,7 +5,7 @@
  * each object is parsed as an array of keys and values.
  */
 import { WrittenNumber } from './decimals.ts'
-import { beginsNumber, closingQuote, endOfNumber } from './strings.ts'
+import { CLOSES_OBJECT as CLOSES, COLON, OPENS_OBJECT as OPENS, Tokens } from './tokens.ts'
 
 /** An object is recognized by its single empty key; a number by its text. */
 type Listed =
@@ -16,7 +16,7 @@ type Listed =
   | Listed[]
   | { readonly '': readonly Listed[] | string }
 
-const marks: Readonly<Record<string, string>> = { '{': '{"":[', '}': ']}', ':': ',' }
+const marks: Readonly<Record<number, string>> = { [OPENS]: '{"":[', [CLOSES]: ']}', [COLON]: ',' }
 
 /** The text of a number that must be kept as text; undefined if JavaScript's number is exact. */
 export type Spell = (literal: string) => string | undefined
@@ -25,20 +25,18 @@ export type Spell = (literal: string) => string | undefined
 function list(source: string, spell: Spell): string {
   let listed = ''
   let from = 0
-  const put = (mark: string, at: number, past: number) => {
-    listed += source.slice(from, at) + mark
-    from = past
+  const tokens = new Tokens(source)
+  const put = (mark: string) => {
+    listed += source.slice(from, tokens.from) + mark
+    from = tokens.to
   }
-  for (let i = 0; i < source.length; i++) {
-    const code = source.charCodeAt(i)
-    if (code === 34) i = closingQuote(source, i + 1)
-    else if (code === 123 || code === 125 || code === 58) {
-      put(marks[source.charAt(i)] ?? '', i, i + 1)
-    } else if (beginsNumber(code)) {
-      const end = endOfNumber(source, i)
-      const written = spell(source.slice(i, end))
-      if (written !== undefined) put(`{"":"${written}"}`, i, end)
-      i = end - 1
+  while (tokens.next()) {
+    if (tokens.isNumber) {
+      const written = spell(tokens.text)
+      if (written !== undefined) put(`{"":"${written}"}`)
+    } else {
+      const mark = marks[tokens.code]
+      if (mark !== undefined) put(mark)
     }
   }
   return listed + source.slice(from)

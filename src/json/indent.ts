@@ -1,26 +1,37 @@
 /** Indents JSON for display, without changing its tokens. */
-import { closingQuote } from './strings.ts'
+import { COLON, COMMA, Tokens } from './tokens.ts'
 
-const STEP = '  '
+export interface IndentLimits {
+  /** Levels: deeper, the indentation outgrows the text. */
+  readonly depth: number
+  /** UTF-16 units of the result. */
+  readonly length: number
+}
 
-const line = (depth: number): string => `\n${STEP.repeat(depth)}`
+const UNLIMITED: IndentLimits = { depth: Infinity, length: Infinity }
 
-/** Of JSON without whitespace around its tokens. */
-export function indented(source: string): string {
+const line = (depth: number): string => `\n${'  '.repeat(depth)}`
+
+/** Undefined if a limit is exceeded. */
+export function indented(source: string, limits = UNLIMITED): string | undefined {
+  const tokens = new Tokens(source)
   let text = ''
   let depth = 0
-  for (let i = 0; i < source.length; i++) {
-    const character = source.charAt(i)
-    if (character === '"') {
-      const end = closingQuote(source, i + 1)
-      text += source.slice(i, end + 1)
-      i = end
-    } else if (/[{[]/.test(character)) {
-      const isEmpty = /[}\]]/.test(source.charAt(i + 1))
-      text += isEmpty ? character + source.charAt(++i) : character + line(++depth)
-    } else if (/[}\]]/.test(character)) text += line(--depth) + character
-    else if (character === ',') text += character + line(depth)
-    else text += character === ':' ? ': ' : character
+  let isFirst = false
+  while (tokens.next()) {
+    if (tokens.closes) {
+      depth--
+      text += isFirst ? tokens.text : line(depth) + tokens.text
+      isFirst = false
+      continue
+    }
+    if (isFirst) text += line(depth)
+    isFirst = tokens.opens
+    if (isFirst) depth++
+    text += tokens.text
+    if (tokens.code === COMMA) text += line(depth)
+    else if (tokens.code === COLON) text += ' '
+    if (depth > limits.depth || text.length > limits.length) return undefined
   }
   return text
 }

@@ -1,13 +1,8 @@
 /** Cuts members out of valid JSON as text, so that they are returned exactly as they were sent. */
-import { closes, closingQuote, opens } from './strings.ts'
+import { CLOSES_OBJECT, COLON, COMMA, Tokens } from './tokens.ts'
 
 const nameOf = (quoted: string): string =>
   quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
-
-const QUOTE = 34
-const COMMA = 44
-const COLON = 58
-const CLOSES_OBJECT = 125
 
 /** The position of a value: its first character, and the one after its last. */
 export interface Place {
@@ -18,22 +13,19 @@ export interface Place {
 /** The positions of an object's member values by name. `at`: before the opening brace. */
 export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
+  const tokens = new Tokens(source, at)
   let depth = 0
   let name = ''
   let from = 0
-  for (let i = at; i < source.length; i++) {
-    const code = source.charCodeAt(i)
-    if (code === QUOTE) {
-      const end = closingQuote(source, i + 1)
-      if (from === 0) name = nameOf(source.slice(i, end + 1))
-      i = end
-    } else if (depth === 1 && code === COLON) from = i + 1
-    else if (depth === 1 && from > 0 && (code === COMMA || code === CLOSES_OBJECT)) {
-      places.set(name, { from, to: i })
+  while (tokens.next()) {
+    if (tokens.isString && from === 0) name = nameOf(tokens.text)
+    else if (depth === 1 && tokens.code === COLON) from = tokens.to
+    else if (depth === 1 && from > 0 && (tokens.code === COMMA || tokens.code === CLOSES_OBJECT)) {
+      places.set(name, { from, to: tokens.from })
       from = 0
-      if (code === CLOSES_OBJECT) break
-    } else if (opens(code)) depth++
-    else if (closes(code) && --depth === 0) break
+      if (tokens.code === CLOSES_OBJECT) break
+    } else if (tokens.opens) depth++
+    else if (tokens.closes && --depth === 0) break
   }
   return places
 }
@@ -50,46 +42,47 @@ export const onlyMemberOf = (source: string): string =>
 
 /** Removes whitespace around tokens. */
 export function compact(source: string): string {
+  const tokens = new Tokens(source)
   let kept = ''
   let from = 0
-  for (let i = 0; i < source.length; i++) {
-    const code = source.charCodeAt(i)
-    if (code === 34) i = closingQuote(source, i + 1)
-    else if (code <= 32) {
-      kept += source.slice(from, i)
-      from = i + 1
+  let to = 0
+  while (tokens.next()) {
+    if (tokens.from > to) {
+      kept += source.slice(from, to)
+      from = tokens.from
     }
+    to = tokens.to
   }
-  return kept + source.slice(from)
+  return kept + source.slice(from, to)
 }
 
 /** Strings as `JSON.stringify` writes them, without unnecessary escapes. */
 export function withoutEscapes(source: string): string {
+  const tokens = new Tokens(source)
   let spelt = ''
-  let at = 0
-  for (let open = source.indexOf('"'); open >= 0; open = source.indexOf('"', at)) {
-    const end = closingQuote(source, open + 1) + 1
-    spelt += source.slice(at, open) + JSON.stringify(JSON.parse(source.slice(open, end)))
-    at = end
+  let from = 0
+  while (tokens.next()) {
+    if (!tokens.isString) continue
+    spelt += source.slice(from, tokens.from) + JSON.stringify(JSON.parse(tokens.text))
+    from = tokens.to
   }
-  return spelt + source.slice(at)
+  return spelt + source.slice(from)
 }
 
 /** The texts of an array's elements. */
 export function elementsOf(source: string): readonly string[] {
   const elements: string[] = []
+  const tokens = new Tokens(source)
   let depth = 0
   let from = 0
-  for (let i = 0; i < source.length; i++) {
-    const code = source.charCodeAt(i)
-    if (code === QUOTE) i = closingQuote(source, i + 1)
-    else if (opens(code) && depth++ === 0) from = i + 1
-    else if (depth === 1 && (code === COMMA || closes(code))) {
-      const element = source.slice(from, i)
+  while (tokens.next()) {
+    if (tokens.opens && depth++ === 0) from = tokens.to
+    else if (depth === 1 && (tokens.code === COMMA || tokens.closes)) {
+      const element = source.slice(from, tokens.from)
       // An empty array contains only whitespace.
       if (element.trim() !== '') elements.push(element)
-      from = i + 1
-    } else if (closes(code)) depth--
+      from = tokens.to
+    } else if (tokens.closes) depth--
   }
   return elements
 }

@@ -5,7 +5,7 @@ import type { Call } from '../http/call.ts'
 import { cookieOf, setCookie } from '../http/cookies.ts'
 import type { Account } from '../store/port/home.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
-import { newId } from '../uuid/new-id.ts'
+import { newId } from '../uuid.ts'
 import { addressHashOf, type Guarded } from './failures.ts'
 
 const SECRET_BYTES = 32

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { createApp } from '../../src/app.ts'
-import { boundsOf } from '../../src/bounds.ts'
-import { loadConfig } from '../../src/config.ts'
+import { boundsOf, loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
 

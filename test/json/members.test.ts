@@ -8,7 +8,7 @@ import {
   placesOf,
   withoutEscapes,
 } from '../../src/json/members.ts'
-import { closingQuote } from '../../src/json/strings.ts'
+import { Tokens } from '../../src/json/tokens.ts'
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const key = fc.string({ unit: fc.constantFrom('a', '"', '\\', ':', ',', '{', '}', '[', ' ', 'ї') })
@@ -53,6 +53,27 @@ test('an only member is cut out as it is written', () => {
   )
 })
 
+function tokensOf(source: string): string[] {
+  const tokens = new Tokens(source)
+  const texts: string[] = []
+  while (tokens.next()) texts.push(tokens.text)
+  return texts
+}
+
+test('tokens are strings, numbers, and other characters by themselves', () => {
+  expect(tokensOf(' {"a": [-1.5e+3,12], "b":\n{} , "c":true}')).toEqual(
+    ['{', '"a"', ':', '[', '-1.5e+3', ',', '12', ']', ',', '"b"', ':', '{', '}', ','].concat([
+      '"c"',
+      ':',
+      't',
+      'r',
+      'u',
+      'e',
+      '}',
+    ]),
+  )
+})
+
 test('a string ends at the first quote that is not escaped, and what never ends with the source', () => {
   const text = fc.string({
     unit: fc.constantFrom('"', '"', '"', '\\', 'a', '\n', 'ї'),
@@ -62,10 +83,10 @@ test('a string ends at the first quote that is not escaped, and what never ends 
   fc.assert(
     fc.property(text, text, (before, after) => {
       const quoted = JSON.stringify(before)
-      const source = `${quoted}${JSON.stringify(after)}`
-      expect(closingQuote(source, 1)).toBe(quoted.length - 1)
+      const next = JSON.stringify(after)
+      expect(tokensOf(quoted + next)).toEqual([quoted, next])
       const open = quoted.slice(0, -1)
-      expect(closingQuote(open, 1)).toBe(open.length)
+      expect(tokensOf(open)).toEqual([open])
     }),
     { numRuns: 500 },
   )

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newId } from '../../src/uuid/new-id.ts'
+import { newId } from '../../src/uuid.ts'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,

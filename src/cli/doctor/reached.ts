@@ -1,6 +1,7 @@
 /** Whether the service can be reached at its address, and whether the address is suitable. */
-import { addressOfService } from '../../bounds.ts'
+
 import type { Config } from '../../config.ts'
+import { addressOfService } from '../../config.ts'
 import type { Finding } from '../../store/port/rest.ts'
 
 const PATIENCE_MS = 5_000

@@ -1,7 +1,6 @@
 /** `agent-home account recover`: a one-time link to set a new password. */
 import { randomBytes } from 'node:crypto'
-import { addressOfService } from '../../bounds.ts'
-import { loadConfig } from '../../config.ts'
+import { addressOfService, loadConfig } from '../../config.ts'
 import { hashLink, LINK_BYTES, LINK_MINUTES, linkTo } from '../../pipeline/links.ts'
 import type { Given, Report } from '../command.ts'
 import { missing, usage } from '../failure.ts'

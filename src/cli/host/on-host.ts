@@ -1,6 +1,5 @@
 /** Opens the data of this host while the work runs. */
-import { boundsOf } from '../../bounds.ts'
-import { loadConfig } from '../../config.ts'
+import { boundsOf, loadConfig } from '../../config.ts'
 import { openHost } from '../../store/open.ts'
 import type { Host } from '../../store/port/host.ts'
 

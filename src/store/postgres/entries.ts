@@ -1,5 +1,5 @@
 /** The gateway's verbs: entries in order of arrival, and their search. */
-import { idAfter, NIL_ID } from '../../uuid/order.ts'
+import { idAfter, NIL_ID } from '../../uuid.ts'
 import {
   type Cut,
   candidatesOf,

@@ -1,6 +1,6 @@
 /** The gateway's verbs: entries in order of arrival, and their search. */
 import type { DatabaseSync } from 'node:sqlite'
-import { idAfter, NIL_ID } from '../../uuid/order.ts'
+import { idAfter, NIL_ID } from '../../uuid.ts'
 import {
   type Cut,
   candidatesOf,

@@ -7,7 +7,6 @@ import { type Html, nothing } from '../../../layout/page.ts'
 import { asWritten } from '../../../layout/parts.ts'
 import { size } from '../../../layout/words.ts'
 import { looksLikeMarkdown, markdownHtml } from './markdown.ts'
-import { prettyJson } from './pretty-json.ts'
 
 /** Exactly what was written. */
 export const sourceOf = (text: string): Html =>
@@ -37,6 +36,21 @@ const metadataContent = (metadata: string): Html => {
 
 export const metadataOf = ({ metadata }: Pick<Memory, 'metadata'>): Html =>
   metadata === '{}' ? nothing : html`<h2>Metadata</h2>${metadataContent(metadata)}`
+
+const JSON_LIMITS = { depth: 32, length: 131_072 }
+
+function isJson(source: string): boolean {
+  try {
+    JSON.parse(source)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Undefined if it is not an object or array, is nested too deeply, or would be too long. */
+export const prettyJson = (source: string): string | undefined =>
+  /^\s*[[{]/.test(source) && isJson(source) ? indented(source, JSON_LIMITS) : undefined
 
 interface Meant {
   readonly shown: Html

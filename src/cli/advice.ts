@@ -1,6 +1,6 @@
 /** Advice for the person whose command has failed. */
-import { ConfigError } from './config.ts'
-import { StoreRefused, StoreUnavailable } from './store/port/errors.ts'
+import { ConfigError } from '../config.ts'
+import { StoreRefused, StoreUnavailable } from '../store/port/errors.ts'
 
 const KNOWN = [ConfigError, StoreRefused, StoreUnavailable]
 

@@ -1,4 +1,9 @@
-/** UUIDs compared as text, lowercase. */
+/** UUIDs: compared as text, lowercase. New ones grow with time. */
+import { v7 as uuidv7 } from 'uuid'
+
+/** UUIDv7 of a time in milliseconds since the epoch. */
+export const newId = (now: number, random: (bytes: number) => Uint8Array): string =>
+  uuidv7({ msecs: now, random: random(16) })
 
 /** One UUID, lowercase and in full. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

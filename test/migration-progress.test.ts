@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { tellProgress } from '../src/migrating.ts'
+import { tellProgress } from '../src/serve.ts'
 
 const textOf = (sink: PassThrough): string => sink.end().setEncoding('utf8').read() ?? ''
 

@@ -1,0 +1,104 @@
+/** The tokens of JSON. */
+
+const QUOTE = 34
+const BACKSLASH = 92
+const MINUS = 45
+export const COMMA = 44
+export const COLON = 58
+export const OPENS_OBJECT = 123
+export const CLOSES_OBJECT = 125
+
+/** Escaped quotes that are skipped by search; a string with more is scanned by character. */
+const JUMPS = 32
+
+function isEscaped(source: string, at: number): boolean {
+  let slashes = 0
+  while (source.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+  return slashes % 2 === 1
+}
+
+/** The same, from a position outside an escape. */
+function endByCharacter(source: string, from: number): number {
+  let at = from
+  while (at < source.length && source.charCodeAt(at) !== QUOTE) {
+    at += source.charCodeAt(at) === BACKSLASH ? 2 : 1
+  }
+  return Math.min(at + 1, source.length)
+}
+
+/** After the closing quote; the end of the source if there is none. `from`: after the opening one. */
+function endOfString(source: string, from: number): number {
+  let end = source.indexOf('"', from)
+  for (let jumps = 0; end >= 0 && isEscaped(source, end); jumps++) {
+    if (jumps === JUMPS) return endByCharacter(source, end + 1)
+    end = source.indexOf('"', end + 1)
+  }
+  return end < 0 ? source.length : end + 1
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** A decimal point, an exponent, or its sign. */
+const isInNumber = (code: number): boolean =>
+  isDigit(code) || code === 46 || code === 69 || code === 101 || code === 43 || code === MINUS
+
+function endOfNumber(source: string, from: number): number {
+  let end = from + 1
+  while (isInNumber(source.charCodeAt(end))) end++
+  return end
+}
+
+/**
+ * Walks the tokens of a text: strings, numbers, and every other character that is not whitespace by
+ * itself. The text may not be JSON: its tokens are then those that it would have.
+ */
+export class Tokens {
+  readonly source: string
+  /** The token's first character; 0 before the first token. */
+  code = 0
+  /** The token: its first character, and the one after its last. */
+  from: number
+  to: number
+
+  constructor(source: string, at = 0) {
+    this.source = source
+    this.from = at
+    this.to = at
+  }
+
+  /** Moves to the next token. False at the end. */
+  next(): boolean {
+    const { source } = this
+    let at = this.to
+    while (source.charCodeAt(at) <= 32) at++
+    if (at >= source.length) return false
+    const code = source.charCodeAt(at)
+    this.code = code
+    this.from = at
+    if (code === QUOTE) this.to = endOfString(source, at + 1)
+    else this.to = this.isNumber ? endOfNumber(source, at) : at + 1
+    return true
+  }
+
+  get isString(): boolean {
+    return this.code === QUOTE
+  }
+
+  get isNumber(): boolean {
+    return this.code === MINUS || isDigit(this.code)
+  }
+
+  /** `{` or `[`. They differ from each other in one bit. */
+  get opens(): boolean {
+    return (this.code | 32) === OPENS_OBJECT
+  }
+
+  /** `}` or `]`. */
+  get closes(): boolean {
+    return (this.code | 32) === CLOSES_OBJECT
+  }
+
+  get text(): string {
+    return this.source.slice(this.from, this.to)
+  }
+}
