@@ -45,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   time: [],
   uuid: [],
   json: [],
+  'keyed-queue': [],
   lazily: [],
   http: ['errors', 'json'],
   pipeline: ['errors', 'json', 'lazily', 'http', 'store/port', 'uuid'],
@@ -55,6 +56,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'fields',
     'symbols',
     'time',
+    'keyed-queue',
     'lazily',
     'json',
     'http',
@@ -124,6 +126,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/sqlite': [
     'fields',
     'uuid',
+    'keyed-queue',
     'store/port',
     'store/answers',
     'store/change',
@@ -144,6 +147,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'store/postgres': [
     'uuid',
+    'keyed-queue',
     'store/port',
     'store/answers',
     'store/change',

@@ -3,6 +3,7 @@
  * listener that falls behind reads from the store itself. Polling also finds entries from other
  * processes.
  */
+import { eventText, HEARTBEAT } from '../http/event-stream.ts'
 import type { Entry, GatewayStore } from '../store/port/gateway.ts'
 import { NOTICE } from './schemas.ts'
 import { showAny } from './view.ts'
@@ -17,8 +18,7 @@ export interface Event {
 export const eventOf = (entry: Entry): Event => {
   const shown = showAny(entry)
   const { id } = entry
-  const data = JSON.stringify({ notice: NOTICE, ...shown })
-  return { id, text: `id: ${id}\nevent: ${shown.kind}\ndata: ${data}\n\n` }
+  return { id, text: eventText({ id, event: shown.kind, data: { notice: NOTICE, ...shown } }) }
 }
 
 export interface Recent {
@@ -109,8 +109,6 @@ export const streamTimings: StreamTimings = {
  */
 const BATCH_ENTRIES = 100
 const BATCH_BYTES = 32_768
-
-const HEARTBEAT = ':\n\n'
 
 export interface Listener {
   readonly events: AsyncIterable<string>

@@ -2,35 +2,19 @@
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
-import { answer, type Call, type TextStream } from '../http/call.ts'
+import type { Call, TextStream } from '../http/call.ts'
+import { eventStream, firstEventText, lastEventIdOf } from '../http/event-stream.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders } from './guards.ts'
 import { entryId, NOTICE, tag } from './schemas.ts'
 
-const RECONNECT_MS = 3_000
-
 const lastEventId = entryId('must be the id of an event').meta({
   description: 'The id of the last event received: the stream starts with the entries after it.',
 })
 
-function resumesAfter(call: Call): string | undefined {
-  const sent = call.requestHeaders['last-event-id']
-  if (sent === undefined) return undefined
-  const parsed = lastEventId.safeParse(sent)
-  if (!parsed.success) throw problem('invalid_last_event_id')
-  return parsed.data
-}
-
-/**
- * Its id is the start of the stream, so that a client that disconnects before any entry resumes
- * there.
- */
-const welcome = (position: string): string =>
-  `retry: ${RECONNECT_MS}\nid: ${position}\nevent: welcome\ndata: ${JSON.stringify({ notice: NOTICE })}\n\n`
-
 async function* opening(position: string, events: AsyncIterable<string>): AsyncGenerator<string> {
-  yield welcome(position)
+  yield firstEventText({ id: position, event: 'welcome', data: { notice: NOTICE } })
   yield* events
 }
 
@@ -79,14 +63,13 @@ export const stream = endpoint({
   errors: ['storage_unavailable', 'invalid_last_event_id', 'too_many_streams'],
   async handle({ call }, gateway: Gateway) {
     const { store, broadcast } = gateway
-    const after = resumesAfter(call)
+    const after = lastEventIdOf(call, lastEventId)
     if (broadcast.full()) throw problem('overloaded')
     const last = await store.lastArrival()
     // No entry is newer, and a later id would make the listener miss entries.
     const position = after === undefined || after > last ? last : after
     const stream = follow(call, gateway, position)
     call.responseHeaders['Cache-Control'] = 'no-store'
-    call.responseHeaders['X-Accel-Buffering'] = 'no'
-    return answer(call, 200, stream, 'text/event-stream')
+    return eventStream(call, stream)
   },
 })

@@ -2,7 +2,14 @@
 import { z } from 'zod'
 import { Problem, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
-import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
+import type { Answer, Call, TextStream } from '../http/call.ts'
+import {
+  eventStream,
+  eventText,
+  firstEventText,
+  HEARTBEAT,
+  lastEventIdOf,
+} from '../http/event-stream.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { spenderOf } from '../pipeline/guards/budget.ts'
 import { queryInteger } from '../pipeline/schemas.ts'
@@ -16,10 +23,6 @@ import { refusal } from './refusal.ts'
 import { authorExample, memoryExample, tag } from './schemas.ts'
 import type { Follower, Turn } from './subscriptions.ts'
 
-const RECONNECT_MS = 3_000
-
-const HEARTBEAT = ':\n\n'
-
 /** Events per batch, of about 300 bytes each. */
 const BATCH = 100
 
@@ -30,27 +33,20 @@ const lastEventId = position.meta({
   description: 'The id of the last event received. It takes precedence over `after`.',
 })
 
-function resumesAfter(call: Call, after: number | undefined): number | undefined {
-  const sent = call.requestHeaders['last-event-id']
-  if (sent === undefined) return after
-  const parsed = lastEventId.safeParse(sent)
-  if (!parsed.success) throw problem('invalid_last_event_id')
-  return parsed.data
-}
-
 /** `name`: the SSE event type. */
-export const eventText = (event: HomeEvent, name: string = event.type): string =>
-  `id: ${event.id}\nevent: ${name}\ndata: ${JSON.stringify(eventView(event))}\n\n`
-
-/** An id without an event, so that a client that disconnects before any event resumes here. */
-const opening = (after: number): string => `retry: ${RECONNECT_MS}\nid: ${after}\n\n`
+export const homeEventText = (event: HomeEvent, name: string = event.type): string =>
+  eventText({ id: event.id, event: name, data: eventView(event) })
 
 /** Resets the client's last event id if the home does not have it: the next ids are lower. */
 const missedText = ({ after, first }: Missed): string =>
-  `${first <= after ? `id: ${first - 1}\n` : ''}event: missed\ndata: ${JSON.stringify({ after, first })}\n\n`
+  eventText({
+    id: first <= after ? first - 1 : undefined,
+    event: 'missed',
+    data: { after, first },
+  })
 
 const endText = ({ code, message }: Problem): string =>
-  `event: end\ndata: ${JSON.stringify({ code, detail: message })}\n\n`
+  eventText({ event: 'end', data: { code, detail: message } })
 
 /** Encodes events for a subscriber. */
 export interface EventEncoder {
@@ -203,14 +199,13 @@ export async function streamEvents(
   { asked, told }: { asked?: number | undefined; told: Told },
 ): Promise<Answer> {
   const now = await fromNow(home, identity)
-  const after = resumesAfter(call, asked)
+  const after = lastEventIdOf(call, lastEventId) ?? asked
   const isAhead = after !== undefined && after > now.shown
   const start = after === undefined || isAhead ? now : { shown: after, at: after }
   const missed = isAhead ? missedText({ after, first: now.shown + 1 }) : ''
-  const encoder = serverSentEvents(opening(start.shown) + missed, told)
+  const encoder = serverSentEvents(firstEventText({ id: start.shown }) + missed, told)
   const stream = follow(call, home, identity, start, encoder)
-  call.responseHeaders['X-Accel-Buffering'] = 'no'
-  return answer(call, 200, stream, 'text/event-stream')
+  return eventStream(call, stream)
 }
 
 export const followEvents = endpoint({
@@ -233,7 +228,7 @@ export const followEvents = endpoint({
       description: 'A stream of events without an end.',
       schema: z.string(),
       mediaType: 'text/event-stream',
-      example: eventText({
+      example: homeEventText({
         id: 7,
         type: 'delete',
         key: memoryExample.key,
@@ -248,5 +243,8 @@ export const followEvents = endpoint({
   },
   errors: ['invalid_last_event_id', 'too_many_streams'],
   handle: ({ call, identity, query }, home: Home) =>
-    streamEvents(call, home, identity, { asked: query.after, told: (event) => eventText(event) }),
+    streamEvents(call, home, identity, {
+      asked: query.after,
+      told: (event) => homeEventText(event),
+    }),
 })

@@ -4,6 +4,8 @@
  * costs little and reveals nothing about them.
  */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { createKeyedQueue } from '../keyed-queue.ts'
 import type { Identity } from '../store/port/home.ts'
 import {
   type EventStore,
@@ -79,38 +81,17 @@ function oneATurn(): () => Promise<void> {
   }
 }
 
-/** One after the other, also after a failure. */
-function oneAtATime<T>() {
-  const running = new Map<string, Promise<unknown>>()
-  return async (name: string, work: () => Promise<T>): Promise<T> => {
-    const mine = (running.get(name) ?? Promise.resolve()).then(work, work)
-    running.set(name, mine)
-    try {
-      return await mine
-    } finally {
-      if (running.get(name) === mine) running.delete(name)
-    }
-  }
-}
-
 export function createEventsByPrefix(
   eventsAfter: EventStore['eventsAfter'],
 ): (identity: Identity, id: number, limit: number) => Promise<EventsAnswer> {
-  const remembered = new Map<string, Known>()
+  const remembered = new LRUCache<string, Known>({ max: REMEMBERED })
   const turn = oneATurn()
-  const inOrder = oneAtATime<Events | Refused>()
-
-  function remember(name: string, known: Known): void {
-    remembered.delete(name)
-    remembered.set(name, known)
-    const [oldest] = remembered.keys()
-    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest)
-  }
+  const inOrder = createKeyedQueue()
 
   /** The log's state with the last visible event as its newest, without events. */
   async function look(ask: Ask, name: string): Promise<Events | Refused> {
     const known = remembered.get(name) ?? { ...NOTHING_KNOWN }
-    remember(name, known)
+    remembered.set(name, known)
     const now = await catchUp(ask, known)
     if (now.outcome !== 'events') return now
     const looked = await findNewest(ask, known)

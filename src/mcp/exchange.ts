@@ -13,6 +13,7 @@ import type { Problem } from '../errors.ts'
 import { type EventEncoder, follow, fromNow, type Start } from '../home/event-stream.ts'
 import { prefixOf } from '../home/key-scope.ts'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
+import { eventStream } from '../http/event-stream.ts'
 import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
@@ -129,8 +130,7 @@ async function listen(call: Call, turn: Turn, request: Request): Promise<Answer>
   if (!isStream || !response.body) return answer(call, response.status, await response.text())
   const written = writtenTo(response.body)
   const stream = streamOf(call, turn, start, bus, written, handler.close)
-  call.responseHeaders['X-Accel-Buffering'] = 'no'
-  return answer(call, 200, stream, 'text/event-stream')
+  return eventStream(call, stream)
 }
 
 /** What the SDK checks besides the message. */

@@ -57,7 +57,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src('home/memories', 'memory content verb'),
       ...src('http', 'etag json json-faults readable target'),
-      ...src('json', 'as-written decimals members pointer same-value strings'),
+      ...src('json', 'as-written decimals members pointer same-value tokens'),
       ...src('pipeline', 'validate'),
     ],
     tests: [

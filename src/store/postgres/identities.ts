@@ -2,7 +2,7 @@
  * Identities, cached briefly so that a warm request asks the database once. The cache is a hint:
  * another node may revoke a token, so every verb checks it again.
  */
-
+import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
@@ -32,11 +32,6 @@ export const MAY = `EXISTS (SELECT 1 FROM admitted WHERE kind = 'operator' OR st
 const MAX_REMEMBERED = 10_000
 const REMEMBERED_MS = 5_000
 
-interface Remembered {
-  readonly identity: Identity
-  readonly until: number
-}
-
 export interface Identities {
   find(tokenHash: string): Identity | undefined
   /** A paused agent is not cached, so that it can continue as soon as it is resumed. */
@@ -46,25 +41,23 @@ export interface Identities {
 }
 
 export function rememberIdentities(stopwatch: () => number): Identities {
-  const known = new Map<string, Remembered>()
+  const known = new LRUCache<string, Identity>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+    ttlResolution: 0,
+    perf: { now: stopwatch },
+  })
   return {
-    find(tokenHash) {
-      const found = known.get(tokenHash)
-      return found && found.until > stopwatch() ? found.identity : undefined
-    },
+    find: (tokenHash) => known.get(tokenHash),
     remember(identity) {
-      if (identity.status === 'paused') return
-      known.delete(identity.tokenHash)
-      known.set(identity.tokenHash, { identity, until: stopwatch() + REMEMBERED_MS })
-      const [oldest] = known.size > MAX_REMEMBERED ? known.keys() : []
-      if (oldest !== undefined) known.delete(oldest)
+      if (identity.status !== 'paused') known.set(identity.tokenHash, identity)
     },
     forget(tokenHash) {
       known.delete(tokenHash)
     },
     forgetAgent(agentId) {
-      for (const [tokenHash, { identity }] of known) {
-        if (identity.agentId === agentId) known.delete(tokenHash)
+      for (const { agentId: its, tokenHash } of [...known.values()]) {
+        if (its === agentId) known.delete(tokenHash)
       }
     },
   }

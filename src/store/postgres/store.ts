@@ -1,5 +1,5 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
-
+import { createKeyedQueue } from '../../keyed-queue.ts'
 import type { ActivityStore, CountedCalls } from '../port/activity.ts'
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
@@ -77,24 +77,6 @@ const removeEntryVerb =
     if (removed) committed()
     return { outcome: removed ? 'removed' : 'missing' }
   }
-
-/**
- * Serializes the work of one home on this node, so that at most one connection waits for the home's
- * lock and the others stay free for other homes.
- */
-function lanes(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>()
-  return async (key, work) => {
-    const before = last.get(key)
-    const mine = before ? before.then(work, work) : work()
-    last.set(key, mine)
-    try {
-      return await mine
-    } finally {
-      if (last.get(key) === mine) last.delete(key)
-    }
-  }
-}
 
 const beat = statement(
   'beat',
@@ -200,7 +182,8 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
 function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBounds) {
   const changeMemories = changeVerb(hot, committed, bounds)
   const writeMemory = writeVerb(hot, committed, bounds, changeMemories)
-  const inTurn = lanes()
+  // At most one connection per home waits for its lock; the others stay free for other homes.
+  const inTurn = createKeyedQueue()
   return {
     ...memoryReads(hot),
     ...versionVerbs(hot, bounds.versions),

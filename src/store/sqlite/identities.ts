@@ -4,6 +4,7 @@
  * response, which is rare and simpler than removing single entries.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
 import type { Identity, Refused } from '../port/home.ts'
@@ -33,42 +34,22 @@ export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) 
 
 export type Refuse = ReturnType<typeof prepareIdentify>['refuse']
 
-/** Two generations of this size; an identity not seen for that long is looked up again. */
-const GENERATION = 20_000
+/** An identity that is dropped is looked up again. */
+const MAX_REMEMBERED = 40_000
 
 export function rememberIdentities() {
-  let young = new Map<string, Identity>()
-  let old = new Map<string, Identity>()
-
-  const keep = (identity: Identity): Identity => {
-    if (young.size >= GENERATION) {
-      old = young
-      young = new Map()
-    }
-    young.set(identity.tokenHash, identity)
-    return identity
-  }
-
-  const known = (tokenHash: string): Identity | undefined => {
-    const recent = young.get(tokenHash)
-    if (recent) return recent
-    const earlier = old.get(tokenHash)
-    return earlier && keep(earlier)
-  }
-
+  const cache = new LRUCache<string, Identity>({ max: MAX_REMEMBERED })
   return {
-    known,
+    known: (tokenHash: string): Identity | undefined => cache.get(tokenHash),
     remember:
       (lookUp: Identify): Identify =>
       (tokenHash) => {
-        const already = known(tokenHash)
-        if (already) return already
+        const known = cache.get(tokenHash)
+        if (known) return known
         const found = lookUp(tokenHash)
-        return found && keep(found)
+        if (found) cache.set(tokenHash, found)
+        return found
       },
-    forget(): void {
-      young = new Map()
-      old = new Map()
-    },
+    forget: (): void => cache.clear(),
   }
 }

@@ -1,4 +1,5 @@
 /** Sends a source to the writer in pieces, then finishes the import. */
+import { createKeyedQueue } from '../../../keyed-queue.ts'
 import { type FinishAnswer, importWhole } from '../../import-attempts.ts'
 import { piecesOf } from '../../import-pieces.ts'
 import type { Identity } from '../../port/home.ts'
@@ -6,27 +7,9 @@ import type { ImportAnswer, ImportOrder, ImportSource } from '../../port/transfe
 import type { Writer } from '../engine/writer.ts'
 import type { Cursor } from './staging.ts'
 
-/** One import per home at a time, because they would use the same rows. */
-function takeTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <T>(agentId: string, work: () => Promise<T>): Promise<T> => {
-    const before = last.get(agentId)
-    const mine = (async () => {
-      await before
-      return work()
-    })()
-    const settled = mine.catch(() => {})
-    last.set(agentId, settled)
-    try {
-      return await mine
-    } finally {
-      if (last.get(agentId) === settled) last.delete(agentId)
-    }
-  }
-}
-
 export function importVerb({ submit }: Pick<Writer, 'submit'>) {
-  const inTurn = takeTurns()
+  // One import per home at a time, because they would use the same rows.
+  const inTurn = createKeyedQueue()
 
   async function drop(agentId: string): Promise<void> {
     while (await submit('dropImport', agentId));

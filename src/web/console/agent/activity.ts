@@ -1,7 +1,7 @@
 /** /console/agents/<id>/activity: the events of a home, newest first, and as a stream for its pages. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { eventText, position, streamEvents } from '../../../home/event-stream.ts'
+import { homeEventText, position, streamEvents } from '../../../home/event-stream.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
@@ -158,6 +158,6 @@ export const agentEvents = endpoint({
       visit.call,
       { ...workspace, store: whileSignedIn(visit, workspace) },
       visit.identity,
-      { asked: visit.query.after, told: (event) => eventText(event, KIND) },
+      { asked: visit.query.after, told: (event) => homeEventText(event, KIND) },
     ),
 })

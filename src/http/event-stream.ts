@@ -1,0 +1,43 @@
+/** Server-sent events, by the HTML standard. */
+import type { z } from 'zod'
+import { problem } from '../errors.ts'
+import { type Answer, answer, type Call, type TextStream } from './call.ts'
+
+export interface ServerSentEvent {
+  readonly id?: string | number | undefined
+  /** The event type. */
+  readonly event?: string
+  /** Encoded as JSON. */
+  readonly data?: unknown
+}
+
+/** Milliseconds after which a client reconnects. */
+const RECONNECT_MS = 3_000
+
+/** A comment, for proxies and for noticing clients that are gone. */
+export const HEARTBEAT = ':\n\n'
+
+/** An id without data moves the client's last event id only. */
+export const eventText = ({ id, event, data }: ServerSentEvent): string =>
+  (id === undefined ? '' : `id: ${id}\n`) +
+  (event === undefined ? '' : `event: ${event}\n`) +
+  (data === undefined ? '' : `data: ${JSON.stringify(data)}\n`) +
+  '\n'
+
+/** The first event of a stream. A client that disconnects before any other resumes at its id. */
+export const firstEventText = (event: ServerSentEvent): string =>
+  `retry: ${RECONNECT_MS}\n${eventText(event)}`
+
+/** Throws `invalid_last_event_id`. */
+export function lastEventIdOf<T>(call: Call, schema: z.ZodType<T>): T | undefined {
+  const sent = call.requestHeaders['last-event-id']
+  if (sent === undefined) return undefined
+  const parsed = schema.safeParse(sent)
+  if (!parsed.success) throw problem('invalid_last_event_id')
+  return parsed.data
+}
+
+export function eventStream(call: Call, stream: TextStream): Answer {
+  call.responseHeaders['X-Accel-Buffering'] = 'no'
+  return answer(call, 200, stream, 'text/event-stream')
+}
