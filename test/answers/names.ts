@@ -3,15 +3,13 @@
  * still shows which token, id or session is which.
  */
 
-import { hash } from 'node:crypto'
-
 const numbered: Readonly<Record<string, RegExp>> = {
   // One character fewer is a token that was cut short; capitals are a token in another case.
   'agent-token': /aha_[0-9a-z]{48,49}/gi,
   'operator-token': /aho_[0-9a-z]{48,49}/gi,
   id: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
   session: /(?<=agent-home-session=)[\w-]{43}/g,
-  'form-key': /(?<=name="key" value=")[0-9a-f]{64}/g,
+  'form-key': /(?<=name=key value=)[0-9a-f]{64}/g,
 }
 
 const unnumbered: Readonly<Record<string, RegExp>> = {
@@ -19,18 +17,11 @@ const unnumbered: Readonly<Record<string, RegExp>> = {
   '<moment>': /\d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC/g,
   '<wait>': /(?<=Try again in )\d+ (?:second|minute)s?/g,
   '<day>': /\d{4}-\d\d-\d\d/g,
-  // Where the axis of a chart begins, and its middle.
-  '<date>': /(?<=<span>)[A-Z][a-z]{2} \d{1,2}(?=<\/span>)/g,
+  '<date>': /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}\b/g,
   '<edition>': /(?<=\/assets\/)[0-9a-f]{12}(?=\/)/g,
   // A build calls the browser's modules otherwise than their sources, by which they are recorded.
   ts: /(?<=\/assets\/<edition>\/[a-z]+\.)js\b/g,
-  // A plant's shape comes from its id.
-  '<svg>': /<svg class="(?:plant|seedling)[\s\S]*?<\/svg>/g,
 }
-
-/** A drawing of a symbol, which says nothing to a reader, by its content. */
-const DRAWING = /<svg class="glyph"[\s\S]*?<\/svg>/g
-const digest = (text: string): string => `<svg ${hash('sha256', text).slice(0, 8)}>`
 
 export type Name = (text: string) => string
 
@@ -48,7 +39,7 @@ export function createNames(): Name {
   }
 
   return (text) => {
-    let named = text.replace(DRAWING, digest)
+    let named = text
     for (const [kind, pattern] of Object.entries(numbered)) {
       named = named.replace(pattern, (value) => nameOf(kind, value))
     }

@@ -1,6 +1,8 @@
 /** One request and its answer as text that a person can compare. */
+import { catalogue, type ErrorCode } from '../../src/errors.ts'
 import { type Answer, headerOf, type Request } from './client.ts'
 import type { Name } from './names.ts'
+import { outlineOf } from './outline.ts'
 
 const SHOWN_CHARS = 400
 
@@ -12,10 +14,11 @@ const visible = (text: string): string =>
     (character) => `<U+${character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}>`,
   )
 
+const isLong = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > SHOWN_CHARS
+
 const cut = (text: string): string =>
-  text.length > SHOWN_CHARS
-    ? `${text.slice(0, 80)}… (${text.length} characters) …${text.slice(-80)}`
-    : text
+  isLong(text) ? `${text.slice(0, 80)}… (${text.length} characters) …${text.slice(-80)}` : text
 
 export function showRequest({ method, path, headers, body }: Request, name: Name): string {
   const lines = [`${method} ${path}`, ...headers.map(([field, value]) => `${field}: ${value}`)]
@@ -33,50 +36,104 @@ export function showBytes(bytes: string | Buffer, name: Name): string {
 /** Spread out only where that hides nothing: the very text must come back from the value. */
 function spread(text: string): string {
   const value: unknown = JSON.parse(text)
-  return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text
+  const isWhole = JSON.stringify(value) === text
+  return isWhole ? JSON.stringify(value, (_, item) => (isLong(item) ? cut(item) : item), 2) : text
 }
 
-const isJson = (answer: Answer): boolean => /json/.test(headerOf(answer, 'content-type'))
+/** Members of a problem that its code implies. */
+const implied = new Set(['type', 'title', 'status', 'instance'])
 
-function bodyOf(answer: Answer, name: Name): string {
+/** The catalogue's sentences are recorded once, at the pages of the problems. */
+function problemOf(text: string): string {
+  const { code, detail, ...rest } = JSON.parse(text) as Record<string, unknown>
+  const entry = catalogue[code as ErrorCode]
+  const own = Object.entries(rest).filter(([name]) => !implied.has(name))
+  const shown = detail === entry?.detail ? {} : { detail }
+  const isRight = rest.title === entry?.title && rest.type === `/problems/${code}`
+  return JSON.stringify(isRight ? { code, ...shown, ...Object.fromEntries(own) } : rest, null, 2)
+}
+
+const READERS: readonly (readonly [RegExp, (text: string) => string])[] = [
+  [/problem\+json/, problemOf],
+  [/json/, spread],
+  [
+    /html/,
+    (text) =>
+      outlineOf(text)
+        .map((block) => block.join('\n'))
+        .join('\n\n'),
+  ],
+]
+
+function bodyOf(answer: Answer, view: Name | undefined): string {
+  const type = headerOf(answer, 'content-type')
+  const read = view ?? READERS.find(([pattern]) => pattern.test(type))?.[1]
   const text = answer.body.toString()
-  return visible(name(isJson(answer) && text ? spread(text) : text))
+  return read && text ? read(text) : text
 }
 
 /** Waiting for a window's end depends on the moment; an hour until the quota and a second do not. */
 const isSteady = (value: string, answer: Answer): boolean =>
   value === '1' || answer.body.includes('memory_quota_reached')
 
-/** The length of a refusal that HEAD does not bring depends on its request's id. */
-function lengthOf(value: string, { status, body }: Answer): string {
-  if (value === `${body.length}`) return '<as it is>'
-  return /^[45]/.test(status) ? '<of the refusal>' : value
-}
+const lengthOf = (value: string, { body }: Answer): string =>
+  value === `${body.length}` ? '<as it is>' : '<of the body>'
 
 const moments: Readonly<Record<string, (value: string, answer: Answer) => string>> = {
   Date: () => '<date>',
-  RateLimit: (value) => value.replace(/;t=\d+/, ';t=<seconds>'),
+  RateLimit: (value) =>
+    value.replace(/;r=(?!0;)\d+/, ';r=<left>').replace(/;t=\d+/, ';t=<seconds>'),
   'Retry-After': (value, answer) => (isSteady(value, answer) ? value : '<seconds>'),
   'Content-Length': lengthOf,
+  // Of the content, not a version.
+  ETag: (value) => value.replace(/^"[\w-]{22}"$/, '"<digest>"'),
 }
 
-const showHeaders = (answer: Answer, name: Name): string =>
-  answer.headers
-    .map(([field, value]) => `${field}: ${name(moments[field]?.(value, answer) ?? value)}`)
-    .toSorted()
-    .join('\n')
+/** Headers of most answers; only their absence is shown. */
+const USUAL = [
+  'Connection: keep-alive',
+  'Content-Length: <as it is>',
+  'Date: <date>',
+  'Keep-Alive: timeout=5',
+  'X-Content-Type-Options: nosniff',
+  'X-Request-Id: <request>',
+]
+
+/** Of pages. */
+const USUAL_OF_PAGES = [
+  "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy: same-origin',
+  'Cross-Origin-Resource-Policy: same-origin',
+  'Referrer-Policy: no-referrer',
+]
+
+function showHeaders(answer: Answer, anonymous: Name): string[] {
+  const isPage = headerOf(answer, 'content-type').startsWith('text/html')
+  const usual = isPage ? [...USUAL, ...USUAL_OF_PAGES] : USUAL
+  const headers = answer.headers.map(([field, value]) =>
+    anonymous(`${field}: ${moments[field]?.(value, answer) ?? value}`),
+  )
+  const names = new Set(headers.map((header) => header.split(':')[0]))
+  const absent = usual
+    .map((header) => header.split(':')[0] ?? '')
+    .filter((name) => !names.has(name))
+  return [
+    ...headers.filter((header) => !usual.includes(header)).toSorted(),
+    ...(absent.length > 0 ? [`without ${absent.join(', ')}`] : []),
+  ]
+}
 
 export interface Shown {
   readonly head: string
   readonly body: string
 }
 
-/** `nameBody` knows what differs in this body, where it is not what the names know. */
-export function showAnswer(answer: Answer, name: Name, nameBody: Name = name): Shown {
+/** `view` reads the body instead of what reads its type. */
+export function showAnswer(answer: Answer, name: Name, view?: Name): Shown {
   const requestId = headerOf(answer, 'x-request-id') || '<none>'
-  const anonymous = (text: string): string => text.replaceAll(requestId, '<request>')
+  const anonymous = (text: string): string => name(text.replaceAll(requestId, '<request>'))
   return {
-    head: anonymous(`${answer.status}\n${showHeaders(answer, name)}\n`),
-    body: anonymous(bodyOf(answer, nameBody)),
+    head: [answer.status, ...showHeaders(answer, anonymous)].join('\n'),
+    body: visible(anonymous(bodyOf(answer, view))),
   }
 }

@@ -13,31 +13,34 @@ function createPlaces() {
 
 /** Shorter ones are read sooner than looked up. */
 const LONG_BODY = 150
+const LONG_BLOCK = 40
 
-/** An answer or a long body that came before is named instead of being written out again. */
+const titleOf = (title: string, asked: string): string =>
+  `${title}, ${asked.split('\n')[0]?.replace('> ', '')}`
+
+/** What came before is named instead of being written out again: answers, bodies, parts of pages. */
 export function createPages() {
   const pages: string[] = []
-  const titles = new Map<string, number>()
   const placeOf = createPlaces()
 
-  function unique(title: string): string {
-    const count = (titles.get(title) ?? 0) + 1
-    titles.set(title, count)
-    return count > 1 ? `${title} (${count})` : title
+  function shownBlock(block: string, title: string): string {
+    const before = block.length > LONG_BLOCK ? placeOf(block, title) : undefined
+    return before && before !== title ? `… as for: ${before}` : block
   }
 
   function written({ head, body }: Shown, title: string): string {
     const whole = placeOf(`${head}\n${body}`, title)
     if (whole) return `as for: ${whole}\n`
     const before = body.length > LONG_BODY ? placeOf(body, title) : undefined
-    return head + (before ? `\nthe body as for: ${before}\n` : body && `\n${body}\n`)
+    if (before) return `${head}\nthe body as for: ${before}\n`
+    const blocks = body.split('\n\n').map((block) => shownBlock(block, title))
+    return head + (body && `\n\n${blocks.join('\n\n')}\n`)
   }
 
   return {
     pages,
     write(title: string, asked: string, shown: Shown): void {
-      const own = unique(title)
-      pages.push(`--- ${own}\n${asked}\n\n${written(shown, own)}`)
+      pages.push(`--- ${title}\n${asked}\n\n${written(shown, titleOf(title, asked))}`)
     },
     begin: (part: string) => void pages.push(`\n===== ${part}\n`),
   }

@@ -15,10 +15,8 @@ export interface Sent {
   readonly form?: Readonly<Record<string, string>>
   /** As it is; its type is among the headers, or is JSON. */
   readonly body?: string | Buffer
-  /** The part of the body that is written down. */
+  /** What is written down of the body, as it is, where that is not what its type says. */
   readonly view?: (body: string) => string
-  /** Nothing in the body differs from run to run, though it may look so. */
-  readonly verbatim?: boolean
 }
 
 /** What is said about a request, the request, and what goes with it. */
@@ -84,9 +82,7 @@ function visitOf(client: Client, { write }: Pages): Visit {
   const ask = async (...[title, line, sent = {}]: Row): Promise<Answer> => {
     const asked = requestOf(line, sent)
     const answer = await client.send(asked)
-    const { view = (body: string) => body, verbatim } = sent
-    const nameBody = (body: string): string => (verbatim ? view(body) : name(view(body)))
-    write(title, showRequest(asked, name), showAnswer(answer, name, nameBody))
+    write(title, showRequest(asked, name), showAnswer(answer, name, sent.view))
     return answer
   }
   return {

@@ -1,5 +1,5 @@
 /** What those who run the service ask, the documents about it, and what is nowhere. */
-import { hash } from 'node:crypto'
+import { descriptionOf } from '../description.ts'
 import {
   AS_BROWSER,
   heads,
@@ -23,7 +23,8 @@ const ours = (text: string): string =>
     )
     .join('\n')
 
-const measured = (text: string): string => `<${text.length} characters, ${hash('sha256', text)}>\n`
+/** What a file says changes with every edit; that it works is tried in a browser. */
+const kind = (text: string): string => (text === '' ? '' : '<its text>\n')
 
 const PROBLEMS = [
   'not_found',
@@ -52,7 +53,7 @@ const asked: Part = async (visit) => {
       'GET /metrics',
       { headers: { 'X-Forwarded-For': '127.0.0.1' } },
     ],
-    ['the description', 'GET /openapi.json', { verbatim: true }],
+    ['the description', 'GET /openapi.json', { view: descriptionOf }],
     ['what crawlers leave alone', 'GET /robots.txt'],
     ['the icon', 'GET /favicon.ico'],
     ['the catalogue', 'GET /.well-known/api-catalog'],
@@ -101,9 +102,9 @@ async function editionOf(visit: Visit): Promise<string> {
 const assets: Part = async (visit) => {
   const edition = await editionOf(visit)
   const at = `/assets/${edition}`
-  await visit.ask('the stylesheet', `GET ${at}/style.css`, { view: measured })
+  await visit.ask('the stylesheet', `GET ${at}/style.css`, { view: kind })
   for (const file of ['icon.svg', 'copy.ts', 'bytes.ts', 'live.ts']) {
-    await visit.ask('an asset', `GET ${at}/${file}`)
+    await visit.ask('an asset', `GET ${at}/${file}`, { view: kind })
   }
   await visit.askAll([
     ['an asset that is none', `GET ${at}/nothing.css`],
