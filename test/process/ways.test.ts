@@ -33,9 +33,27 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
   'A gateway post': ['gateway/feeds.ts', 'gateway/guards.ts', 'store/sqlite/entries.ts'],
 }
 
-test.each(Object.keys(executed))('%s runs the files that the page names, and no others', (way) => {
-  const expected = [...(executed[way] ?? []), ...(notCalled[way] ?? [])].toSorted()
+const ways = Object.keys(executed)
+
+/** Run by at least two of the requests. */
+const shared = [...new Set(Object.values(executed).flat())].filter(
+  (file) => ways.filter((way) => executed[way]?.includes(file)).length > 1,
+)
+
+test('what the requests share is named once', () => {
+  expect(named(sectionOf('Every request'))).toEqual(shared.toSorted())
+})
+
+test.each(ways)('%s runs the files that the page names, and no others', (way) => {
+  const own = (executed[way] ?? []).filter((file) => !shared.includes(file))
+  const expected = [...own, ...(notCalled[way] ?? [])].toSorted()
   expect(named(sectionOf(way))).toEqual(expected)
+})
+
+test('a newcomer reads at most eight files for a memory write, of 25 that are named', () => {
+  const section = sectionOf('A memory write')
+  expect(section.match(/\*\*`/g)?.length).toBeLessThanOrEqual(8)
+  expect(named(section).length).toBeLessThanOrEqual(25)
 })
 
 test('every file that the page names exists', () => {
