@@ -109,7 +109,7 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
   const db = new DatabaseSync(path)
   db.exec('PRAGMA synchronous = OFF; BEGIN')
   const insert = db.prepare(
-    `INSERT INTO log (agent_id, key, id, event, version, author, at, operation, memory_id,
+    `INSERT INTO log (agent_id, key, id, event, version, author, updated_at, operation, memory_id,
        created_at, bytes, size, metadata, text)
      VALUES (?1, ?2, ?3, 'write', 1, '{"as":"agent","via":"api"}', ?5, 'write', ?4, ?5,
        octet_length(?6), octet_length(?6) + 2, '{}', ?6)`,
@@ -123,7 +123,7 @@ function insertMemories(path: string, born: readonly Born[], memories: number): 
   db.exec(`
     INSERT INTO memories (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned,
         change, kept, n)
-      SELECT agent_id, key, memory_id, 1, created_at, at, 0, size, 0, id, 1, n
+      SELECT agent_id, key, memory_id, 1, created_at, updated_at, 0, size, 0, id, 1, n
       FROM log ORDER BY agent_id, key;
     INSERT INTO log_index SELECT agent_id, id, n FROM log ORDER BY agent_id, id;
     UPDATE homes SET (memories, last_event, bytes) = (

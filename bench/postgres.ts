@@ -76,13 +76,13 @@ const prepareRows = (text: string): string => `
   INSERT INTO homes (agent_id, memories, bytes, last_event, day)
     SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), ${KEYS}, ${DAY}
     FROM generate_series(0, 255) n;
-  INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at, bytes,
+  INSERT INTO log (agent_id, n, kept, operation, key, version, memory_id, created_at, updated_at, bytes,
       size, metadata, text)
     SELECT 'bench' || n, k, true, 'write', 'k' || k, 1, 'id', 0, 0, ${TEXT_BYTES},
       ${TEXT_BYTES} + 2, '{}', '${text}'
     FROM generate_series(0, 255) n, generate_series(1, ${KEYS}) k;
   INSERT INTO memories
-    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log
+    SELECT agent_id, key, memory_id, version, created_at, updated_at, size, n, false, false FROM log
     WHERE agent_id LIKE 'bench%';`
 
 /** Its clients count their versions from 1. */

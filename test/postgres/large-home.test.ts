@@ -20,7 +20,7 @@ const BOUNDS = { versions: VERSIONS, events: KEYS }
 
 /** No later look at the tables changes what the server takes homes for. */
 const prepared = [
-  `INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at)
+  `INSERT INTO log (agent_id, n, kept, operation, key, version, memory_id, created_at, updated_at)
      SELECT 'small' || n, 1, true, 'write', 'k', 1, 'id', 0, 0 FROM generate_series(1, 20000) n`,
   `INSERT INTO memories
      SELECT 'small' || n, 'k', 'id', 1, 0, 0, 0, 1, false, false FROM generate_series(1, 20000) n`,

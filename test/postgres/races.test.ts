@@ -99,7 +99,7 @@ test('a memory that another creates meanwhile is a conflict', async () => {
     `INSERT INTO memories
        (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
      VALUES ($1, 'plan', 'theirs', 1, 7, 7, false, 8, false, 1)`,
-    `INSERT INTO log (agent_id, n, kept, operation, key, version, id, created_at, updated_at,
+    `INSERT INTO log (agent_id, n, kept, operation, key, version, memory_id, created_at, updated_at,
        bytes, size, metadata, text)
      VALUES ($1, 1, true, 'write', 'plan', 1, 'theirs', 7, 7, 6, 8, '{}', 'theirs')`,
   ].map((sql) => [sql, agent.agentId] as const)

@@ -121,7 +121,8 @@ export function stateOf({ agentId }: Identity) {
   const rows = (sql: string) => db.prepare(sql).all(agentId) as unknown as Row[]
   const heads = rows(`SELECT key, version, created_at, updated_at, deleted, size, pinned, change, n
     FROM memories WHERE agent_id = ? ORDER BY key`)
-  const version = db.prepare(`SELECT previous, version, operation, author, at, created_at, bytes,
+  const version =
+    db.prepare(`SELECT previous, version, operation, author, updated_at AS at, created_at, bytes,
       size, metadata, text FROM log WHERE n = ? AND operation IS NOT NULL AND agent_id = ?`)
   const chain = (n: number | null): object[] => {
     const row = n === null ? undefined : (version.get(n, agentId) as Row | undefined)

@@ -104,17 +104,17 @@ export const tables: readonly Table[] = [
     source: `${PLACED}
      SELECT l.agent_id, l.key, l.renamed_from, l.memory_id, l.operation, l.author,
        e.event, CASE WHEN e.author IS NOT l.author THEN e.author END,
-       l.metadata, l.text, p.place, o.place, l.version, l.created_at, l.at,
-       nullif(e.at, l.at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1
+       l.metadata, l.text, p.place, o.place, l.version, l.created_at, l.updated_at,
+       nullif(e.updated_at, l.updated_at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1
      FROM placed p JOIN log l ON l.n = p.n LEFT JOIN placed o ON o.n = l.previous
      LEFT JOIN alone e ON e.agent_id = p.agent_id AND e.id = p.place
      UNION ALL
      SELECT e.agent_id, e.key, e.renamed_from, NULL, e.event, e.author, NULL, NULL, NULL, NULL,
-       e.id, NULL, e.version, NULL, e.at, NULL, 0, 0, 0
+       e.id, NULL, e.version, NULL, e.updated_at, NULL, 0, 0, 0
      FROM alone e LEFT JOIN placed p ON p.agent_id = e.agent_id AND p.place = e.id
      WHERE p.n IS NULL`,
     columns: [
-      ...text('agent_id', 'key', 'renamed_from', 'id', 'operation', 'author', 'event_type'),
+      ...text('agent_id', 'key', 'renamed_from', 'memory_id', 'operation', 'author', 'event'),
       ...text('event_author', 'metadata', 'text'),
       ...bigint('n', 'previous', 'version', 'created_at', 'updated_at', 'happened_at'),
       ...bigint('bytes', 'size'),

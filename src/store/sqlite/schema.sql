@@ -131,7 +131,7 @@ CREATE TABLE IF NOT EXISTS log (
   renamed_from TEXT,
   version INTEGER,
   author TEXT,
-  at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
   operation TEXT,
   previous INTEGER,
   memory_id TEXT,

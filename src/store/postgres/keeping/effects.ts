@@ -28,11 +28,11 @@ export interface LogRow {
   operation: string
   author: string | null
   /** Null if the same as the version's. */
-  event_type: string | null
+  event: string | null
   event_author: string | null
   happened_at: number | null
   version: number
-  id: string | null
+  memory_id: string | null
   created_at: number | null
   updated_at: number
   bytes: number
@@ -93,7 +93,7 @@ export interface Done {
   readonly now: number
 }
 
-const NO_OTHER = { event_type: null, event_author: null } as const
+const NO_OTHER = { event: null, event_author: null } as const
 
 export const contentOf = (content: Content | undefined) => ({
   bytes: Buffer.byteLength(content?.text ?? ''),
@@ -109,7 +109,7 @@ const rowOf = (
   previous: number | null,
 ): Omit<LogRow, keyof ReturnType<typeof contentOf> | 'renamed_from' | 'n'> => ({
   ...{ previous, kept: true, key: head.key, operation, author, ...NO_OTHER },
-  ...{ happened_at: null, version: head.version, id: head.id },
+  ...{ happened_at: null, version: head.version, memory_id: head.id },
   ...{ created_at: head.created_at, updated_at: head.updated_at },
 })
 
@@ -121,7 +121,7 @@ export const eventOf = (
   { author, now }: Done,
 ): EventRow => ({
   ...{ n, previous: null, kept: false, key, renamed_from: null, operation, author, ...NO_OTHER },
-  ...{ happened_at: null, version, id: null, created_at: null, updated_at: now },
+  ...{ happened_at: null, version, memory_id: null, created_at: null, updated_at: now },
   ...contentOf(undefined),
 })
 
@@ -209,7 +209,7 @@ export const saveHeads = insertRows(
 
 export const saveLog = insertRows('log', ['agent_id'], {
   ...{ n: 'BIGINT', previous: 'BIGINT', kept: 'BOOLEAN', key: 'TEXT', renamed_from: 'TEXT' },
-  ...{ operation: 'TEXT', author: 'TEXT', event_type: 'TEXT', event_author: 'TEXT' },
-  ...{ happened_at: 'BIGINT', version: 'BIGINT', id: 'TEXT', created_at: 'BIGINT' },
+  ...{ operation: 'TEXT', author: 'TEXT', event: 'TEXT', event_author: 'TEXT' },
+  ...{ happened_at: 'BIGINT', version: 'BIGINT', memory_id: 'TEXT', created_at: 'BIGINT' },
   ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT', metadata: 'TEXT', text: 'TEXT' },
 })

@@ -82,7 +82,7 @@ const eventsAfter = statement<LoggedRow>(
   `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*
    FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
    LEFT JOIN LATERAL (
-     SELECT n AS id, coalesce(event_type, operation) AS type, key, renamed_from, version,
+     SELECT n AS id, coalesce(event, operation) AS type, key, renamed_from, version,
        coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
      FROM log
      WHERE agent_id = $1 AND n > greatest($3::BIGINT, h.first_event - 1)

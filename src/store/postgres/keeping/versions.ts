@@ -32,7 +32,7 @@ const readVersion = statement<ReadRow>(
   'read_version',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
    SELECT c.kind, c.status AS credential_status, m.version AS latest,
-     v.id, v.version, v.created_at, v.updated_at, v.text, v.metadata
+     v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
    LEFT JOIN log v ON v.agent_id = m.agent_id
@@ -46,7 +46,7 @@ const listVersions = statement<Latest & (ListedRow | Nothing)>(
   'list_versions',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
    SELECT c.kind, c.status AS credential_status, m.version AS latest,
-     v.version, v.operation, v.author, v.id, v.created_at, v.updated_at, v.bytes, v.size
+     v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes, v.size
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
    LEFT JOIN LATERAL (

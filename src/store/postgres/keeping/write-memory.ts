@@ -43,12 +43,12 @@ const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
  * is pinned, the author, the time, the day, and the byte limit of a home.
  */
 const LOGGED = `
-  INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, id, created_at,
+  INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, memory_id, created_at,
     updated_at, bytes, size, metadata, text)
   SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
     updated_at, $6::BIGINT, $7::BIGINT, $5, $4
   FROM home
-  RETURNING id, version, created_at, updated_at, n AS last_event,
+  RETURNING memory_id AS id, version, created_at, updated_at, n AS last_event,
     (SELECT bytes FROM home) AS bytes`
 
 interface SavedRow {

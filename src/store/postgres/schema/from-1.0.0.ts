@@ -45,7 +45,7 @@ const dropKeys = `
   ALTER TABLE memories DROP CONSTRAINT memories_pkey;`
 
 const copyTexts = `
-  INSERT INTO log (agent_id, n, kept, version, created_at, updated_at, bytes, size, key, id,
+  INSERT INTO log (agent_id, n, kept, version, created_at, updated_at, bytes, size, key, memory_id,
       operation, metadata, text)
     SELECT agent_id, row_number() OVER (PARTITION BY agent_id ORDER BY updated_at, key), true,
       version, created_at, updated_at, octet_length(text),
@@ -55,7 +55,7 @@ const copyTexts = `
 
 const makeHeads = `
   INSERT INTO memories
-    SELECT agent_id, key, id, version, created_at, updated_at, size, n, false, false FROM log;`
+    SELECT agent_id, key, memory_id, version, created_at, updated_at, size, n, false, false FROM log;`
 
 const countHomes = `
   INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)

@@ -40,8 +40,8 @@ const number = statement(
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
 const follow = statement(
   'follow_imported',
-  `UPDATE log SET operation = 'import', author = $2, event_type = NULL, event_author = NULL,
-     (n, previous, version, id, created_at, updated_at, happened_at) = (
+  `UPDATE log SET operation = 'import', author = $2, event = NULL, event_author = NULL,
+     (n, previous, version, memory_id, created_at, updated_at, happened_at) = (
        SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
          ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at]
        FROM array_position($3::BIGINT[], n) AS at

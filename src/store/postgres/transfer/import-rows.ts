@@ -5,9 +5,9 @@ import type { KeptVersion } from '../../port/transfer.ts'
 import { contentOf, type Done, type HeadRow, type LogRow } from '../keeping/effects.ts'
 
 /** The event's members that differ from the version's. */
-type Event = Pick<LogRow, 'event_type' | 'event_author' | 'happened_at'>
+type Event = Pick<LogRow, 'event' | 'event_author' | 'happened_at'>
 
-const NO_OTHER: Event = { event_type: null, event_author: null, happened_at: null }
+const NO_OTHER: Event = { event: null, event_author: null, happened_at: null }
 
 export type Place = Pick<LogRow, 'n' | 'previous'>
 
@@ -16,7 +16,7 @@ export const happenedAt = (updatedAt: number, now: number): number | null =>
 
 const rowOf = (kept: KeptVersion, place: Place, author: string | null, event: Event): LogRow => ({
   ...{ ...place, kept: true, key: kept.key, renamed_from: null },
-  ...{ operation: kept.operation, author, ...event, version: kept.version, id: kept.id },
+  ...{ operation: kept.operation, author, ...event, version: kept.version, memory_id: kept.id },
   ...{ created_at: kept.createdAt, updated_at: kept.updatedAt },
   ...contentOf(kept.content),
 })
@@ -30,7 +30,7 @@ export const earlierRow = (kept: KeptVersion, place: Place): LogRow =>
 /** The newest version, with its own number and author. */
 export const newestRow = (kept: KeptVersion, place: Place, { author, now }: Done): LogRow => {
   const happened_at = happenedAt(kept.updatedAt, now)
-  const event = { event_type: 'import', event_author: author, happened_at }
+  const event = { event: 'import', event_author: author, happened_at }
   return rowOf(kept, place, authorOf(kept), event)
 }
 

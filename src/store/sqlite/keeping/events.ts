@@ -37,7 +37,7 @@ export const prepareRecord =
   }
 
 const COLUMNS =
-  'l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.at AS created_at'
+  'l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.updated_at AS created_at'
 
 /** Ids ?2 < id <= ?3, at most ?4 of them. */
 const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event IS NOT NULL`

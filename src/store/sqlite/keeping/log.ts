@@ -98,8 +98,8 @@ function prepareAdvance(db: DatabaseSync, most: number) {
 export function prepareAppend(db: DatabaseSync, most: number) {
   const insert = prepare(
     db,
-    `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author, at,
-       operation, previous, memory_id, created_at, bytes, size, metadata, text)
+    `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author,
+       updated_at, operation, previous, memory_id, created_at, bytes, size, metadata, text)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const advance = prepareAdvance(db, most)

@@ -12,7 +12,7 @@ export type KeptVersionRow = VersionRow & Kept
 export function prepareChain(db: DatabaseSync) {
   const version = prepare<KeptVersionRow>(
     db,
-    `SELECT n, previous, version, operation, author, memory_id AS id, created_at, at AS updated_at,
+    `SELECT n, previous, version, operation, author, memory_id AS id, created_at, updated_at,
        bytes, size, event, id AS event_id
      FROM log WHERE n = ? AND operation IS NOT NULL`,
   )

@@ -22,7 +22,7 @@ export const ofMemories: readonly Promised[] = [
     wrong: `SELECT ${memory} FROM memories m LEFT JOIN log l ON l.n = m.n
       WHERE m.deleted = 0 AND (
         l.n IS NULL OR l.operation IS NULL OR l.operation = 'delete' OR l.text IS NULL
-        OR (l.agent_id, l.key, l.memory_id, l.version, l.created_at, l.at, l.size)
+        OR (l.agent_id, l.key, l.memory_id, l.version, l.created_at, l.updated_at, l.size)
           IS NOT (m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size))`,
   },
   {

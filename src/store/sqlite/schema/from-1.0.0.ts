@@ -103,7 +103,7 @@ const makeHeads = `
   INSERT INTO memories (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned,
       change, kept, n)
     SELECT * FROM (
-      SELECT agent_id, key, memory_id, version, created_at, at, 0, size,
+      SELECT agent_id, key, memory_id, version, created_at, updated_at, 0, size,
         coalesce(json_extract(metadata, '$.pinned') = 1
           AND json_type(metadata, '$.pinned') = 'true', 0), id, 1, n
       FROM log WHERE ${toldOf('n')} ORDER BY agent_id, key LIMIT -1

@@ -32,8 +32,8 @@ export const sizesOf = ({ content }: Pick<KeptVersion, 'content'>) => {
 export function prepareWriteAhead(db: DatabaseSync) {
   const insert = prepare(
     db,
-    `INSERT INTO log (agent_id, id, key, version, author, at, operation, previous, memory_id,
-       created_at, bytes, size, metadata, text)
+    `INSERT INTO log (agent_id, id, key, version, author, updated_at, operation, previous,
+       memory_id, created_at, bytes, size, metadata, text)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const file = prepare(db, 'INSERT INTO log_index (agent_id, id, n) VALUES (?, ?, ?)')

@@ -55,7 +55,7 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
   )
   const follow = prepare(
     db,
-    `UPDATE log SET version = ?, author = ?, at = ?, operation = 'import', previous = ?,
+    `UPDATE log SET version = ?, author = ?, updated_at = ?, operation = 'import', previous = ?,
        memory_id = ?, created_at = ? WHERE n = ?`,
   )
 
