@@ -16,11 +16,9 @@ export interface CatalogueEntry {
 const RECONCILE =
   'Nothing was written. Read the memory, reconcile your text with it, and write with its version as expectedVersion. If sameContent is true, the stored content already equals what you sent.'
 
-const currentVersion = {
-  currentVersion: 4,
-  updatedAt: '2026-11-21T10:06:00.000Z',
-  sameContent: false,
-} as const
+const seenVersion = { currentVersion: 4, updatedAt: '2026-11-21T10:06:00.000Z' } as const
+
+const currentVersion = { ...seenVersion, sameContent: false } as const
 
 export const catalogue = {
   malformed_request: {
@@ -75,6 +73,11 @@ export const catalogue = {
     status: 400,
     title: 'The body does not match the schema',
     detail: 'Correct the properties named in errors and send the request again.',
+  },
+  text_empty: {
+    status: 400,
+    title: 'The edit would leave no text',
+    detail: 'Nothing was changed. A text has at least one byte: delete the memory instead.',
   },
   invalid_last_event_id: {
     status: 400,
@@ -204,6 +207,20 @@ export const catalogue = {
     title: 'The memory is at a different version',
     detail: RECONCILE,
     members: currentVersion,
+  },
+  edit_not_found: {
+    status: 409,
+    title: 'The passage is not in the text',
+    detail:
+      'Nothing was changed. Read the memory and send old exactly as it is there, with its spaces and line ends. If an earlier answer was lost, the edit may have been made.',
+    members: { ...seenVersion, occurrences: 0 },
+  },
+  edit_ambiguous: {
+    status: 409,
+    title: 'The passage is in the text more than once',
+    detail:
+      'Nothing was changed. Send a longer old, with enough of the text around it to be there once.',
+    members: { ...seenVersion, occurrences: 3 },
   },
   key_taken: {
     status: 409,

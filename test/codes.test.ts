@@ -285,6 +285,12 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
   'importMemories memory_quota_reached': ({ ask }) =>
     ask({ as: bearer(full.operatorToken), body: JSON.stringify(exportOf('more')) }),
   'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
+  'editMemory version_conflict': json({ key: 'plan', old: 'x', new: 'y', expectedVersion: 9 }),
+  'editMemory memory_not_found': json({ key: 'absent', old: 'x', new: 'y' }),
+  'editMemory text_too_large': json({ key: 'plan', old: 'mine', new: 'x'.repeat(16_385) }),
+  'editMemory memory_quota_reached': asFull({
+    ...{ key: 'k0', old: 'x'.repeat(1_490), new: 'x'.repeat(16_384) },
+  }),
   'restoreMemory version_conflict': json({ key: 'plan', version: 1, expectedVersion: 9 }),
   'restoreMemory version_not_found': json({ key: 'plan', version: 9, expectedVersion: 1 }),
   'restoreMemory version_gone': ofErased({
@@ -303,6 +309,12 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
 }
 
 const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
+  edit_not_found: json({ key: 'plan', old: 'absent', new: 'y' }),
+  edit_ambiguous: async ({ ask, world }) => {
+    await write(world.service, world.mine.token, 'twice', 'x x')
+    return ask({ body: JSON.stringify({ key: 'twice', old: 'x', new: 'y' }) })
+  },
+  text_empty: json({ key: 'plan', old: 'mine', new: '' }),
   home_disabled: sending({ setting: 'disabled' }),
   births_disabled: sending({ setting: 'closed' }),
   origin_denied: sending({ headers: { origin: 'https://evil.example' } }),

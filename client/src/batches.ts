@@ -1,7 +1,7 @@
 /** Several changes at once: all of them or none. */
 import { type ChangeOptions, Memories } from './memories.ts'
 import type { CallOptions } from './transport.ts'
-import type { BatchReceipt, BatchResult, Memory, Operation } from './wire.ts'
+import type { BatchReceipt, BatchResult, Expecting, Memory, Operation } from './wire.ts'
 
 export interface BatchOptions extends CallOptions {
   /** What is saved comes without its text and metadata. */
@@ -39,12 +39,15 @@ export class Batches extends Memories {
     operations: readonly Operation[],
     { minimal, ...options }: BatchOptions = {},
   ): Promise<readonly BatchReceipt[]> {
-    const appends = operations.flatMap((each) => ('append' in each ? [each.append] : []))
+    const relative = operations.flatMap((each): Expecting[] => {
+      if ('append' in each) return [each.append]
+      return 'edit' in each ? [each.edit] : []
+    })
     const { results } = await this.transport.ask<{ readonly results: readonly BatchReceipt[] }>({
       method: 'POST',
       path: '/me/batch',
       body: { operations },
-      once: appends.some(({ expectedVersion }) => expectedVersion === undefined),
+      once: relative.some(({ expectedVersion }) => expectedVersion === undefined),
       ...(minimal && MINIMAL),
       ...options,
     })

@@ -135,6 +135,32 @@ export class Memories {
   }
 
   /**
+   * Replaces a passage that is in the text exactly once; the rest stays. Throws HomeError
+   * `edit_not_found` or `edit_ambiguous` otherwise, `details.occurrences` says how often it is
+   * there. Without `expectedVersion` the current version is edited, and a lost answer is
+   * OutcomeUnknown.
+   *
+   * ```ts
+   * await home.write('steps', 'Step 3 of 7.', { expectedVersion: 0 })
+   * const steps = await home.edit('steps', 'Step 3', 'Step 4')
+   * console.log(steps.text) // Step 4 of 7.
+   * ```
+   */
+  edit(
+    key: string,
+    old: string,
+    replacement: string,
+    { expectedVersion, ...options }: CallOptions & { readonly expectedVersion?: number } = {},
+  ): Promise<Memory> {
+    const body = { key, old, new: replacement, expectedVersion }
+    const isOurs = async (found: Memory) => {
+      const before = await this.read(key, { ...options, version: found.version - 1 })
+      return before?.text.replace(old, () => replacement) === found.text
+    }
+    return this.#save({ method: 'POST', path: `${MEMORY}/edit`, body, isOurs }, options)
+  }
+
+  /**
    * Changes the text or the metadata; what is left out stays.
    *
    * ```ts

@@ -45,7 +45,15 @@ export type Author = {
 
 export interface Version {
   readonly version: number
-  readonly operation: 'write' | 'patch' | 'append' | 'delete' | 'restore' | 'rename' | 'import'
+  readonly operation:
+    | 'write'
+    | 'patch'
+    | 'append'
+    | 'edit'
+    | 'delete'
+    | 'restore'
+    | 'rename'
+    | 'import'
   readonly bytes: number
   readonly by: Author
   readonly createdAt: string
@@ -199,6 +207,7 @@ export type Operation =
   | { readonly write: MemoryWrite }
   | { readonly patch: Omit<MemoryWrite, 'text'> & { readonly text?: string } }
   | { readonly append: Omit<MemoryWrite, 'metadata' | 'expectedVersion'> & Expecting }
+  | { readonly edit: MemoryEdit & Expecting }
   | { readonly delete: Pick<MemoryWrite, 'key' | 'expectedVersion'> }
   | {
       readonly restore: Pick<MemoryWrite, 'key' | 'expectedVersion'> & { readonly version: number }
@@ -208,6 +217,13 @@ export type Operation =
 
 export interface Expecting {
   readonly expectedVersion?: number
+}
+
+export interface MemoryEdit {
+  readonly key: string
+  /** In the text exactly once. */
+  readonly old: string
+  readonly new: string
 }
 
 export interface MemoryRename {

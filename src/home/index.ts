@@ -14,6 +14,7 @@ import { rotateKey } from './keys/rotate.ts'
 import { appendToMemory } from './memories/append.ts'
 import { changeMemories } from './memories/batch.ts'
 import { deleteMemory } from './memories/delete.ts'
+import { editMemory } from './memories/edit.ts'
 import { eraseMemory } from './memories/erase-memory.ts'
 import { listMemories } from './memories/list.ts'
 import { readMemory, writeMemory } from './memories/memory.ts'
@@ -34,6 +35,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   patchMemory,
   deleteMemory,
   appendToMemory,
+  editMemory,
   restoreMemory,
   eraseMemory,
   listVersions,

@@ -115,6 +115,31 @@ function append(change: Of<'append'>, found: Found, now: number): Decision {
   return keep('append', change.key, found, { ...before, id: change.id, text }, now)
 }
 
+/** Overlapping ones too: which of them is meant would be a guess. */
+function occurrencesIn(text: string, passage: string): number {
+  let count = 0
+  for (let at = text.indexOf(passage); at >= 0; at = text.indexOf(passage, at + 1)) count++
+  return count
+}
+
+function edit(change: Of<'edit'>, found: Found, now: number): Decision {
+  const { head, content } = found
+  const { key, old, maxBytes, expectedVersion } = change
+  if (!isLiving(head)) {
+    return expectedVersion ? conflict(found) : { outcome: 'missing', deleted: deletedOf(head) }
+  }
+  const { version: currentVersion, updatedAt } = head
+  if (expectedVersion !== undefined && currentVersion !== expectedVersion) return conflict(found)
+  const before = content()
+  const occurrences = occurrencesIn(before.text, old)
+  if (occurrences !== 1) return { outcome: 'not_once', occurrences, currentVersion, updatedAt }
+  // A function, because in a string `$` would have a meaning.
+  const text = before.text.replace(old, () => change.new)
+  if (text === '') return { outcome: 'emptied' }
+  if (Buffer.byteLength(text) > maxBytes) return { outcome: 'too_large' }
+  return keep('edit', key, found, { ...before, id: head.id, text }, now)
+}
+
 function remove({ key, expectedVersion }: Of<'delete'>, found: Found, now: number): Decision {
   const { head } = found
   if (!isLiving(head)) return { outcome: 'missing', deleted: deletedOf(head) }
@@ -154,6 +179,8 @@ export function decide(change: Mutation, found: Found, now: number): Decision {
       return patch(change, found, now)
     case 'append':
       return append(change, found, now)
+    case 'edit':
+      return edit(change, found, now)
     case 'delete':
       return remove(change, found, now)
     case 'restore':

@@ -17,7 +17,7 @@ const unnumbered: Readonly<Record<string, RegExp>> = {
   '<moment>': /\d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC/g,
   '<wait>': /(?<=Try again in )\d+ (?:second|minute)s?/g,
   '<day>': /\d{4}-\d\d-\d\d/g,
-  '<date>': /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}\b/g,
+  '<date>': /(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{1,2}(?!\d)/g,
   '<edition>': /(?<=\/assets\/)[0-9a-f]{12}(?=\/)/g,
   // A build calls the browser's modules otherwise than their sources, by which they are recorded.
   ts: /(?<=\/assets\/<edition>\/[a-z]+\.)js\b/g,

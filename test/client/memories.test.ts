@@ -38,6 +38,20 @@ describe('the client', () => {
     ])
   })
 
+  test('edits one passage, and says how often it is there where that is not once', async () => {
+    const { home } = await opened.born()
+    await home.write('plan', 'Step 1, step 1.', { expectedVersion: 0 })
+    expect(await home.edit('plan', 'Step 1', 'Step 2')).toMatchObject({
+      text: 'Step 2, step 1.',
+      version: 2,
+    })
+    const often = await home.edit('plan', 'tep', '', { expectedVersion: 2 }).catch((error) => error)
+    expect(often).toMatchObject({ code: 'edit_ambiguous', status: 409 })
+    expect(often).not.toBeInstanceOf(VersionConflict)
+    const never = await home.edit('plan', 'Step 1', '').catch((error) => error)
+    expect(never).toMatchObject({ code: 'edit_not_found' })
+  })
+
   test('a conflict says everything that the answer said', async () => {
     const { home } = await opened.born()
     const { updatedAt } = await home.write('plan', 'A', { expectedVersion: 0 })

@@ -85,6 +85,29 @@ export const append = (slot: number, who: Who, key: string, text: string) =>
       become(agent, 'append', key, `${agent.memories.get(key)?.text ?? ''}${text}`, answer),
   })
 
+const countOf = (text: string, passage: string): number =>
+  [...text].filter((_, at) => text.startsWith(passage, at)).length
+
+export const edit = (slot: number, who: Who, key: string, old: string, by: string) =>
+  change('edit', [slot, who, key, 0], {
+    send: (call, token) =>
+      call('POST', `${memoryPath}/edit`, { token, body: { key, old, new: by } }),
+    fault(memory) {
+      if (memory?.text === undefined) return 'memory_not_found'
+      const count = countOf(memory.text, old)
+      if (count !== 1) return count ? 'edit_ambiguous' : 'edit_not_found'
+      return by === '' && memory.text === old ? 'text_empty' : undefined
+    },
+    done: (agent, answer) =>
+      become(
+        agent,
+        'edit',
+        key,
+        `${agent.memories.get(key)?.text}`.replace(old, () => by),
+        answer,
+      ),
+  })
+
 function restoreFault(memory: ModelMemory | undefined, version: number): string | undefined {
   if (memory?.past.has(version)) {
     return memory.past.get(version) === undefined ? 'version_not_found' : undefined

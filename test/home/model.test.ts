@@ -17,6 +17,7 @@ import {
 } from './model.ts'
 import {
   append,
+  edit,
   erase,
   events,
   list,
@@ -37,6 +38,9 @@ const who: fc.Arbitrary<Who> = fc.constantFrom('agent', 'agent', 'operator', 'op
 const key = fc.constantFrom('plan', 'Plan', 'notes.1')
 const text = fc.constantFrom('a', 'b', '🌱', 'Крок')
 
+const passage = fc.constantFrom('a', 'b', '🌱', 'К', 'ab')
+const by = fc.constantFrom('', 'b', 'Крок', '$&')
+
 const behind = fc.constantFrom(0, 0, 0, 0, 0, 1, 2, -1)
 
 const commands = fc.commands(
@@ -51,6 +55,7 @@ const commands = fc.commands(
     fc.tuple(slot, who, key, behind).map((a) => remove(...a)),
     fc.tuple(slot, who, key, text, behind).map((a) => patch(...a)),
     fc.tuple(slot, who, key, text).map((a) => append(...a)),
+    fc.tuple(slot, who, key, passage, by).map((a) => edit(...a)),
     fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 }), behind).map((a) => restore(...a)),
     fc.tuple(slot, who, key, key).map((a) => renameAndLog(...a)),
     fc.tuple(slot, who, key, fc.constantFrom('all', 'history')).map((a) => erase(...a)),

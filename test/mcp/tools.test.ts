@@ -29,6 +29,7 @@ const names = [
   'memory_history',
   'write_memory',
   'append_memory',
+  'edit_memory',
   'delete_memory',
   'restore_memory',
 ]
@@ -83,6 +84,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
       ['memory_history', 1, 0, 1, 0],
       ['write_memory', 0, 0, 1, 0],
       ['append_memory', 0, 0, 0, 0],
+      ['edit_memory', 0, 0, 0, 0],
       ['delete_memory', 0, 1, 1, 0],
       ['restore_memory', 0, 0, 1, 0],
     ])

@@ -133,7 +133,7 @@ test('its adapters work beside the packages that they plug into, and fit their t
     symlinkSync(join(root, 'node_modules', peer), path)
   }
   const { stdout, output } = await launch(lines(pinnedNode, 'plugged.ts')).ended
-  expect(stdout, output).toBe('memory 7\n')
+  expect(stdout, output).toBe('memory 8\n')
   const types = await typesOf('nodenext', 'plugged.ts')
   expect(types.code, types.output).toBe(0)
 })

@@ -69,6 +69,10 @@ export const examples: Readonly<Record<string, Example>> = {
     outcome: '200',
   },
   appendToMemory: { body: (fresh) => ({ key: `a${fresh}`, text: 'new' }), outcome: '200' },
+  editMemory: {
+    body: (fresh) => ({ key: `editMemory${fresh}`, old: 'Step 1', new: 'new' }),
+    outcome: '200',
+  },
   restoreMemory: {
     body: (fresh) => ({ key: `restoreMemory${fresh}`, version: 1, expectedVersion: 1 }),
     outcome: '200',

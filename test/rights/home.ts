@@ -46,6 +46,9 @@ export const homeRights: readonly Rights[] = [
   withToken('appendToMemory', 'POST /api/agents/me/memory/append', 'either-token', 'writes', {
     named: 'writes',
   }),
+  withToken('editMemory', 'POST /api/agents/me/memory/edit', 'either-token', 'writes', {
+    named: 'writes',
+  }),
   withToken('restoreMemory', 'POST /api/agents/me/memory/restore', 'either-token', 'writes', {
     named: 'writes',
   }),

@@ -35,6 +35,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     maxBytes: 20,
     expectedVersion,
   })
+  const edit = (old: string, by: string, expectedVersion?: number): Change => ({
+    ...{ verb: 'edit', key: 'plan', old, new: by, maxBytes: 20, expectedVersion },
+  })
   const remove = (expectedVersion: number, key = 'plan'): Change => ({
     verb: 'delete',
     key,
@@ -176,15 +179,40 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await page(3)).toMatchObject({ versions: [{}, {}, { version: 1 }], next: undefined })
   })
 
+  test('an edit replaces the passage that is there once, and nothing else', async () => {
+    const { agent } = await fixture.agent()
+    const metadata = '{"a":1.0}'
+    await fixture.write(agent, { text: 'aaa, b, $& c', metadata })
+    expect(await one(agent, edit('b', "$'b$&", 1))).toMatchObject({
+      outcome: 'saved',
+      memory: { text: "aaa, $'b$&, $& c", metadata, version: 2 },
+    })
+    const there = { outcome: 'not_once', currentVersion: 2, updatedAt: NOON + 5 }
+    expect(await one(agent, edit('B', 'x'))).toEqual({ ...there, occurrences: 0 })
+    expect(await one(agent, edit('aa', 'x'))).toEqual({ ...there, occurrences: 2 })
+    expect(await one(agent, edit('c', 'x', 1))).toMatchObject(conflict(2))
+    expect(await one(agent, edit('c', 'x'.repeat(6)))).toEqual({ outcome: 'too_large' })
+    expect(await one(agent, edit("aaa, $'b$&, $& c", ''))).toEqual({ outcome: 'emptied' })
+    expect(await one(agent, edit("aaa, $'b$&, ", ''))).toMatchObject({ memory: { text: '$& c' } })
+    expect(await versions(agent)).toEqual([3, 2, 1])
+    await one(agent, remove(3))
+    expect(await one(agent, edit('c', 'x'))).toMatchObject({
+      outcome: 'missing',
+      deleted: { version: 4 },
+    })
+    expect(await one(agent, edit('c', 'x', 3))).toMatchObject({ ...conflict(0) })
+  })
+
   test('each version says by which operation it was made', async () => {
     const { agent } = await fixture.agent()
     await one(agent, append('one'))
     await one(agent, { verb: 'patch', key: 'plan', text: 'two', expectedVersion: 1 })
-    await one(agent, remove(2))
+    await one(agent, edit('two', '2'))
+    await one(agent, remove(3))
     await one(agent, restore(1, 0))
-    await one(agent, rename('plan', 'new', 4))
+    await one(agent, rename('plan', 'new', 5))
     const answer = await fixture.store().listVersions(agent, 'new', undefined, 10)
-    const made = ['rename', 'restore', 'delete', 'patch', 'append']
+    const made = ['rename', 'restore', 'delete', 'edit', 'patch', 'append']
     expect(answer).toMatchObject({ versions: made.map((operation) => ({ operation })) })
   })
 

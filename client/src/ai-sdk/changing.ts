@@ -2,7 +2,7 @@
 import { type Tool, tool } from 'ai'
 import type { AgentHome } from '../client.ts'
 import type { DeletedMemory, Memory, Metadata } from '../wire.ts'
-import { expectedVersion, input, key, metadata, text } from './input.ts'
+import { expectedVersion, input, key, metadata, passage, replacement, text } from './input.ts'
 import { told } from './refusal.ts'
 
 /** The model has the rest. */
@@ -22,6 +22,12 @@ export interface WriteInput {
 }
 
 export type AppendInput = Pick<WriteInput, 'key' | 'text'>
+
+export interface EditInput {
+  readonly key: string
+  readonly old: string
+  readonly new: string
+}
 
 export type DeleteInput = Pick<WriteInput, 'key' | 'expectedVersion'>
 
@@ -58,6 +64,15 @@ export const appendTool = (home: AgentHome): Tool<AppendInput, Saved> =>
     inputSchema: input<AppendInput>({ key, text }, ['key', 'text']),
     execute: async ({ key, text }, { abortSignal: signal }) =>
       savedOf(await told({ tool: 'append_memory', key }, home.append(key, text, { signal }))),
+  })
+
+export const editTool = (home: AgentHome): Tool<EditInput, Saved> =>
+  tool({
+    description:
+      'Replaces one passage of a memory’s text; the rest stays. old must be in the text exactly once: copy it from read_memory, with enough around it to be unique.',
+    inputSchema: input<EditInput>({ key, old: passage, new: replacement }, ['key', 'old', 'new']),
+    execute: async ({ key, old, new: by }, { abortSignal: signal }) =>
+      savedOf(await told({ tool: 'edit_memory', key }, home.edit(key, old, by, { signal }))),
   })
 
 export const deleteTool = (home: AgentHome): Tool<DeleteInput, Deleted> =>

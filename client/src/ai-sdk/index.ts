@@ -1,12 +1,13 @@
 /** A home's memories as tools of the Vercel AI SDK. */
 import type { AgentHome } from '../client.ts'
-import { appendTool, deleteTool, writeTool } from './changing.ts'
+import { appendTool, deleteTool, editTool, writeTool } from './changing.ts'
 import { contextTool, listTool, readTool, searchTool } from './looking.ts'
 
 export type {
   AppendInput,
   Deleted,
   DeleteInput,
+  EditInput,
   Saved,
   WriteInput,
 } from './changing.ts'
@@ -40,6 +41,7 @@ export const memoryTools = (home: AgentHome) => ({
   read_memory: readTool(home),
   write_memory: writeTool(home),
   append_memory: appendTool(home),
+  edit_memory: editTool(home),
   list_memories: listTool(home),
   search_memories: searchTool(home),
   delete_memory: deleteTool(home),

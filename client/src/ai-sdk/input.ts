@@ -8,6 +8,16 @@ export const key: JSONSchema7 = {
 
 export const text: JSONSchema7 = { type: 'string', description: '1 to 16384 bytes of UTF-8.' }
 
+export const passage: JSONSchema7 = {
+  type: 'string',
+  description: 'The passage to replace, exactly as it is in the text, once.',
+}
+
+export const replacement: JSONSchema7 = {
+  type: 'string',
+  description: 'What replaces it; empty to remove the passage.',
+}
+
 export const prefix: JSONSchema7 = {
   type: 'string',
   description: 'Only keys that start with this prefix.',

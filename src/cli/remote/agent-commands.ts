@@ -99,6 +99,16 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./append.ts')).appendCommand,
   },
   {
+    name: 'edit',
+    group: AGENTS,
+    summary: 'replace one passage of a memory',
+    details:
+      'Replaces OLD, which must be in the text exactly once, by NEW; the rest stays as it is. An empty NEW removes the passage.',
+    parameters: [KEY, { name: 'OLD' }, { name: 'NEW' }],
+    options: [EXPECT, ...CONNECTION],
+    load: async () => (await import('./edit.ts')).editCommand,
+  },
+  {
     name: 'list',
     group: AGENTS,
     summary: 'memories, by key or last changed first',

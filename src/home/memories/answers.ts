@@ -115,8 +115,23 @@ export const conflictAnswer = {
   headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
 
-/** Responses of operations that create a version. */
-export const savedAnswers = { 200: saved, 409: conflictAnswer }
+export const editConflictAnswer = {
+  ...conflictAnswer,
+  description: 'The memory is at a different version, or the passage is not in its text once.',
+  schema: versionConflict
+    .partial({ sameContent: true })
+    .extend({
+      occurrences: z
+        .int()
+        .min(0)
+        .optional()
+        .meta({ description: 'Of edit_not_found and edit_ambiguous: how often it is there.' }),
+    })
+    .meta({ id: 'EditConflict' }),
+}
+
+/** The response of operations that create a version. */
+export const savedAnswers = { 200: saved }
 
 export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_conflict'] as const
 
@@ -168,12 +183,24 @@ const GONE_ALREADY =
 export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>
   problem('memory_not_found', deleted && { detail, members: deletedMembers(deleted) })
 
+function notOnce(fault: Extract<ChangeError, { outcome: 'not_once' }>): Problem {
+  const { occurrences, currentVersion, updatedAt } = fault
+  return problem(occurrences === 0 ? 'edit_not_found' : 'edit_ambiguous', {
+    members: { currentVersion, updatedAt: iso(updatedAt), occurrences },
+    headers: { ETag: etagOf(currentVersion) },
+  })
+}
+
 export function faultProblem(fault: ChangeError): Problem {
   switch (fault.outcome) {
     case 'conflict':
       return problem('version_conflict', conflictExtras(fault))
     case 'missing':
       return notFound(fault.deleted, GONE_ALREADY)
+    case 'not_once':
+      return notOnce(fault)
+    case 'emptied':
+      return problem('text_empty')
     case 'over_quota':
       return problem('memory_quota_reached')
     case 'too_large':

@@ -17,6 +17,7 @@ import { body } from '../limits.ts'
 import { tag } from '../schemas.ts'
 import {
   CHANGE_ERRORS,
+  conflictAnswer,
   makeChange,
   PRECONDITION,
   savedAnswers,
@@ -83,6 +84,8 @@ export function requireAgreement(call: Call, expectedVersion: number | undefined
 
 type Expecting = z.ZodType<{ readonly expectedVersion?: number | undefined }>
 
+type ConflictAnswer = Omit<typeof conflictAnswer, 'schema'> & { readonly schema: z.ZodType }
+
 interface EndpointText<Sent> {
   readonly operationId: string
   readonly method: 'POST' | 'PATCH'
@@ -91,12 +94,21 @@ interface EndpointText<Sent> {
   readonly description?: string
   readonly example: Sent
   readonly statuses?: BodyStatuses
+  /** The 409, if it tells more than a conflict of versions. */
+  readonly conflict?: ConflictAnswer
 }
 
 /** The endpoint of a verb that saves a memory. */
 export function savingEndpoint<Schema extends Expecting>(
   verb: MemoryVerb<Schema>,
-  { summary, description, example, statuses, ...route }: EndpointText<z.input<Schema>>,
+  {
+    summary,
+    description,
+    example,
+    statuses,
+    conflict = conflictAnswer,
+    ...route
+  }: EndpointText<z.input<Schema>>,
 ): Endpoint<Home> {
   const schema: Expecting = verb.schema
   return endpoint({
@@ -105,7 +117,7 @@ export function savingEndpoint<Schema extends Expecting>(
     guards: forAgents('writes'),
     query: noQuery,
     body: { schema, maxBytes: body.maxBytes, example, ...(statuses && { statuses }) },
-    answers: savedAnswers,
+    answers: { ...savedAnswers, 409: conflict as ConflictAnswer },
     errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
     async handle({ call, identity, body, source }, home: Home) {
       requireAgreement(call, body.expectedVersion)

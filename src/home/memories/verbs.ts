@@ -4,6 +4,7 @@ import { memoryKey } from '../schemas.ts'
 import { append } from './append.ts'
 import { expectedVersion } from './content.ts'
 import { remove } from './delete.ts'
+import { edit } from './edit.ts'
 import { write } from './memory.ts'
 import { patch } from './patch.ts'
 import { restore } from './restore.ts'
@@ -27,7 +28,7 @@ const read: MemoryVerb<typeof readSchema> = {
   errors: [],
 }
 
-export const verbs = { write, patch, append, delete: remove, restore, rename, read } as const
+export const verbs = { write, patch, append, edit, delete: remove, restore, rename, read } as const
 
 export type VerbName = keyof typeof verbs
 

@@ -35,15 +35,16 @@ describe('the memory tools', () => {
       use('read_memory', { key: 'plan', version: 1 }),
       use('append_memory', { key: 'log', text: 'Woke up.' }),
       use('append_memory', { key: 'log', text: ' Slept.' }),
+      use('edit_memory', { key: 'log', old: 'Slept', new: 'Dozed' }),
       use('list_memories', {}),
       use('list_memories', { prefix: 'pl' }),
       use('search_memories', { q: 'When was it that I woke?' }),
       use('get_context', { about: 'Wake up', bytes: 4_000 }),
-      use('delete_memory', { key: 'log', expectedVersion: 2 }),
+      use('delete_memory', { key: 'log', expectedVersion: 3 }),
       use('read_memory', { key: 'log' }),
     )
     expect(told.map(({ type }) => type)).toEqual(told.map(() => 'json'))
-    const log = { key: 'log', version: 2, updatedAt, bytes: 15 }
+    const log = { key: 'log', version: 3, updatedAt, bytes: 15 }
     const planned = { key: 'plan', version: 2, updatedAt, bytes: 6 }
     expect(valuesOf(told)).toEqual([
       expect.objectContaining({ memoryCount: 0, pinned: [], changes: [] }),
@@ -57,20 +58,21 @@ describe('the memory tools', () => {
       },
       { saved: { key: 'log', version: 1, updatedAt } },
       { saved: { key: 'log', version: 2, updatedAt } },
+      { saved: { key: 'log', version: 3, updatedAt } },
       { memories: [log, planned], next: null },
       { memories: [planned], next: null },
       {
         memories: [
-          { key: 'log', version: 2, updatedAt, matched: ['woke'], text: 'Woke up. Slept.' },
+          { key: 'log', version: 3, updatedAt, matched: ['woke'], text: 'Woke up. Dozed.' },
         ],
         more: false,
       },
       expect.objectContaining({
         memoryCount: 2,
         pinned: [expect.objectContaining({ key: 'plan' })],
-        found: [expect.objectContaining({ key: 'log', text: 'Woke up. Slept.' })],
+        found: [expect.objectContaining({ key: 'log', text: 'Woke up. Dozed.' })],
       }),
-      { deleted: { key: 'log', version: 3, deletedAt: updatedAt } },
+      { deleted: { key: 'log', version: 4, deletedAt: updatedAt } },
       { memory: null },
     ])
     expect(JSON.stringify(told)).not.toContain('/api/')

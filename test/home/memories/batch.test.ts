@@ -276,7 +276,7 @@ describe('what a batch is refused for', () => {
       const { errors } = (await agent.post('/batch', { operations: [operation] })).body
       return JSON.stringify(errors)
     }
-    const verbs = 'write, patch, append, delete, restore, rename, read'
+    const verbs = 'write, patch, append, edit, delete, restore, rename, read'
     expect(await sentences({})).toContain(verbs)
     expect(await sentences({ erase: { key: 'a' } })).toContain(verbs)
   })

@@ -40,6 +40,9 @@ describe.each(engines)('races on $name', (engine) => {
     verb: 'append',
     ...{ id: randomUUID(), key: 'plan', text, maxBytes: 16_384, expectedVersion },
   })
+  const edit = (old: string, by: string): Change => ({
+    ...{ verb: 'edit', key: 'plan', old, new: by, maxBytes: 16_384 },
+  })
   const remove = (expectedVersion: number): Change => ({
     ...{ verb: 'delete', key: 'plan', expectedVersion },
   })
@@ -85,6 +88,19 @@ describe.each(engines)('races on $name', (engine) => {
     const kept = (await versionsOf(agent)).map((each) => each.version)
     expect(kept).toEqual(Array.from({ length: version }, (_, n) => version - n))
     expect((await eventsOf(agent)).map((each) => each.version)).toEqual(kept.toReversed())
+  })
+
+  test('of edits of one passage one is made, and of others none is lost', async () => {
+    const { agent } = await fixture.agent()
+    await make(agent, write(`all${[...Array(AT_ONCE).keys()].map((n) => `|${n}|`).join('')}`, 0))
+    const once = await atOnce(agent, (n) => edit('all', `by ${n}`))
+    expect(once.filter(({ outcome }) => outcome === 'saved')).toHaveLength(1)
+    const each = await atOnce(agent, (n) => edit(`|${n}|`, `<${n}>`))
+    expect(each.filter(({ outcome }) => outcome === 'saved')).toHaveLength(AT_ONCE)
+    const kept = await fixture.store().readMemory(agent, 'plan')
+    const text = kept.outcome === 'found' ? kept.memory.text : ''
+    for (let n = 0; n < AT_ONCE; n++) expect(text).toContain(`<${n}>`)
+    await eventsOf(agent)
   })
 
   test('of a restore and an append to nothing one is made, and of free appends none is lost', async () => {

@@ -5,7 +5,7 @@ import type { Change, Erasure } from '../../../src/store/port/keeping/memories.t
 import type { PlainHome } from './plain-home.ts'
 
 const VERBS = [
-  ...(['write', 'write', 'write', 'write', 'patch', 'append', 'append', 'delete'] as const),
+  ...(['write', 'write', 'write', 'write', 'patch', 'append', 'append', 'edit', 'delete'] as const),
   ...(['delete', 'restore', 'restore', 'rename', 'rename', 'read'] as const),
 ]
 
@@ -74,6 +74,8 @@ export function changeOf(home: PlainHome, sent: Step): Change {
       return { verb, ...at, ...(share < 0.5 ? { text } : { metadata }) }
     case 'append':
       return { verb, id, key, text, maxBytes: 30, ...(share < 0.5 && at) }
+    case 'edit':
+      return { verb, key, old: text, new: metadata, maxBytes: 30, ...(share < 0.5 && at) }
     case 'delete':
       return { verb, ...at }
     case 'restore':

@@ -37,6 +37,7 @@ export const OPERATIONS = [
   'write',
   'patch',
   'append',
+  'edit',
   'delete',
   'restore',
   'rename',
@@ -64,6 +65,17 @@ export type Change =
       /** UTF-8 bytes of the whole text. */
       readonly maxBytes: number
       /** Undefined: append to the current version, whatever it is. */
+      readonly expectedVersion?: number | undefined
+    }
+  | {
+      /** Replaces a passage that is in the text exactly once. */
+      readonly verb: 'edit'
+      readonly key: string
+      readonly old: string
+      readonly new: string
+      /** UTF-8 bytes of the whole text. */
+      readonly maxBytes: number
+      /** Undefined: edit the current version, whatever it is. */
       readonly expectedVersion?: number | undefined
     }
   | { readonly verb: 'delete'; readonly key: string; readonly expectedVersion: number }
@@ -111,12 +123,21 @@ export type Result =
 /** Why a change cannot be made. */
 export type ChangeError =
   | Conflict
-  /** There is no memory to delete or rename. */
+  /** There is no memory to edit, delete or rename. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
   /** Too many memories, or too many bytes. */
   | { readonly outcome: 'over_quota' }
   /** The text would be longer than `maxBytes`. */
   | { readonly outcome: 'too_large' }
+  /** An edit would leave no text. */
+  | { readonly outcome: 'emptied' }
+  /** The passage of an edit is in the text `occurrences` times, which is not once. */
+  | {
+      readonly outcome: 'not_once'
+      readonly occurrences: number
+      readonly currentVersion: number
+      readonly updatedAt: number
+    }
   /** The version was erased or pruned. */
   | { readonly outcome: 'gone' }
   /** There is no such version, or it has no text. */

@@ -20,6 +20,7 @@ const words: Readonly<Record<EventType, string>> = {
   write: 'Wrote',
   patch: 'Changed',
   append: 'Appended to',
+  edit: 'Edited',
   delete: 'Deleted',
   restore: 'Brought back',
   rename: 'Renamed',

@@ -14,6 +14,7 @@ export const operationWords: Readonly<Record<Operation, string>> = {
   write: 'Written',
   patch: 'Changed in part',
   append: 'Added to',
+  edit: 'Edited',
   delete: 'Deleted',
   restore: 'Brought back',
   rename: 'Renamed',
