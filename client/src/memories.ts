@@ -3,7 +3,7 @@ import type { HomeError } from './errors.ts'
 import { pages } from './pages.ts'
 import { type LostSave, settleDelete, settleSave } from './settle.ts'
 import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
-import { type Changing, update } from './update.ts'
+import { type Changing, type Content, update } from './update.ts'
 import type { DeletedMemory, Memory, Metadata, Version } from './wire.ts'
 
 export interface AgentHomeOptions extends TransportOptions {
@@ -17,6 +17,7 @@ export interface ChangeOptions extends CallOptions {
 }
 
 export interface WriteOptions extends ChangeOptions {
+  /** What is there stays if it is not given; `{}` removes it. */
   readonly metadata?: Metadata | undefined
 }
 
@@ -77,8 +78,9 @@ export class Memories {
   }
 
   /**
-   * Writes a memory whole. Throws VersionConflict where another version is there than was expected.
-   * If the answer is lost, it is found out whether the write was made.
+   * Creates a memory, or replaces its text; metadata that is not given stays. Throws VersionConflict
+   * if another version is there than was expected. If the answer is lost, it is found out whether
+   * the write was made.
    *
    * ```ts
    * const note = await home.write('note', 'Two doors, one key.', { expectedVersion: 0 })
@@ -87,6 +89,9 @@ export class Memories {
    */
   write(key: string, text: string, options: WriteOptions): Promise<Memory> {
     const { metadata = {}, expectedVersion, ...call } = options
+    if (options.metadata === undefined && expectedVersion > 0) {
+      return this.patch(key, { text }, { expectedVersion, ...call })
+    }
     return this.#save(
       {
         method: 'POST',
@@ -102,15 +107,18 @@ export class Memories {
    * Reads, lets you change, writes, and begins again when somebody else wrote in between: no update
    * of anybody is lost, however many run at once. Where nothing is, `current` is undefined.
    *
-   * What is the same text made of the same version by two at once counts as one of them, should an
-   * answer be lost: put something of its own into what must be counted.
+   * Nothing is written if `change` returns `undefined`, or the text that is there. What is the same
+   * text made of the same version by two at once counts as one of them, should an answer be lost:
+   * put something of its own into what must be counted.
    *
    * ```ts
    * await home.update('plan', (current) => `${current?.text ?? ''}\nStep 2 of 3`)
    * await home.update('count', (current) => String(Number(current?.text ?? 0) + 1))
    * ```
    */
-  update(key: string, change: Changing, options: CallOptions = {}): Promise<Memory> {
+  update(key: string, change: Changing<Content>, options?: CallOptions): Promise<Memory>
+  update(key: string, change: Changing, options?: CallOptions): Promise<Memory | undefined>
+  update(key: string, change: Changing, options: CallOptions = {}): Promise<Memory | undefined> {
     return update(this, key, change, options)
   }
 

@@ -8,8 +8,13 @@ import type { Memory, Metadata } from './wire.ts'
 /** What a memory becomes: a text alone leaves the metadata as they are. */
 export type Content = string | { readonly text: string; readonly metadata?: Metadata }
 
-/** Called again, with what is there by then, when somebody else was quicker. */
-export type Changing = (current: Memory | undefined) => Content | Promise<Content>
+/**
+ * Called again, with what is there by then, when somebody else was quicker. `undefined` leaves the
+ * memory alone.
+ */
+export type Changing<Result = Content | undefined> = (
+  current: Memory | undefined,
+) => Result | Promise<Result>
 
 /** Where it is done. */
 interface Updated {
@@ -22,20 +27,26 @@ const MOST_CONFLICTS = 200
 
 const CONFLICT_BACKOFF = { first: 10, most: 1_000 }
 
-const contentOf = (content: Content, current: Memory | undefined) => ({
-  metadata: current?.metadata,
-  ...(typeof content === 'string' ? { text: content } : content),
-})
+const contentOf = (content: Content): { text: string; metadata?: Metadata } =>
+  typeof content === 'string' ? { text: content } : content
+
+const changesNothing = ({ text, metadata }: ReturnType<typeof contentOf>, current?: Memory) =>
+  text === current?.text &&
+  (metadata === undefined || JSON.stringify(metadata) === JSON.stringify(current.metadata))
 
 export async function update(
   home: Updated,
   key: string,
   change: Changing,
   options: CallOptions,
-): Promise<Memory> {
+): Promise<Memory | undefined> {
   for (let conflicts = 0; ; conflicts++) {
     const current = await home.read(key, options)
-    const { text, metadata } = contentOf(await change(current), current)
+    const changed = await change(current)
+    if (changed === undefined) return current
+    const content = contentOf(changed)
+    if (changesNothing(content, current)) return current
+    const { text, metadata } = content
     const expectedVersion = current?.version ?? 0
     try {
       return await home.write(key, text, { ...options, metadata, expectedVersion })

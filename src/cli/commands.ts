@@ -1,5 +1,7 @@
 /** All commands: help, parsing and completion derive from this list. */
+
 import type { Command } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { hostCommands } from './host/host-commands.ts'
 import { agentCommands } from './remote/agent-commands.ts'
 
@@ -23,6 +25,6 @@ export const commands: readonly Command[] = [
       'Prints a script for bash, zsh or fish, which runs agent-home for each completion. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
     parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
     plain: true,
-    load: async () => (await import('./completion.ts')).completionCommand,
+    load: async () => completionCommand,
   },
 ]

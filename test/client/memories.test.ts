@@ -134,6 +134,34 @@ describe('the client', () => {
     expect(list?.text.split('\n').toSorted()).toEqual(lines.toSorted())
   })
 
+  test('a write without metadata keeps what is there, digit for digit', async () => {
+    const { home, token } = await opened.born()
+    const { call } = opened.service
+    const sent = '{"key":"plan","text":"A","metadata":{"pinned":true,"n":1.50},"expectedVersion":0}'
+    await call('POST', '/api/agents/me/memory', { token, body: sent })
+    const kept = async () => (await call('GET', '/api/agents/me/memory?key=plan', { token })).text
+    await home.write('plan', 'B', { expectedVersion: 1 })
+    await home.update('plan', () => 'C')
+    expect(await kept()).toContain('"text":"C","metadata":{"pinned":true,"n":1.50}')
+    expect((await home.write('plan', 'D', { expectedVersion: 3, metadata: {} })).metadata).toEqual(
+      {},
+    )
+  })
+
+  test('an update that changes nothing writes nothing', async () => {
+    const { home } = await opened.born()
+    expect(await home.update('plan', () => undefined)).toBeUndefined()
+    const metadata = { n: 1 }
+    await home.write('plan', 'A', { expectedVersion: 0, metadata })
+    expect(await home.update('plan', () => undefined)).toMatchObject({ version: 1 })
+    expect(await home.update('plan', () => 'A')).toMatchObject({ version: 1 })
+    expect(await home.update('plan', () => ({ text: 'A', metadata }))).toMatchObject({ version: 1 })
+    expect(await home.update('plan', () => ({ text: 'A', metadata: {} }))).toMatchObject({
+      metadata: {},
+      version: 2,
+    })
+  })
+
   test('an update keeps the metadata, unless it gives others', async () => {
     const { home } = await opened.born()
     await home.write('plan', 'A', { expectedVersion: 0, metadata: { pinned: true } })

@@ -101,6 +101,16 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     })
     expect(textOf(read)).toMatch(/^plan, version 1, .*\nmetadata: \{"run":12\}\n\nStep 1$/)
     await call('append_memory', { key: 'plan', text: ', then step 2' })
+    await client.callTool({
+      name: 'write_memory',
+      arguments: { key: 'kept', text: 'A', metadata: { pinned: true }, expectedVersion: 0 },
+    })
+    const again = { key: 'kept', text: 'B', expectedVersion: 1 }
+    await client.callTool({ name: 'write_memory', arguments: again })
+    expect((await call('read_memory', { key: 'kept' })).structuredContent).toMatchObject({
+      memory: { text: 'B', metadata: { pinned: true }, version: 2 },
+    })
+    await call('delete_memory', { key: 'kept', expectedVersion: 2 })
     const listed = await call('list_memories')
     expect(listed.structuredContent).toMatchObject({
       memories: [{ key: 'plan', version: 2, bytes: 19 }],

@@ -35,15 +35,6 @@ const savedOf = ({ key, version, updatedAt }: Memory): Saved => ({
   saved: { key, version, updatedAt },
 })
 
-/** A model that sends no metadata means to keep them, such as `pinned`. */
-function write(home: AgentHome, sent: WriteInput, signal: AbortSignal | undefined) {
-  const { key, text, expectedVersion, metadata } = sent
-  const options = { expectedVersion, signal }
-  return metadata === undefined && expectedVersion !== 0
-    ? home.patch(key, { text }, options)
-    : home.write(key, text, { ...options, metadata })
-}
-
 export const writeTool = (home: AgentHome): Tool<WriteInput, Saved> =>
   tool({
     description:
@@ -53,8 +44,10 @@ export const writeTool = (home: AgentHome): Tool<WriteInput, Saved> =>
       'text',
       'expectedVersion',
     ]),
-    execute: async (sent, { abortSignal }) =>
-      savedOf(await told({ tool: 'write_memory', key: sent.key }, write(home, sent, abortSignal))),
+    async execute({ key, text, ...options }, { abortSignal: signal }): Promise<Saved> {
+      const asked = home.write(key, text, { ...options, signal })
+      return savedOf(await told({ tool: 'write_memory', key }, asked))
+    },
   })
 
 export const appendTool = (home: AgentHome): Tool<AppendInput, Saved> =>

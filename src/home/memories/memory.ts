@@ -103,23 +103,32 @@ export const memoryWrite = z
   })
   .meta({ id: 'MemoryWrite' })
 
+const change: MemoryVerb<typeof memoryWrite>['change'] = (sent, source, { newId }) => {
+  const { key, text, expectedVersion } = sent
+  const metadata = metadataIn(source) ?? '{}'
+  return { verb: 'write', id: newId(), key, text, metadata, expectedVersion }
+}
+
+/** A model that sends no metadata means to keep what is there. */
+const keeping: typeof change = (sent, source, context) => {
+  const { key, text, expectedVersion } = sent
+  return expectedVersion > 0 && metadataIn(source) === undefined
+    ? { verb: 'patch', key, text, expectedVersion }
+    : change(sent, source, context)
+}
+
 export const write: MemoryVerb<typeof memoryWrite> = {
   schema: memoryWrite,
-  change: ({ key, text, expectedVersion }, source, { newId }) => ({
-    verb: 'write',
-    id: newId(),
-    key,
-    text,
-    metadata: metadataIn(source) ?? '{}',
-    expectedVersion,
-  }),
+  change,
   errors: ['text_too_large', 'metadata_too_large', 'memory_quota_reached'],
   tool: {
     name: 'write_memory',
     title: 'Write a memory',
     description:
-      'Creates a memory (expectedVersion 0) or replaces its text and metadata (expectedVersion is the version that you read). If the memory is at another version, nothing is written and you are told which. Replaced versions stay in the history. Metadata {"pinned": true} makes it part of get_context.',
+      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). Metadata that is not sent stays. If the memory is at another version, nothing is written and you are told which. Replaced versions stay in the history. Metadata {"pinned": true} makes it part of get_context.',
     idempotent: true,
+    schema: memoryWrite.extend({ metadata: metadata.optional() }),
+    change: keeping,
   },
 }
 

@@ -38,13 +38,16 @@ export function writeContext({ clock, random }: Pick<Home, 'clock' | 'random'>):
   return { now, newId: () => newId(now, random) }
 }
 
-/** The description of a verb's MCP tool. */
-interface ToolText {
+/** A verb's MCP tool. `Sent`: what its schema accepts. */
+interface ToolText<Sent> {
   readonly name: string
   readonly title: string
   readonly description: string
   /** Called again with the same arguments, it changes nothing more. */
   readonly idempotent: boolean
+  /** Instead of the verb's own, if the tool differs from the HTTP endpoint. */
+  readonly schema?: z.ZodType
+  readonly change?: (sent: Sent, source: string, context: WriteContext) => Change
 }
 
 export interface MemoryVerb<Schema extends z.ZodType = z.ZodType> {
@@ -53,7 +56,7 @@ export interface MemoryVerb<Schema extends z.ZodType = z.ZodType> {
   readonly change: (sent: z.output<Schema>, source: string, context: WriteContext) => Change
   /** Besides those of every change. */
   readonly errors: readonly ErrorCode[]
-  readonly tool?: ToolText
+  readonly tool?: ToolText<z.output<Schema>>
 }
 
 /** Makes the change. Throws size errors, and the problem of a refused change. */

@@ -28,20 +28,21 @@ function told(result: Result): Told {
   }
 }
 
-const toolOf = (verb: MemoryVerb): Tool[] =>
-  verb.tool
-    ? [
-        {
-          ...verb.tool,
-          budget: 'writes',
-          destructive: verb === verbs.delete,
-          input: verb.schema,
-          output: verb === verbs.delete ? deleted : saved,
-          run: async (sent, { home, identity, source }) =>
-            told(await carryOut(verb, home, identity, sent, source)),
-        },
-      ]
-    : []
+function toolOf(verb: MemoryVerb): Tool[] {
+  if (!verb.tool) return []
+  const { schema = verb.schema, change = verb.change, ...text } = verb.tool
+  return [
+    {
+      ...text,
+      budget: 'writes',
+      destructive: verb === verbs.delete,
+      input: schema,
+      output: verb === verbs.delete ? deleted : saved,
+      run: async (sent, { home, identity, source }) =>
+        told(await carryOut({ ...verb, change }, home, identity, sent, source)),
+    },
+  ]
+}
 
 export const changing: readonly Tool[] = Object.values(verbs).flatMap((verb) =>
   toolOf(verb as MemoryVerb),
