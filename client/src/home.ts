@@ -11,6 +11,7 @@ import type {
   MemorySummary,
   MissedEvents,
   ProfileResult,
+  RestorableMemory,
 } from './wire.ts'
 
 export interface ListOptions extends CallOptions {
@@ -23,6 +24,8 @@ export interface ListOptions extends CallOptions {
   /** `whole` gives the texts too. */
   readonly view?: 'summary' | 'whole'
 }
+
+export type DeletedOptions = Omit<ListOptions, 'order' | 'view'>
 
 export interface SearchOptions extends CallOptions {
   readonly prefix?: string
@@ -87,6 +90,30 @@ export class Home extends Batches {
           .ask<Listed<MemorySummary>>({
             path: '/me/memories',
             query: { prefix, order, view, after: from, limit: AT_ONCE },
+            ...options,
+          })
+          .then(pageOf),
+      after,
+    )
+  }
+
+  /**
+   * Deleted memories that can be restored, by key, with who deleted them and when.
+   *
+   * ```ts
+   * await home.delete('plan', { expectedVersion: 1 })
+   * for await (const { key, lastVersion } of home.deleted()) {
+   *   await home.restore(key, lastVersion, { expectedVersion: 0 })
+   * }
+   * ```
+   */
+  deleted({ prefix, after, ...options }: DeletedOptions = {}): AsyncIterable<RestorableMemory> {
+    return pages(
+      (from?: string) =>
+        this.transport
+          .ask<Listed<RestorableMemory>>({
+            path: '/me/memories',
+            query: { deleted: 'true', prefix, after: from, limit: AT_ONCE },
             ...options,
           })
           .then(pageOf),

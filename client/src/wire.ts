@@ -35,6 +35,16 @@ export interface DeletedMemory {
   readonly deletedAt: string
 }
 
+/** A deleted memory: `restore(key, lastVersion, { expectedVersion: 0 })` brings it back. */
+export interface RestorableMemory extends DeletedMemory {
+  /** Who deleted it. */
+  readonly by: Author
+  /** The newest version with a text. */
+  readonly lastVersion: number
+  /** Of that text. */
+  readonly bytes: number
+}
+
 /** Who made a change; null for what is older than authors. */
 export type Author = {
   readonly as: 'agent' | 'operator'

@@ -111,6 +111,9 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     listMemories: allowed(listRefused, (identity, query) =>
       store.listMemories(identity, narrowed(identity, query)),
     ),
+    listDeleted: allowed(listRefused, (identity, query) =>
+      store.listDeleted(identity, narrowed(identity, query)),
+    ),
     searchMemories: allowed(listRefused, (identity, query) =>
       store.searchMemories(identity, narrowed(identity, query)),
     ),

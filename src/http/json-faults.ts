@@ -2,7 +2,7 @@
 import type { FieldError } from '../errors.ts'
 import { faultOfNumber } from '../json/decimals.ts'
 import { pointerOf } from '../json/pointer.ts'
-import { COMMA, OPENS_OBJECT, Tokens } from '../json/tokens.ts'
+import { COMMA, OPENS_OBJECT, QUOTE, Tokens } from '../json/tokens.ts'
 
 const MOST_FAULTS = 20
 
@@ -67,7 +67,7 @@ function* walk(source: string, maxDepth: number): Generator<FieldError> {
   const levels: Level[] = []
   const tokens = new Tokens(source)
   while (tokens.next()) {
-    if (tokens.isString) yield* faultsOfString(JSON.parse(tokens.text), levels)
+    if (tokens.code === QUOTE) yield* faultsOfString(JSON.parse(tokens.text), levels)
     else if (tokens.opens) {
       if (levels.length === maxDepth) {
         return yield { pointer: pathOf(levels), message: `is deeper than ${maxDepth} levels` }

@@ -6,7 +6,7 @@
 import { problem } from '../errors.ts'
 import { parseAsWritten } from '../json/as-written.ts'
 import { faultOfNumber, mayChange, WrittenNumber, whereChanged } from '../json/decimals.ts'
-import { COLON, COMMA, Tokens } from '../json/tokens.ts'
+import { COLON, COMMA, OPENS_LIST, OPENS_OBJECT, QUOTE, Tokens } from '../json/tokens.ts'
 import { faultsIn } from './json-faults.ts'
 
 /** Levels of objects and arrays. */
@@ -114,17 +114,26 @@ function scan(source: string, escapes: boolean): Written {
   const tokens = new Tokens(source)
   let hasEscape = false
   while (tokens.next()) {
-    if (tokens.isString) hasEscape = escapes && tokens.text.includes('\\')
-    else if (tokens.code === COLON) {
-      written.members++
-      written.escapedKey ||= hasEscape
-      requireFew(written)
-    } else if (tokens.code === COMMA || tokens.opens) {
-      written.values++
-      requireFew(written)
-    } else if (tokens.isNumber && mayChange(tokens.text)) {
-      written.longNumber = true
-      written.refusedNumber ||= faultOfNumber(tokens.text) !== undefined
+    switch (tokens.code) {
+      case QUOTE:
+        hasEscape = escapes && tokens.text.includes('\\')
+        break
+      case COLON:
+        written.members++
+        written.escapedKey ||= hasEscape
+        requireFew(written)
+        break
+      case COMMA:
+      case OPENS_LIST:
+      case OPENS_OBJECT:
+        written.values++
+        requireFew(written)
+        break
+      default:
+        if (tokens.isNumber && mayChange(tokens.text)) {
+          written.longNumber = true
+          written.refusedNumber ||= faultOfNumber(tokens.text) !== undefined
+        }
     }
   }
   return written

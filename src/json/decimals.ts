@@ -91,8 +91,9 @@ export function isKept(literal: string): boolean {
 export const isWhole = ({ literal }: WrittenNumber): boolean => !decimalOf(literal).includes('e-')
 
 /** Up to 15 digits survive; anything with an exponent is checked in full. */
-export const mayChange = (literal: string): boolean =>
-  literal.length > 15 || literal.includes('e') || literal.includes('E')
+const MAY_CHANGE = /[eE]|^.{16}/
+
+export const mayChange = (literal: string): boolean => MAY_CHANGE.test(literal)
 
 /** A number that JavaScript would change, as text. */
 export const whereChanged = (literal: string): string | undefined =>

@@ -1,5 +1,5 @@
 /** Cuts members out of valid JSON as text, so that they are returned exactly as they were sent. */
-import { CLOSES_OBJECT, COLON, COMMA, Tokens } from './tokens.ts'
+import { CLOSES_OBJECT, COLON, COMMA, QUOTE, Tokens } from './tokens.ts'
 
 const nameOf = (quoted: string): string =>
   quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
@@ -18,7 +18,7 @@ export function placesOf(source: string, at = 0): ReadonlyMap<string, Place> {
   let name = ''
   let from = 0
   while (tokens.next()) {
-    if (tokens.isString && from === 0) name = nameOf(tokens.text)
+    if (tokens.code === QUOTE && from === 0) name = nameOf(tokens.text)
     else if (depth === 1 && tokens.code === COLON) from = tokens.to
     else if (depth === 1 && from > 0 && (tokens.code === COMMA || tokens.code === CLOSES_OBJECT)) {
       places.set(name, { from, to: tokens.from })
@@ -62,7 +62,7 @@ export function withoutEscapes(source: string): string {
   let spelt = ''
   let from = 0
   while (tokens.next()) {
-    if (!tokens.isString) continue
+    if (tokens.code !== QUOTE) continue
     spelt += source.slice(from, tokens.from) + JSON.stringify(JSON.parse(tokens.text))
     from = tokens.to
   }

@@ -1,10 +1,11 @@
 /** The tokens of JSON. */
 
-const QUOTE = 34
+export const QUOTE = 34
 const BACKSLASH = 92
 const MINUS = 45
 export const COMMA = 44
 export const COLON = 58
+export const OPENS_LIST = 91
 export const OPENS_OBJECT = 123
 export const CLOSES_OBJECT = 125
 
@@ -36,16 +37,13 @@ function endOfString(source: string, from: number): number {
   return end < 0 ? source.length : end + 1
 }
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57
-
-/** A decimal point, an exponent, or its sign. */
-const isInNumber = (code: number): boolean =>
-  isDigit(code) || code === 46 || code === 69 || code === 101 || code === 43 || code === MINUS
+/** Digits, a decimal point, an exponent and its sign. */
+const NUMBER = /[-+.\deE]+/y
 
 function endOfNumber(source: string, from: number): number {
-  let end = from + 1
-  while (isInNumber(source.charCodeAt(end))) end++
-  return end
+  NUMBER.lastIndex = from
+  NUMBER.test(source)
+  return NUMBER.lastIndex
 }
 
 /**
@@ -59,6 +57,7 @@ export class Tokens {
   /** The token: its first character, and the one after its last. */
   from: number
   to: number
+  isNumber = false
 
   constructor(source: string, at = 0) {
     this.source = source
@@ -75,17 +74,10 @@ export class Tokens {
     const code = source.charCodeAt(at)
     this.code = code
     this.from = at
+    this.isNumber = code === MINUS || (code >= 48 && code <= 57)
     if (code === QUOTE) this.to = endOfString(source, at + 1)
     else this.to = this.isNumber ? endOfNumber(source, at) : at + 1
     return true
-  }
-
-  get isString(): boolean {
-    return this.code === QUOTE
-  }
-
-  get isNumber(): boolean {
-    return this.code === MINUS || isDigit(this.code)
   }
 
   /** `{` or `[`. They differ from each other in one bit. */

@@ -146,14 +146,14 @@ export interface VersionRow {
   size: number
 }
 
-const authorOf = (author: string | null): Author | undefined =>
+export const authorIn = (author: string | null): Author | undefined =>
   author === null ? undefined : (JSON.parse(author) as Author)
 
 export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSummary => ({
   version: row.version,
   operation: row.operation,
   bytes: row.bytes,
-  by: authorOf(row.author),
+  by: authorIn(row.author),
   createdAt: row.updated_at,
 })
 
@@ -169,7 +169,7 @@ export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion 
   id: row.id,
   version: row.version,
   operation: row.operation,
-  by: authorOf(row.author),
+  by: authorIn(row.author),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   content: text === null || metadata === null ? undefined : { text, metadata },
@@ -203,7 +203,7 @@ export const eventOf = (row: EventRow): HomeEvent => ({
   ...subjectOf(row),
   from: row.renamed_from ?? undefined,
   version: row.version ?? undefined,
-  by: authorOf(row.author),
+  by: authorIn(row.author),
   createdAt: row.created_at,
 })
 

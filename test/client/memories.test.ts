@@ -52,6 +52,16 @@ describe('the client', () => {
     expect(never).toMatchObject({ code: 'edit_not_found' })
   })
 
+  test('lists what was deleted, and brings it back', async () => {
+    const { home } = await opened.born()
+    await home.write('plan', 'A', { expectedVersion: 0 })
+    await home.delete('plan', { expectedVersion: 1 })
+    const [gone] = await all(home.deleted())
+    expect(gone).toMatchObject({ key: 'plan', version: 2, lastVersion: 1, by: { as: 'agent' } })
+    await home.restore('plan', gone?.lastVersion ?? 0, { expectedVersion: 0 })
+    expect(await all(home.deleted({ prefix: 'p' }))).toEqual([])
+  })
+
   test('a conflict says everything that the answer said', async () => {
     const { home } = await opened.born()
     const { updatedAt } = await home.write('plan', 'A', { expectedVersion: 0 })

@@ -179,6 +179,41 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await page(3)).toMatchObject({ versions: [{}, {}, { version: 1 }], next: undefined })
   })
 
+  test('what was deleted is listed by key while it can be restored, with who deleted it', async () => {
+    const { agent, operator } = await fixture.agent()
+    const deleted = async (after?: string, limit = 10, prefix = '') => {
+      const answer = await fixture.store().listDeleted(agent, { prefix, after, limit })
+      return answer.outcome === 'deleted' ? answer : []
+    }
+    await change(agent, ...['b', 'a', 'c'].flatMap((key) => comingAndGoing(key)))
+    await change(operator, ...comingAndGoing('d'))
+    await fixture.write(agent, { key: 'e' })
+    const gone = (key: string, as: 'agent' | 'operator') => ({
+      ...{ key, version: 2, deletedAt: NOON + 5, lastVersion: 1, bytes: 6 },
+      by: expect.objectContaining({ as }),
+    })
+    const memories = [...['a', 'b', 'c'].map((key) => gone(key, 'agent')), gone('d', 'operator')]
+    expect(await deleted()).toEqual({ outcome: 'deleted', memories, next: undefined })
+    expect(await deleted(undefined, 2)).toMatchObject({ memories: memories.slice(0, 2), next: 'b' })
+    expect(await deleted('b', 2)).toMatchObject({ memories: memories.slice(2), next: undefined })
+    expect(await deleted(undefined, 9, 'c')).toMatchObject({ memories: memories.slice(2, 3) })
+    // Brought back, renamed and erased ones are not; of several deletes the last text counts.
+    await one(agent, restore(1, 0, 'a'))
+    await one(agent, rename('a', 'z', 3))
+    await fixture.store().eraseMemory(operator, 'b', 'all', NOON + 6)
+    await one(agent, restore(1, 0, 'c'))
+    await one(agent, remove(3, 'c'))
+    await fixture.store().eraseMemory(operator, 'c', [3], NOON + 6)
+    expect(await deleted()).toMatchObject({
+      memories: [
+        { key: 'c', version: 4, lastVersion: 1 },
+        { key: 'd', lastVersion: 1 },
+      ],
+    })
+    const back = await one(agent, restore(1, 0, 'c'))
+    expect(back).toMatchObject({ outcome: 'saved' })
+  })
+
   test('an edit replaces the passage that is there once, and nothing else', async () => {
     const { agent } = await fixture.agent()
     const metadata = '{"a":1.0}'
@@ -429,6 +464,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await fixture.store().listMemories(forged, newQuery())).toEqual(revoked)
     expect(await fixture.store().readVersion(forged, 'plan', 1)).toEqual(revoked)
     expect(await fixture.store().listVersions(forged, 'plan', undefined, 1)).toEqual(revoked)
+    expect(await fixture.store().listDeleted(forged, { prefix: '', limit: 1 })).toEqual(revoked)
     expect(await fixture.store().eventsAfter(forged, 0, 1)).toEqual(revoked)
     expect(await fixture.store().recordEvent(forged, 'export', NOON)).toBe(false)
     expect(await change(operator, remove(1))).toMatchObject({ outcome: 'changed' })

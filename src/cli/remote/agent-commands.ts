@@ -115,6 +115,7 @@ export const agentCommands: readonly Command[] = [
     options: [
       PREFIX,
       { name: 'order', value: 'HOW', summary: 'by key unless told', choices: ['key', 'changed'] },
+      { name: 'deleted', summary: 'what was deleted and can be restored, with its last version' },
       LIMIT,
       ...CONNECTION,
     ],

@@ -1,9 +1,10 @@
 /** `agent-home list` and `search`: all memories, or those that match a question. */
-import type { MemoryHit, MemorySummary } from 'agent-home-client'
+import type { MemoryHit, MemorySummary, RestorableMemory } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
-import { wholeNumber } from '../failure.ts'
+import { usage, wholeNumber } from '../failure.ts'
 import { table } from '../table.ts'
 import { atHome } from './at-home.ts'
+import { authorOf } from './history.ts'
 
 const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
 
@@ -25,8 +26,20 @@ const summaryRow = ({ key, version, bytes, updatedAt }: MemorySummary) => [
   ...[key, version, bytes, updatedAt],
 ]
 
+const deletedRow = ({ key, lastVersion, bytes, deletedAt, by }: RestorableMemory) => [
+  ...[key, lastVersion, bytes, deletedAt, authorOf(by)],
+]
+
+async function listDeleted(given: Given, limit: number): Promise<Report> {
+  if (given.options.order !== undefined) throw usage('Give --deleted or --order, not both.')
+  const memories = await atHome(given, (home) => some(home.deleted(within(given)), limit))
+  const heads = ['KEY', 'VERSION', 'BYTES', 'DELETED AT', 'BY WHOM']
+  return { value: { memories }, text: table(heads, memories.map(deletedRow)) }
+}
+
 export async function listCommand(given: Given): Promise<Report> {
   const limit = limitOf(given)
+  if (given.flags.has('deleted')) return listDeleted(given, limit)
   const order = given.options.order === 'changed' ? 'changed' : 'key'
   const query = { ...within(given), order } as const
   const memories = await atHome(given, (home) => some(home.list(query), limit))

@@ -2,16 +2,21 @@
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
-import { notModified, tagged } from '../../http/etag.ts'
+import { answerTagged, notModified, tagged } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { queryInteger } from '../../pipeline/schemas.ts'
+import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { MemoriesQuery, MemorySummary } from '../../store/port/keeping/memories.ts'
+import type {
+  DeletedQuery,
+  MemoriesQuery,
+  MemorySummary,
+} from '../../store/port/keeping/memories.ts'
+import { iso } from '../../time.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS, prefixOf } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
-import { tag } from '../schemas.ts'
+import { author, memoryKey, tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
@@ -39,6 +44,10 @@ export const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16
 const query = z
   .strictObject({
     prefix: keyPrefix.optional().meta({ description: 'Only keys that start with this prefix.' }),
+    deleted: z.enum(['true', 'false'], 'must be true or false').default('false').meta({
+      description:
+        'true: instead the deleted memories that can be restored, by key. Restore one with POST /api/agents/me/memory/restore, its lastVersion as version, and expectedVersion 0.',
+    }),
     order: z
       .enum(['key', 'changed'])
       .default('key')
@@ -54,6 +63,21 @@ const query = z
     path: ['after'],
     error: 'must be the next of a page in the same order',
   })
+  .refine(({ deleted, order, view }) => deleted === 'false' || order + view === 'keysummary', {
+    path: ['deleted'],
+    error: 'lists keys in order, without texts: leave out order and view',
+  })
+
+const deletedMemory = z
+  .object({
+    key: memoryKey,
+    version: z.int().min(1).meta({ description: 'The version of the deletion.' }),
+    deletedAt: dateTime,
+    by: author,
+    lastVersion: z.int().min(1).meta({ description: 'The newest version with a text.' }),
+    bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of that text.' }),
+  })
+  .meta({ id: 'RestorableMemory' })
 
 const cursorOf = ({ key, change }: MemorySummary, order: 'key' | 'changed'): string =>
   order === 'key' ? key : String(change)
@@ -84,6 +108,18 @@ export async function pageOf({ store }: Home, identity: Identity, query: Page) {
   return { json, lastEvent: found.lastEvent }
 }
 
+/** A page of deleted memories as JSON. */
+async function deletedPageOf({ store }: Home, identity: Identity, query: DeletedQuery) {
+  const found = await store.listDeleted(identity, query)
+  if (found.outcome !== 'deleted') throw refusal(found)
+  const memories = found.memories.map(({ by = null, deletedAt, ...rest }) => ({
+    ...rest,
+    deletedAt: iso(deletedAt),
+    by,
+  }))
+  return JSON.stringify({ memories, next: found.next ?? null })
+}
+
 /** The home's last event would reveal changes outside the key's scope. */
 const etagOf = (identity: Identity, json: string, lastEvent: number): string =>
   prefixOf(identity) === '' ? `"e${lastEvent}"` : tagged(json).etag
@@ -104,7 +140,7 @@ export const listMemories = endpoint({
     200: {
       description: 'A page of memories.',
       schema: z
-        .object({ memories: z.array(summarySchema), next: nextPage })
+        .object({ memories: z.array(z.union([summarySchema, deletedMemory])), next: nextPage })
         .meta({ id: 'Memories' }),
       example: { memories: [summaryExample], next: null },
       headers: { ETag: 'Identifies the last event of this home, or the content of the page.' },
@@ -116,7 +152,13 @@ export const listMemories = endpoint({
   },
   errors: KEY_READ_ERRORS,
   async handle({ call, identity, query }, home: Home) {
-    const { prefix = '', order, after, limit = DEFAULT_LIMIT, view } = query
+    const { prefix = '', order, after, limit = DEFAULT_LIMIT, view, deleted } = query
+    if (deleted === 'true') {
+      return answerTagged(
+        call,
+        tagged(await deletedPageOf(home, identity, { prefix, after, limit })),
+      )
+    }
     const page = { prefix, order, after, limit, whole: view === 'whole', maxBytes: PAGE_BYTES }
     const { json, lastEvent } = await pageOf(home, identity, page)
     const etag = etagOf(identity, json, lastEvent)

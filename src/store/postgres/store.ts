@@ -202,7 +202,7 @@ interface HomeParts extends HomeBounds {
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: MemoryStore & EventStore
+  readonly keeping: Omit<MemoryStore, 'listDeleted'> & EventStore
   readonly reading: Asked<typeof reads>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
@@ -284,6 +284,7 @@ function homeVerbs(
       checked(identity, keeping.changeMemories(identity, ...changes)),
     listMemories: (identity, ...query) =>
       checked(identity, keeping.listMemories(identity, ...query)),
+    listDeleted: (identity, ...query) => checked(identity, reading.listDeleted(identity, ...query)),
     readVersion: (identity, ...version) =>
       checked(identity, keeping.readVersion(identity, ...version)),
     listVersions: (identity, ...page) => checked(identity, keeping.listVersions(identity, ...page)),

@@ -5,6 +5,7 @@ import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
+import { deletedReads } from './deleted.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
@@ -39,6 +40,7 @@ export const reads = {
   ...agentReads,
   ...hostReads,
   ...keyReads,
+  ...deletedReads,
   ...passkeyReads,
   ...sessionReads,
 }

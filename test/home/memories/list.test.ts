@@ -26,6 +26,41 @@ describe.each(engines)('lists on $name', (engine) => {
     return body as unknown as Page
   }
 
+  test('what was deleted is listed page by page, and one call brings it back', async () => {
+    const agent = await keep(service)
+    for (const key of ['a', 'b', 'c']) {
+      await agent.ask('POST', '/memory', { body: { key, text: key, expectedVersion: 0 } })
+      await agent.ask('DELETE', `/memory?key=${key}&expectedVersion=1`)
+    }
+    const first = await list(agent, 'deleted=true&limit=2')
+    const by = { as: 'agent', via: 'api' }
+    const gone = {
+      version: 2,
+      lastVersion: 1,
+      bytes: 1,
+      deletedAt: expect.stringMatching(DATE_TIME),
+      by,
+    }
+    expect(first).toEqual({
+      memories: [
+        { key: 'a', ...gone },
+        { key: 'b', ...gone },
+      ],
+      next: 'b',
+    })
+    expect(await list(agent, 'deleted=true&limit=2&after=b')).toEqual({
+      memories: [{ key: 'c', ...gone }],
+      next: null,
+    })
+    const back = { key: 'b', version: 1, expectedVersion: 0 }
+    expect(await agent.ask('POST', '/memory/restore', { body: back })).toMatchObject({
+      status: 200,
+    })
+    expect(keysOf(await list(agent, 'deleted=true'))).toEqual(['a', 'c'])
+    const refused = await agent.ask('GET', '/memories?deleted=true&order=changed')
+    expectProblem(refused, 'invalid_query')
+  })
+
   /** Every page to the end; `between` happens after each. */
   async function pagesOf(agent: Kept, query: string, between = async () => {}) {
     const pages: Page[] = []

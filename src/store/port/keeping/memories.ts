@@ -244,6 +244,34 @@ export type VersionsAnswer =
   | { readonly outcome: 'missing' }
   | Refused
 
+/** Of deleted memories. */
+export interface DeletedQuery {
+  readonly prefix: string
+  /** `next` of the previous page. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** A deleted memory that can be restored. */
+export interface DeletedMemory extends Deleted {
+  readonly key: string
+  /** Who deleted it. */
+  readonly by: Author | undefined
+  /** The newest version with a text. */
+  readonly lastVersion: number
+  /** UTF-8 bytes of that text. */
+  readonly bytes: number
+}
+
+export type DeletedAnswer =
+  /** By key. `next`: the cursor for the next page; undefined at the end. */
+  | {
+      readonly outcome: 'deleted'
+      readonly memories: readonly DeletedMemory[]
+      readonly next: string | undefined
+    }
+  | Refused
+
 /** All versions, all but the current one, or a list. */
 export type Erasure = 'all' | 'history' | readonly number[]
 
@@ -267,6 +295,7 @@ export interface MemoryStore {
     bound?: AnswerBound,
   ): Promise<ChangesAnswer>
   listMemories(identity: Identity, query: MemoriesQuery): Promise<MemoriesAnswer>
+  listDeleted(identity: Identity, query: DeletedQuery): Promise<DeletedAnswer>
   /** The memory at an earlier version. */
   readVersion(identity: Identity, key: string, version: number): Promise<VersionAnswer>
   /** `before`: only lower versions. */
