@@ -26,18 +26,27 @@ class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
 
 const metadata = new WithoutNames()
 
-/** Without references: clients want an object at the root, and not all resolve references. */
-const schemaOf = (schema: z.ZodType, io: 'input' | 'output') =>
-  z.toJSONSchema(schema, { io, metadata, override: simplify }) as Description['inputSchema']
+/**
+ * Without references: clients want an object at the root, and not all resolve references. Without
+ * what a model does not use: each client sends all of it to its model with every request.
+ */
+function inputSchemaOf(schema: z.ZodType): Description['inputSchema'] {
+  const override: typeof simplify = (converted) => {
+    simplify(converted)
+    const { jsonSchema } = converted
+    delete jsonSchema.example
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  }
+  const { $schema: _, ...lean } = z.toJSONSchema(schema, { io: 'input', metadata, override })
+  return lean as Description['inputSchema']
+}
 
 const describe = (tool: Tool): Description => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
-  inputSchema: schemaOf(tool.input, 'input'),
-  outputSchema: schemaOf(tool.output, 'output'),
+  inputSchema: inputSchemaOf(tool.input),
   annotations: {
-    title: tool.title,
     readOnlyHint: tool.budget === 'reads',
     destructiveHint: tool.destructive,
     idempotentHint: tool.idempotent,

@@ -1,16 +1,9 @@
 /** The tools that change memories, made from the verbs. */
-import { z } from 'zod'
 import { deletedView, receiptJson } from '../../home/memories/answers.ts'
-import { deletedSchema } from '../../home/memories/delete.ts'
 import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
-import { memorySchema } from '../../home/schemas.ts'
 import type { Result } from '../../store/port/keeping/memories.ts'
 import type { Told, Tool } from './tool.ts'
-
-const saved = z.object({ memory: memorySchema.omit({ text: true, metadata: true }) })
-
-const deleted = z.object({ deleted: deletedSchema })
 
 function told(result: Result): Told {
   if (result.outcome === 'saved') {
@@ -37,7 +30,6 @@ function toolOf(verb: MemoryVerb): Tool[] {
       budget: 'writes',
       destructive: verb === verbs.delete,
       input: schema,
-      output: verb === verbs.delete ? deleted : saved,
       run: async (sent, { home, identity, source }) =>
         told(await carryOut({ ...verb, change }, home, identity, sent, source)),
     },

@@ -1,7 +1,7 @@
 /** The tools that list and search, with bounded pages. */
 import { z } from 'zod'
-import { summarySchema } from '../../home/memories/answers.ts'
-import { cursors, keyPrefix, nextPage, pageOf } from '../../home/memories/list.ts'
+import type { summarySchema } from '../../home/memories/answers.ts'
+import { cursors, keyPrefix, pageOf } from '../../home/memories/list.ts'
 import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home/memories/search.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
@@ -31,12 +31,10 @@ const listInput = z
     error: 'must be the next of a page in the same order',
   })
 
-const listOutput = z.object({
-  memories: z.array(summarySchema.omit({ text: true })),
-  next: nextPage,
-})
-
-type Listed = z.output<typeof listOutput>
+interface Listed {
+  readonly memories: readonly z.output<typeof summarySchema>[]
+  readonly next: string | null
+}
 
 const more = (next: string | null): string | undefined =>
   next === null ? undefined : `More: send after "${next}".`
@@ -48,7 +46,6 @@ export const listMemories: Tool<typeof listInput> = {
   description:
     'Keys with sizes, versions and metadata, without texts, page by page: while next is not null, send it as after.',
   input: listInput,
-  output: listOutput,
   async run(sent, { home, identity }) {
     const page = { ...sent, whole: false, maxBytes: PAGE_BYTES }
     const { json } = await pageOf(home, identity, page)
@@ -72,22 +69,6 @@ const searchInput = z.strictObject({
     .regex(CURSOR, 'must be the next of an earlier answer')
     .optional()
     .meta({ description: 'The next of the page before.' }),
-})
-
-const searchOutput = z.object({
-  memories: z
-    .array(
-      z.object({
-        key: z.string(),
-        version: z.int(),
-        updatedAt: z.string(),
-        matched: z.array(z.string()).meta({ description: 'Words of it that answer q.' }),
-        text: z.string().optional().meta({ description: 'All of it, where it is short.' }),
-        snippet: z.string().optional().meta({ description: 'Of a longer one.' }),
-      }),
-    )
-    .meta({ description: 'Best first.' }),
-  next: nextPage,
 })
 
 const hitOf = ({ key, version, updatedAt, matched, text, snippet }: SearchHit) => ({
@@ -115,7 +96,6 @@ export const searchMemories: Tool<typeof searchInput> = {
   description:
     'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
   input: searchInput,
-  output: searchOutput,
   async run({ after, ...sent }, { home, client, identity }) {
     const query = { ...sent, after: after === undefined ? undefined : cursorOf(after) }
     const found = await searchInTurn(home, client, identity, query)

@@ -1,12 +1,12 @@
 /** The tools that read one key, and the context. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { contextOf, contextSchema, DEFAULT_BYTES } from '../../home/context.ts'
+import { contextOf, type contextSchema, DEFAULT_BYTES } from '../../home/context.ts'
 import { memoryJson } from '../../home/memories/answers.ts'
 import { findAt } from '../../home/memories/memory.ts'
 import { question } from '../../home/memories/search.ts'
-import { findVersions, versionSchema, versionView } from '../../home/memories/versions.ts'
-import { memoryKey, memoryResult } from '../../home/schemas.ts'
+import { findVersions, versionView } from '../../home/memories/versions.ts'
+import { memoryKey } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import { reading, type Tool } from './tool.ts'
 import { linesOf, wholeText } from './words.ts'
@@ -36,11 +36,7 @@ const contextInput = z.strictObject({
     .meta({ description: 'The most that the answer may be, in UTF-8 bytes.' }),
 })
 
-const contextOutput = contextSchema.extend({
-  next: z.array(z.object({ tool: z.string(), why: z.string() })),
-})
-
-type Context = z.output<typeof contextOutput>
+type Context = z.output<typeof contextSchema>
 
 const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
   pinned + memories > 0
@@ -71,7 +67,6 @@ export const getContext: Tool<typeof contextInput> = {
   description:
     'Call this first, saying in about what you are about to do: who you are, which limits are left, your pinned memories whole, what you know about the task, and the newest others without their texts. What did not fit is counted in leftOut.',
   input: contextInput,
-  output: contextOutput,
   async run(sent, { home, client, identity }) {
     const json = await contextOf(home, client, identity, { ...sent, next: NEXT })
     return { text: contextText(JSON.parse(json)), json }
@@ -92,7 +87,6 @@ export const readMemory: Tool<typeof readInput> = {
   description:
     'One memory whole. Its version is what you send as expectedVersion when you change it.',
   input: readInput,
-  output: memoryResult,
   async run({ key, version }, { home, identity }) {
     const memory = await findAt(home, identity, key, version)
     return { text: wholeText(memory), json: `{"memory":${memoryJson(memory)}}` }
@@ -109,11 +103,6 @@ const historyInput = z.strictObject({
   limit: integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`).default(20),
 })
 
-const historyOutput = z.object({
-  versions: z.array(versionSchema),
-  next: z.int().nullable().meta({ description: 'Send it as before; null at the end.' }),
-})
-
 type Version = ReturnType<typeof versionView>
 
 const versionLine = ({ version, operation, bytes, by, createdAt }: Version): string =>
@@ -126,7 +115,6 @@ export const memoryHistory: Tool<typeof historyInput> = {
   description:
     'What a memory was, newest first, and who made it so; also of one that was deleted. read_memory with version reads one, restore_memory brings one back.',
   input: historyInput,
-  output: historyOutput,
   async run({ key, before, limit }, { home, identity }) {
     const found = await findVersions(home, identity, key, { before, limit })
     const versions = found.versions.map(versionView)

@@ -16,7 +16,7 @@ export interface Caller {
 /** The result twice: as text for models, as a value for programs. */
 export interface Told {
   readonly text: string
-  /** As JSON that matches the tool's `output`. */
+  /** As JSON. */
   readonly json: string
 }
 
@@ -31,7 +31,6 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Called again with the same arguments it changes nothing more. */
   readonly idempotent: boolean
   readonly input: Input
-  readonly output: z.ZodObject
   /** Throws problems. */
   run(sent: z.output<Input>, caller: Caller): Promise<Told>
 }
