@@ -35,9 +35,9 @@ export class AgentHome extends Operator {
    * ```
    */
   static birth(options: BirthOptions): Promise<BirthResult> {
-    const { url, fetch, timeout, retries, maxWait, signal, ...rest } = options
+    const { url, fetch, timeout, retries, maxWait, onRetry, signal, ...rest } = options
     const { idempotencyKey = newIdempotencyKey(), ...body } = rest
-    return new Transport({ url, fetch, timeout, retries, maxWait }, '').ask({
+    return new Transport({ url, fetch, timeout, retries, maxWait, onRetry }, '').ask({
       method: 'POST',
       path: '/birth',
       headers: { 'idempotency-key': idempotencyKey },
@@ -53,7 +53,7 @@ export class AgentHome extends Operator {
    * const { available, symbols } = await AgentHome.preview({ url })
    * ```
    */
-  static preview({ signal, ...options }: TransportOptions & CallOptions): Promise<Preview> {
+  static preview({ signal, ...options }: TransportOptions & CallOptions = {}): Promise<Preview> {
     return new Transport(options, '').ask({ path: '/preview', signal })
   }
 }

@@ -23,6 +23,15 @@ export interface ListOptions extends CallOptions {
   readonly order?: 'key' | 'changed'
   /** `whole` gives the texts too. */
   readonly view?: 'summary' | 'whole'
+  /** At most so many; all unless told. */
+  readonly limit?: number
+}
+
+export interface EventsOptions extends CallOptions {
+  /** The id of the last event that you saw. */
+  readonly after?: number
+  /** At most so many; all unless told. */
+  readonly limit?: number
 }
 
 export type DeletedOptions = Omit<ListOptions, 'order' | 'view'>
@@ -31,6 +40,8 @@ export interface SearchOptions extends CallOptions {
   readonly prefix?: string
   /** `all`: every word must be there, whole or as a part of another. Default: `any`. */
   readonly match?: 'any' | 'all'
+  /** At most so many; all unless told. */
+  readonly limit?: number
 }
 
 export interface ContextOptions extends CallOptions {
@@ -43,8 +54,6 @@ interface Listed<T> {
   readonly memories: readonly T[]
   readonly next: string | null
 }
-
-const AT_ONCE = 100
 
 const pageOf = <T>({ memories, next }: Listed<T>) => ({ items: memories, next })
 
@@ -83,17 +92,24 @@ export class Home extends Batches {
    * for await (const { key, version } of home.list({ order: 'changed' })) console.log(key, version)
    * ```
    */
-  list({ prefix, after, order, view, ...options }: ListOptions = {}): AsyncIterable<MemorySummary> {
+  list({
+    prefix,
+    after,
+    order,
+    view,
+    limit,
+    ...options
+  }: ListOptions = {}): AsyncIterable<MemorySummary> {
     return pages(
-      (from?: string) =>
+      (from: string | undefined, most) =>
         this.transport
           .ask<Listed<MemorySummary>>({
             path: '/me/memories',
-            query: { prefix, order, view, after: from, limit: AT_ONCE },
+            query: { prefix, order, view, after: from, limit: most },
             ...options,
           })
           .then(pageOf),
-      after,
+      { start: after, ...(limit !== undefined && { limit }) },
     )
   }
 
@@ -107,17 +123,22 @@ export class Home extends Batches {
    * }
    * ```
    */
-  deleted({ prefix, after, ...options }: DeletedOptions = {}): AsyncIterable<RestorableMemory> {
+  deleted({
+    prefix,
+    after,
+    limit,
+    ...options
+  }: DeletedOptions = {}): AsyncIterable<RestorableMemory> {
     return pages(
-      (from?: string) =>
+      (from: string | undefined, most) =>
         this.transport
           .ask<Listed<RestorableMemory>>({
             path: '/me/memories',
-            query: { deleted: 'true', prefix, after: from, limit: AT_ONCE },
+            query: { deleted: 'true', prefix, after: from, limit: most },
             ...options,
           })
           .then(pageOf),
-      after,
+      { start: after, ...(limit !== undefined && { limit }) },
     )
   }
 
@@ -134,16 +155,18 @@ export class Home extends Batches {
    */
   search(
     question: string,
-    { prefix, match, ...options }: SearchOptions = {},
+    { prefix, match, limit, ...options }: SearchOptions = {},
   ): AsyncIterable<MemoryHit> {
-    return pages((after?: string) =>
-      this.transport
-        .ask<Listed<MemoryHit>>({
-          path: '/me/memories/search',
-          query: { q: question, match, prefix, after, limit: AT_ONCE },
-          ...options,
-        })
-        .then(pageOf),
+    return pages(
+      (after: string | undefined, most) =>
+        this.transport
+          .ask<Listed<MemoryHit>>({
+            path: '/me/memories/search',
+            query: { q: question, match, prefix, after, limit: most },
+            ...options,
+          })
+          .then(pageOf),
+      limit === undefined ? {} : { limit },
     )
   }
 
@@ -154,20 +177,17 @@ export class Home extends Batches {
    * for await (const { id, type, key } of home.events({ after: 0 })) console.log(id, type, key)
    * ```
    */
-  events({
-    after,
-    ...options
-  }: CallOptions & { readonly after?: number } = {}): AsyncIterable<HomeEvent> {
+  events({ after, limit, ...options }: EventsOptions = {}): AsyncIterable<HomeEvent> {
     return pages(
-      (from?: number) =>
+      (from: number | undefined, most) =>
         this.transport
           .ask<{ readonly events: readonly HomeEvent[]; readonly next: number | null }>({
             path: '/me/events',
-            query: { after: from, limit: AT_ONCE },
+            query: { after: from, limit: most },
             ...options,
           })
           .then(({ events, next }) => ({ items: events, next })),
-      after,
+      { start: after, ...(limit !== undefined && { limit }) },
     )
   }
 

@@ -19,6 +19,6 @@ export type {
   WriteOptions,
 } from './memories.ts'
 export type { ImportOptions } from './operator.ts'
-export type { CallOptions, TransportOptions } from './transport.ts'
+export type { CallOptions, Retry, TransportOptions } from './transport.ts'
 export type { Changing, Content } from './update.ts'
 export type * from './wire.ts'

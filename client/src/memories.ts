@@ -2,13 +2,13 @@
 import type { HomeError } from './errors.ts'
 import { pages } from './pages.ts'
 import { type LostSave, settleDelete, settleSave } from './settle.ts'
-import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
+import { type CallOptions, settings, Transport, type TransportOptions } from './transport.ts'
 import { type Changing, type Content, update } from './update.ts'
 import type { DeletedMemory, Memory, Metadata, Version } from './wire.ts'
 
 export interface AgentHomeOptions extends TransportOptions {
-  /** The agent's, the operator's, or that of a named key. */
-  readonly token: string
+  /** The agent's, the operator's, or that of a named key; AGENT_HOME_TOKEN unless told. */
+  readonly token?: string | undefined
 }
 
 /** Which version a change is made of: 0 where nothing is. */
@@ -38,8 +38,6 @@ interface Save extends Pick<LostSave, 'isOurs'> {
 
 const MEMORY = '/me/memory'
 
-const VERSIONS_AT_ONCE = 100
-
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 const sameContent = (a: Pick<Memory, 'text' | 'metadata'>, b: Pick<Memory, 'text' | 'metadata'>) =>
@@ -48,8 +46,9 @@ const sameContent = (a: Pick<Memory, 'text' | 'metadata'>, b: Pick<Memory, 'text
 export class Memories {
   protected readonly transport: Transport
 
-  constructor({ token, ...options }: AgentHomeOptions) {
-    if (token === '') throw new TypeError('token must not be empty')
+  /** Throws TypeError if the address or the token is missing or malformed. */
+  constructor({ token = settings().AGENT_HOME_TOKEN, ...options }: AgentHomeOptions = {}) {
+    if (!token) throw new TypeError('token is missing: pass it, or set AGENT_HOME_TOKEN')
     this.transport = new Transport(options, token)
   }
 
@@ -238,11 +237,11 @@ export class Memories {
    * ```
    */
   versions(key: string, options: CallOptions = {}): AsyncIterable<Version> {
-    return pages((before?: number) =>
+    return pages((before: number | undefined, most) =>
       this.transport
         .ask<{ readonly versions: readonly Version[]; readonly next: number | null }>({
           path: `${MEMORY}/versions`,
-          query: { key, before, limit: VERSIONS_AT_ONCE },
+          query: { key, before, limit: most },
           ...options,
         })
         .then(({ versions, next }) => ({ items: versions, next })),

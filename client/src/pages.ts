@@ -6,15 +6,21 @@ export interface Page<T, Cursor> {
   readonly next: Cursor | null
 }
 
+const AT_ONCE = 100
+
 /** Asks for the next page when the last one is used up: who stops early asks no further. */
 export async function* pages<T, Cursor>(
-  ask: (after: Cursor | undefined) => Promise<Page<T, Cursor>>,
-  start?: Cursor,
+  ask: (after: Cursor | undefined, limit: number) => Promise<Page<T, Cursor>>,
+  {
+    start,
+    limit = Infinity,
+  }: { readonly start?: Cursor | undefined; readonly limit?: number } = {},
 ): AsyncGenerator<T, void> {
   let after: Cursor | undefined = start
-  for (;;) {
-    const { items, next } = await ask(after)
+  for (let left = limit; left > 0; ) {
+    const { items, next } = await ask(after, Math.min(AT_ONCE, left))
     yield* items
+    left -= items.length
     if (next === null) return
     after = next
   }

@@ -4,8 +4,8 @@ import { backoff, type Deadline, deadlineWith, wait } from './deadline.ts'
 import { HomeError, OutcomeUnknown } from './errors.ts'
 
 export interface TransportOptions {
-  /** Where the home is, such as `http://127.0.0.1:8787`. */
-  readonly url: string | URL
+  /** Where the home is, such as `http://127.0.0.1:8787`; AGENT_HOME_URL unless told. */
+  readonly url?: string | URL | undefined
   /** `fetch` of the platform unless told. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /** Milliseconds that one try may take: 15000 unless told. */
@@ -14,6 +14,17 @@ export interface TransportOptions {
   readonly retries?: number | undefined
   /** The longest Retry-After that is waited for, in milliseconds: 60000 unless told. */
   readonly maxWait?: number | undefined
+  /** Called before each wait for another try: 429 and 503 may take seconds. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined
+}
+
+export interface Retry {
+  /** Why it is asked again. */
+  readonly error: HomeError
+  /** Milliseconds until then. */
+  readonly waitMs: number
+  /** 1 before the second try. */
+  readonly tries: number
 }
 
 export interface CallOptions {
@@ -89,7 +100,14 @@ const mayHaveHappened = ({ code }: HomeError): boolean =>
 const passes = ({ status, code }: HomeError): boolean =>
   (status === 429 || status === 503) && !code.endsWith('_quota_reached')
 
-function addressOf(url: string | URL): string {
+/** The environment, where there is one. */
+export const settings = (): Readonly<Record<string, string | undefined>> =>
+  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
+
+function addressOf(url: string | URL | undefined): string {
+  if (!url) throw new TypeError('url is missing: pass it, or set AGENT_HOME_URL')
+  if (!URL.canParse(url))
+    throw new TypeError('url must be an address, such as https://home.example')
   const { protocol, username, password, origin, pathname } = new URL(url)
   if (!/^https?:$/.test(protocol)) throw new TypeError('url must be http or https')
   if (username || password) throw new TypeError('url must hold no credentials')
@@ -109,15 +127,17 @@ export class Transport {
   readonly #timeout: number
   readonly #retries: number
   readonly #maxWait: number
+  readonly #onRetry: TransportOptions['onRetry']
 
   /** Throws TypeError. `token`: '' where none is sent. */
   constructor(options: TransportOptions, token: string) {
-    this.#address = addressOf(options.url)
+    this.#address = addressOf(options.url ?? settings().AGENT_HOME_URL)
     this.#token = requireToken(token)
     this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
     this.#timeout = options.timeout ?? TIMEOUT_MS
     this.#retries = options.retries ?? RETRIES
     this.#maxWait = options.maxWait ?? MAX_WAIT_MS
+    this.#onRetry = options.onRetry
   }
 
   /** Throws HomeError, OutcomeUnknown, or the reason of the caller's signal. */
@@ -129,6 +149,7 @@ export class Transport {
       isLost ||= outcome.kind === 'lost'
       const pause = tries < this.#retries ? this.#pauseAfter(ask, outcome, tries) : undefined
       if (pause === undefined) return conclude(ask, outcome, isLost)
+      this.#onRetry?.({ error: outcome.error, waitMs: pause, tries: tries + 1 })
       await wait(pause, ask.signal)
     }
   }

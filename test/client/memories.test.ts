@@ -1,5 +1,5 @@
 import { AgentHome, BatchConflict, HomeError, VersionConflict } from 'agent-home-client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type OpenedHome, openHome } from './opened.ts'
 import { all } from './outcome.ts'
 
@@ -60,6 +60,36 @@ describe('the client', () => {
     expect(gone).toMatchObject({ key: 'plan', version: 2, lastVersion: 1, by: { as: 'agent' } })
     await home.restore('plan', gone?.lastVersion ?? 0, { expectedVersion: 0 })
     expect(await all(home.deleted({ prefix: 'p' }))).toEqual([])
+  })
+
+  test('lists no more than was asked for, over as many pages as that takes', async () => {
+    const { home } = await opened.born()
+    const write = (n: number) => ({ write: { key: `k${n}`, text: 'tea', expectedVersion: 0 } })
+    for (const from of [0, 60]) {
+      await home.batch(Array.from({ length: 60 }, (_, n) => write(from + n)))
+    }
+    const { length } = await all(home.list())
+    const some = [home.list({ limit: 105 }), home.events({ limit: 3 }), home.deleted({ limit: 1 })]
+    const counts = await Promise.all(some.map(async (each) => (await all<unknown>(each)).length))
+    expect([length, ...counts]).toEqual([120, 105, 3, 0])
+    expect(await all(home.search('tea', { limit: 2 }))).toHaveLength(2)
+  })
+
+  test('address and token are from the environment unless told, and what is missing is named', async () => {
+    const { token } = await opened.born()
+    vi.stubEnv('AGENT_HOME_URL', opened.url)
+    vi.stubEnv('AGENT_HOME_TOKEN', token)
+    expect((await new AgentHome().profile()).profile.name).toBeTruthy()
+    vi.stubEnv('AGENT_HOME_URL', undefined)
+    expect(() => new AgentHome()).toThrow('url is missing: pass it, or set AGENT_HOME_URL')
+    expect(() => new AgentHome({ url: 'home' })).toThrow('url must be an address, such as')
+    vi.stubEnv('AGENT_HOME_TOKEN', undefined)
+    for (const missing of [undefined, '']) {
+      expect(() => new AgentHome({ url: opened.url, token: missing })).toThrow(
+        'token is missing: pass it, or set AGENT_HOME_TOKEN',
+      )
+    }
+    vi.unstubAllEnvs()
   })
 
   test('a conflict says everything that the answer said', async () => {

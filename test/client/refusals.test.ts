@@ -1,6 +1,6 @@
 /** What a home, or something that stands before it, refuses; when it is asked again; what leaks. */
 import { inspect } from 'node:util'
-import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
+import { AgentHome, HomeError, OutcomeUnknown, type Retry } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openHome } from './opened.ts'
 import { caught } from './outcome.ts'
@@ -44,6 +44,19 @@ describe('a refusal', () => {
     const own = await openScripted()
     return { own, asking: new AgentHome({ url: own.url, token: TOKEN, ...options }) }
   }
+
+  test('tells each wait before it begins, and why', async () => {
+    const { own } = await openOne()
+    const told: unknown[] = []
+    const onRetry = ({ error, ...retry }: Retry) => told.push({ code: error.code, ...retry })
+    own.answer(busy(429, 'rate_limited', 0), busy(503, 'stopping', 0), found)
+    await new AgentHome({ url: own.url, token: TOKEN, onRetry }).read('plan')
+    expect(told).toEqual([
+      { code: 'rate_limited', tries: 1, waitMs: expect.any(Number) },
+      { code: 'stopping', tries: 2, waitMs: expect.any(Number) },
+    ])
+    await own.close()
+  })
 
   test.each([
     [429, 'rate_limited'],
