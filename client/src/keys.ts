@@ -39,7 +39,7 @@ export class Keys extends Home {
   }
 
   /**
-   * The operator's: a new operator token, for one that others may know. This object's is void then.
+   * The operator's: a new operator token, for one that others may know. This object's no longer works then.
    *
    * ```ts
    * const token = await operator.replaceOperatorKey()

@@ -52,7 +52,7 @@ test('bash offers every command, by what was begun', async () => {
   const firsts = new Set(commands.map(({ name }) => name.split(' ')[0]))
   expect(await offered('')).toEqual([...firsts])
   expect(await offered('ba')).toEqual(['backup'])
-  expect(await offered('re')).toEqual(['read', 'restore'])
+  expect(await offered('re')).toEqual(['read', 'restore', 'rename'])
 })
 
 test('bash offers second words, and then their options', async () => {
@@ -83,7 +83,7 @@ const listOptions = ['--feed', '--limit', '--before', '--json']
 /** What each shell offers for the last word, whatever its order. */
 const cases: readonly (readonly [begun: string, offers: readonly string[]])[] = [
   ['ba', ['backup']],
-  ['re', ['read', 'restore']],
+  ['re', ['read', 'restore', 'rename']],
   ['gateway ', ['list', 'remove']],
   ['gateway list --', listOptions],
   ['read list --', ['--at', '--url', '--token', '--profile', '--json']],

@@ -81,7 +81,7 @@ export const hostCommands: readonly Command[] = [
     group: HOST,
     summary: 'give an agent a new operator token',
     details:
-      'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one is void at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
+      'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one stops working at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
     parameters: [{ name: 'AGENT_ID' }],
     load: async () => (await import('./operator-key.ts')).operatorKey,
   },

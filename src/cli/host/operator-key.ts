@@ -32,7 +32,7 @@ async function reset(host: Host, agentId: string, tokenHash: string): Promise<Re
 
 const done = (agentId: string): string =>
   `Agent ${agentId} has a new operator token. It is on standard output, and nowhere else: keep it apart.
-The old one is void. The agent left the operator account that it was in, if any, and its birth cannot be replayed.
+The old one no longer works. The agent left the operator account that it was in, if any, and its birth cannot be replayed.
 The agent token and named keys stay: POST /api/agents/me/keys with the new operator token ends them all.
 `
 

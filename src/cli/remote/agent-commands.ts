@@ -67,6 +67,13 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./birth.ts')).birthCommand,
   },
   {
+    name: 'whoami',
+    group: AGENTS,
+    summary: 'the agent that the token belongs to',
+    options: CONNECTION,
+    load: async () => (await import('./whoami.ts')).whoamiCommand,
+  },
+  {
     name: 'read',
     group: AGENTS,
     summary: 'print the text under a key',
@@ -161,6 +168,14 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./delete.ts')).deleteCommand,
   },
   {
+    name: 'rename',
+    group: AGENTS,
+    summary: 'give a memory another key; its id and history go along',
+    parameters: [KEY, { name: 'NEW-KEY' }],
+    options: [EXPECT, ...CONNECTION],
+    load: async () => (await import('./rename.ts')).renameCommand,
+  },
+  {
     name: 'export',
     group: AGENTS,
     summary: 'everything that is kept, as one file',
@@ -239,6 +254,39 @@ export const agentCommands: readonly Command[] = [
     summary: 'let the agent go on (operator)',
     options: CONNECTION,
     load: async () => (await import('./status.ts')).activateCommand,
+  },
+  {
+    name: 'keys list',
+    group: AGENTS,
+    summary: 'the agent’s named keys (operator)',
+    options: CONNECTION,
+    load: async () => (await import('./keys.ts')).listKeys,
+  },
+  {
+    name: 'keys create',
+    group: AGENTS,
+    summary: 'a token that reads, or writes, perhaps under one prefix (operator)',
+    parameters: [{ name: 'NAME' }],
+    options: [
+      {
+        name: 'access',
+        value: 'ACCESS',
+        summary: 'what it may do (read)',
+        choices: ['read', 'write'],
+      },
+      PREFIX,
+      { name: 'expires', value: 'TIME', summary: 'until then, such as 2027-01-31T12:00:00Z' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./keys.ts')).createKey,
+  },
+  {
+    name: 'keys revoke',
+    group: AGENTS,
+    summary: 'end a named key at once (operator)',
+    parameters: [{ name: 'ID' }],
+    options: CONNECTION,
+    load: async () => (await import('./keys.ts')).revokeKey,
   },
   {
     name: 'rotate',

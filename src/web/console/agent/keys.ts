@@ -281,7 +281,7 @@ const notUnderstood = () =>
 async function showKey(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
   await takeTurn(visit, workspace)
   const value = await rotateAgentKey(workspace, visit.identity)
-  const meaning = 'Put it where the agent’s program reads its token. The old one is void already.'
+  const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
   const title = 'New agent token'
   const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
   return showOnce(visit, workspace, { title, heading: html`${title}`, credential })
@@ -306,7 +306,7 @@ const notAssented = () =>
   })
 
 const OPERATOR_MEANING =
-  'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one is void already.'
+  'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one no longer works.'
 
 export const operatorKeyForm = endpoint({
   operationId: 'consoleOperatorKey',
@@ -325,7 +325,7 @@ export const operatorKeyForm = endpoint({
     const { assent, key = '' } = sent
     if (assent !== 'yes') throw notAssented()
     const own = isOwnKey(key) ? key : newKey(workspace.random)
-    // Asked first: by the token that is void in a moment.
+    // Asked first: by the token that is replaced in a moment.
     const agent = await findAgent(workspace, identity)
     const value = await replaceOperatorToken(workspace, identity, own)
     const credential = {
