@@ -138,6 +138,12 @@ export const catalogue = {
     title: 'The named key is read-only',
     detail: 'Nothing was written. Ask the operator for a named key with write access.',
   },
+  memory_protected: {
+    status: 403,
+    title: 'The memory is protected',
+    detail:
+      'Nothing was changed: the operator has protected this memory, so it can only be read. Ask the operator to change it, or write what you have under another key.',
+  },
   agent_paused: {
     status: 403,
     title: 'The agent is paused',

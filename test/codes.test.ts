@@ -252,6 +252,27 @@ const asFull =
   ({ ask }) =>
     ask({ as: bearer(full.token), body: JSON.stringify(body) })
 
+const asBody = (body: object): Sent => ({ body: JSON.stringify({ key: 'guarded', ...body }) })
+
+/** What each change of the memory `guarded` at version 1 is sent as. */
+const ofGuarded: Readonly<Record<string, Sent>> = {
+  writeMemory: asBody({ text: 'x', expectedVersion: 1 }),
+  patchMemory: asBody({ text: 'x', expectedVersion: 1 }),
+  deleteMemory: { query: 'key=guarded&expectedVersion=1' },
+  appendToMemory: asBody({ text: 'x' }),
+  editMemory: asBody({ old: 'x', new: 'y' }),
+  restoreMemory: asBody({ version: 1, expectedVersion: 1 }),
+}
+
+/** Changes a memory that the operator has protected. */
+async function protectedFrom({ row, ask, world }: Subject): Promise<Answer> {
+  const { mine, service } = world
+  await write(service, mine.token, 'guarded', 'x')
+  const body = { key: 'guarded', protected: true }
+  await service.call('POST', `${memoryPath}/protect`, { token: mine.operatorToken, body })
+  return ask({ as: bearer(mine.token), ...ofGuarded[row.operationId] })
+}
+
 /** Asks for the first version of a memory, when it was erased. */
 const ofErased =
   (sent: Sent): Recipe =>
@@ -284,6 +305,7 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
   'importMemories body_too_large': withImportBytes(1, exportOf('k')),
   'importMemories memory_quota_reached': ({ ask }) =>
     ask({ as: bearer(full.operatorToken), body: JSON.stringify(exportOf('more')) }),
+  'protectMemory memory_not_found': json({ key: 'absent', protected: true }),
   'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
   'editMemory version_conflict': json({ key: 'plan', old: 'x', new: 'y', expectedVersion: 9 }),
   'editMemory memory_not_found': json({ key: 'absent', old: 'x', new: 'y' }),
@@ -336,6 +358,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
     for (let n = 0; n < KEYS_PER_AGENT; n++) await ask()
     return ask()
   },
+  memory_protected: protectedFrom,
   agent_paused: sending(({ world }) => ({ as: bearer(world.paused.token) })),
   address_denied: sending({ from: '192.0.2.1' }),
   too_many_failures: twice(guess),

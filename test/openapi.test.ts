@@ -85,6 +85,7 @@ const ours = [
   'POST /api/agents/me/memory/append',
   'POST /api/agents/me/memory/edit',
   'POST /api/agents/me/memory/erase',
+  'POST /api/agents/me/memory/protect',
   'POST /api/agents/me/memory/restore',
   'POST /api/agents/me/operator-keys',
 ]

@@ -1,7 +1,7 @@
 /** What an agent's operator does: stops it, corrects it, brings what it left with, erases. */
 import { Keys } from './keys.ts'
 import type { CallOptions } from './transport.ts'
-import type { Erased, Imported, ProfileChange, ProfileResult } from './wire.ts'
+import type { Erased, Imported, ProfileChange, ProfileResult, Protection } from './wire.ts'
 
 export interface ImportOptions extends CallOptions {
   /** What to do if a key already has a memory: import nothing, keep the memory, or write its next version. */
@@ -75,6 +75,30 @@ export class Operator extends Keys {
   }
 
   /**
+   * The operator's: the agent and its named keys read the memory and change nothing of it, until it
+   * is unprotected or deleted.
+   *
+   * ```ts
+   * await operator.protect('plan')
+   * await operator.unprotect('plan')
+   * ```
+   */
+  protect(key: string, options: CallOptions = {}): Promise<Protection> {
+    return this.#setProtected(key, true, options)
+  }
+
+  /**
+   * The operator's: ends a protection.
+   *
+   * ```ts
+   * const { version } = await operator.unprotect('plan')
+   * ```
+   */
+  unprotect(key: string, options: CallOptions = {}): Promise<Protection> {
+    return this.#setProtected(key, false, options)
+  }
+
+  /**
    * The operator's, and for good: the whole memory (`all`), what it was before (`history`), or some
    * of its versions. If an answer was lost, `versions` may leave out what went before it.
    *
@@ -116,6 +140,20 @@ export class Operator extends Keys {
       settle: async ({ status }) => (status === 401 ? { made: undefined } : 'unknown'),
       ...options,
     })
+  }
+
+  async #setProtected(
+    key: string,
+    isProtected: boolean,
+    options: CallOptions,
+  ): Promise<Protection> {
+    const { memory } = await this.transport.ask<{ readonly memory: Protection }>({
+      method: 'POST',
+      path: '/me/memory/protect',
+      body: { key, protected: isProtected },
+      ...options,
+    })
+    return memory
   }
 
   #setStatus(status: 'active' | 'paused', options: CallOptions): Promise<ProfileResult> {

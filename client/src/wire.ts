@@ -15,8 +15,14 @@ export interface Memory {
   readonly updatedAt: string
 }
 
+/** A memory among others. */
+export interface ListedMemory extends Memory {
+  /** Only the operator changes it. */
+  readonly protected?: true
+}
+
 /** A memory in a list: `text` only where it was asked for. */
-export interface MemorySummary extends Omit<Memory, 'text'> {
+export interface MemorySummary extends Omit<ListedMemory, 'text'> {
   readonly bytes: number
   readonly text?: string
 }
@@ -74,6 +80,8 @@ export interface HomeEvent {
   readonly type:
     | Version['operation']
     | 'erase'
+    | 'protect'
+    | 'unprotect'
     | 'export'
     | 'profile'
     | 'pause'
@@ -149,7 +157,7 @@ export interface Context {
     readonly reads: LeftInWindow
     readonly writes: LeftInWindow
   }
-  readonly pinned: readonly Memory[]
+  readonly pinned: readonly ListedMemory[]
   /** What answers `about`, best first: whole where it fits, else with a snippet. */
   readonly found: readonly MemoryHit[]
   readonly changes: readonly MemorySummary[]
@@ -261,6 +269,8 @@ export interface Imported {
   readonly conflicts: readonly string[]
   /** Earlier versions in the file that were not imported, of keys that were; only where there are any. */
   readonly historyLeftOut?: number
+  /** With `replace`: keys of protected memories, which were not replaced; only where there are any. */
+  readonly protected?: readonly string[]
 }
 
 export interface NamedKeyRequest {
@@ -286,6 +296,13 @@ export interface NewNamedKey {
   readonly key: NamedKey
   /** Shown once. */
   readonly token: string
+}
+
+export interface Protection {
+  readonly key: string
+  /** The current one: protecting makes none. */
+  readonly version: number
+  readonly protected: boolean
 }
 
 export interface Erased {

@@ -59,6 +59,7 @@ const allowing =
 type Allow = ReturnType<typeof allowing>
 
 const forOperators = (store: HomeStore, allowed: Allow) => ({
+  protectMemory: allowed(operators, store.protectMemory),
   eraseMemory: allowed(operators, store.eraseMemory),
   importMemories: allowed(operators, store.importMemories),
   setStatus: allowed(operators, store.setStatus),

@@ -24,18 +24,17 @@ import {
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { prefixOf } from './key-scope.ts'
-import { memoryJson, summaryExample, summaryJson, summarySchema } from './memories/answers.ts'
+import {
+  listedJson,
+  listedSchema,
+  summaryExample,
+  summaryJson,
+  summarySchema,
+} from './memories/answers.ts'
 import { hitSchema, question } from './memories/search.ts'
 import { profileView } from './profile.ts'
 import { refusal } from './refusal.ts'
-import {
-  countInReach,
-  memoryExample,
-  memorySchema,
-  profileExample,
-  profileSchema,
-  tag,
-} from './schemas.ts'
+import { countInReach, memoryExample, profileExample, profileSchema, tag } from './schemas.ts'
 
 const quota = z.object({
   limit: z.int().meta({ description: '0: no limit.' }),
@@ -84,7 +83,7 @@ export const contextSchema = z
         description:
           '`memories` and `bytes` are of the whole home, so they are omitted for a key with a prefix.',
       }),
-    pinned: z.array(memorySchema).meta({
+    pinned: z.array(listedSchema).meta({
       description: 'In full, ordered by key: memories with `pinned: true` in their metadata.',
     }),
     found: z.array(hitSchema).meta({
@@ -227,7 +226,7 @@ async function fillPinned(
     for (const found of await Promise.all(read)) {
       if (found.outcome === 'missing') continue
       if (found.outcome !== 'found') throw refusal(found)
-      const item = memoryJson(found.memory)
+      const item = listedJson(found.memory)
       if (room.take(item, keep)) placed.set(found.memory.key, item)
     }
     rest = next.rest

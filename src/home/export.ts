@@ -10,7 +10,7 @@ import type { ExportAnswer, KeptVersion } from '../store/port/transfer.ts'
 import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
-import { memoryJson } from './memories/answers.ts'
+import { listedJson, listedSchema } from './memories/answers.ts'
 import { profileView } from './profile.ts'
 import { refusal } from './refusal.ts'
 import {
@@ -18,7 +18,6 @@ import {
   authorExample,
   memoryExample,
   memoryKey,
-  memorySchema,
   profileExample,
   profileSchema,
   tag,
@@ -71,7 +70,7 @@ export const exportSchema = z
     agent: profileSchema,
     exportedAt: z.string().meta({ format: 'date-time' }),
     memoryCount: z.int(),
-    memories: z.array(memorySchema).meta({ description: 'Ordered by key.' }),
+    memories: z.array(listedSchema).meta({ description: 'Ordered by key.' }),
     history: z.array(keptSchema).optional().meta({
       description:
         'With history=true: every retained version, including those of deleted memories, ordered by key and version.',
@@ -97,7 +96,7 @@ async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerat
   const { profile, memoryCount, memories, history } = snapshot
   const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt, memoryCount }
   yield `${JSON.stringify(head).slice(0, -1)},"memories":[`
-  yield* listed(memories, memoryJson)
+  yield* listed(memories, listedJson)
   if (history) {
     yield '],"history":['
     yield* listed(history, keptJson)

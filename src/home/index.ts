@@ -19,6 +19,7 @@ import { eraseMemory } from './memories/erase-memory.ts'
 import { listMemories } from './memories/list.ts'
 import { readMemory, writeMemory } from './memories/memory.ts'
 import { patchMemory } from './memories/patch.ts'
+import { protectMemory } from './memories/protect.ts'
 import { restoreMemory } from './memories/restore.ts'
 import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
@@ -37,6 +38,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   appendToMemory,
   editMemory,
   restoreMemory,
+  protectMemory,
   eraseMemory,
   listVersions,
   listMemories,

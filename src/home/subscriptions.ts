@@ -198,6 +198,7 @@ export function notifyingStore(store: HomeStore, tell: (agentId: string) => void
     ...store,
     writeMemory: told(store.writeMemory),
     changeMemories: told(store.changeMemories),
+    protectMemory: told(store.protectMemory),
     eraseMemory: told(store.eraseMemory),
     recordEvent: told(store.recordEvent),
     setStatus: told(store.setStatus),

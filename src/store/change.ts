@@ -14,6 +14,8 @@ export interface Head {
   readonly size: number
   /** Whether versions of it are retained. A live memory always has its current one. */
   readonly kept: boolean
+  /** Only the operator changes it. Never of a tombstone. */
+  readonly protected: boolean
 }
 
 export type Content = Pick<Memory, 'text' | 'metadata'>

@@ -35,7 +35,7 @@ const isDeletion = ({ operation }: Newest): boolean => operation === 'delete'
 /** The highest version that a forgotten tombstone under this key can have had is the floor. */
 const forgotten = ({ id, createdAt }: Newest, version: number): Head => ({
   ...{ id, version, createdAt, updatedAt: createdAt },
-  ...{ deleted: true, size: 0, kept: false },
+  ...{ deleted: true, size: 0, kept: false, protected: false },
 })
 
 function fateOf(
@@ -48,7 +48,7 @@ function fateOf(
   const isNew = !found && newest.version > floor
   if (isNew && newest.version <= HIGHEST_AS_IT_WAS) return { fate: 'as_it_was' }
   const head = found ?? forgotten(newest, floor)
-  if (isDeletion(newest) || (isLiving(head) && !replaces)) return LEFT_OUT
+  if (isDeletion(newest) || (isLiving(head) && !(replaces && !head.protected))) return LEFT_OUT
   const updatedAt = Math.max(now, head.updatedAt)
   const { id, createdAt } = isLiving(head) ? head : newest
   const version = head.version + 1
@@ -106,6 +106,7 @@ export const mostKeys = ({ memories, events }: HomeBounds): number =>
 /** Follows an import key by key. */
 export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBounds, now: number) {
   const conflicts: string[] = []
+  const protectedKeys: string[] = []
   let ledger = before
   let imported = 0
   let skipped = 0
@@ -118,7 +119,11 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
     meet(newest: Newest, head: Head | undefined, bytes: number, versions = 1): Fate {
       const stands = isLiving(head) && !isDeletion(newest)
       if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
-      const fate = fateOf(newest, head, before, order.onConflict === 'replace', now)
+      const replaces = order.onConflict === 'replace'
+      if (stands && replaces && head.protected && protectedKeys.length < MOST_CONFLICTS) {
+        protectedKeys.push(newest.key)
+      }
+      const fate = fateOf(newest, head, before, replaces, now)
       if (fate.fate === 'left_out') skipped++
       else imported++
       if (fate.fate === 'next') historyLeftOut += versions - 1
@@ -134,7 +139,8 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
       }
       if (isTooMany() || isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
       const leftOut = historyLeftOut > 0 && { historyLeftOut }
-      return { outcome: 'imported', imported, skipped, conflicts, ...leftOut }
+      const kept = protectedKeys.length > 0 && { protected: protectedKeys }
+      return { outcome: 'imported', imported, skipped, conflicts, ...leftOut, ...kept }
     },
   }
 }

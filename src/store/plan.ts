@@ -11,6 +11,7 @@ import {
   type Mutation,
   type Past,
 } from './change.ts'
+import type { Identity } from './port/home.ts'
 import type { AnswerBound, Change, ChangeError, Memory, Result } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
@@ -79,7 +80,9 @@ function overlay(stored: Stored, floor: number) {
   function keep({ memory, size, left }: Effect & { effect: 'keep' }): void {
     const { key, id, version, createdAt, updatedAt } = memory
     const before = stateOf(left?.key ?? key)
-    const head = { id, version, createdAt, updatedAt, deleted: false, size, kept: true }
+    const { protected: isProtected = false } = before.head ?? {}
+    const facts = { id, version, createdAt, updatedAt, size }
+    const head = { ...facts, deleted: false, kept: true, protected: isProtected }
     const made = before.made.set(version, memory)
     states.set(key, { head, origin: before.origin, content: memory, made })
     if (left && before.head) states.set(left.key, untouched(remainsOf(before.head, left), NOWHERE))
@@ -122,6 +125,7 @@ const remainsOf = (
   deleted: true,
   size: 0,
   kept: false,
+  protected: false,
 })
 
 const keysOf = (effect: Effect): readonly string[] => {
@@ -160,6 +164,7 @@ const resultOf = (effect: Effect): Result =>
 
 /** The effects of all changes, or the error of each change that cannot be made. */
 export function plan<L extends Ledger>(
+  { kind }: Pick<Identity, 'kind'>,
   changes: readonly Change[],
   stored: Stored,
   ledger: L,
@@ -184,9 +189,13 @@ export function plan<L extends Ledger>(
     return { outcome: 'missing', deleted }
   }
 
+  const isProtected = (key: string): boolean => batch.head(key)?.protected ?? false
+
   function change(each: Mutation): Result | ChangeError {
     const decision = decide(each, batch.found(each), now)
     if (isChangeError(decision)) return decision
+    const isForbidden = kind !== 'operator' && keysOf(decision).some(isProtected)
+    if (isForbidden) return { outcome: 'protected' }
     const next = counted(after, decision, batch.head)
     if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
     after = next

@@ -74,6 +74,7 @@ export interface MemoryRow {
   version: number
   created_at: number
   updated_at: number
+  protected: boolean | number
 }
 
 export const memoryOf = (row: MemoryRow): Memory => ({
@@ -84,6 +85,7 @@ export const memoryOf = (row: MemoryRow): Memory => ({
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  ...(row.protected && { protected: true }),
 })
 
 export interface SummaryRow {
@@ -94,6 +96,7 @@ export interface SummaryRow {
   version: number
   created_at: number
   updated_at: number
+  protected: boolean | number
   /** Orders by last change. */
   seq: number
   /** Null if not requested. */
@@ -109,6 +112,7 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   change: row.seq,
+  ...(row.protected && { protected: true }),
   ...(row.text !== null && { text: row.text }),
 })
 

@@ -48,6 +48,7 @@ export const schemasText = (schemas: Schemas): string =>
 /** The client's types, each with the described one: a schema's name, and where in it. */
 export const PAIRS: Readonly<Record<string, string>> = {
   Memory: "Schemas['Memory']",
+  ListedMemory: "Schemas['ListedMemory']",
   MemorySummary: "Schemas['MemorySummary']",
   MemoryHit: "Schemas['MemoryHit']",
   DeletedMemory: "Schemas['DeletedMemory']['deleted']",

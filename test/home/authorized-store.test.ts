@@ -94,6 +94,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'writes',
     ask: (home, as, key) => home.changeMemories(as, [remove(key)], NOON),
   },
+  protectMemory: {
+    right: 'operators',
+    ask: (home, as, key) => home.protectMemory(as, key, true, NOON),
+  },
   eraseMemory: {
     right: 'operators',
     ask: (home, as, key) => home.eraseMemory(as, key, 'all', NOON),

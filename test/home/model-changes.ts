@@ -3,8 +3,9 @@ import { expect } from 'vitest'
 import { type Answer, memoryPath, type TestService } from '../harness.ts'
 import {
   act,
+  guarded,
   happen,
-  living,
+  listed,
   type ModelAgent,
   type ModelMemory,
   outcome,
@@ -29,7 +30,8 @@ function change(
     const memory = agent.memories.get(key)
     const expectedVersion = Math.max(0, versionOf(memory) - behind)
     const answer = await make.send(call, token, expectedVersion)
-    const fault = refusal(agent, who, false) ?? make.fault(memory, expectedVersion)
+    const refused = refusal(agent, who, false) ?? make.fault(memory, expectedVersion)
+    const fault = refused ?? guarded(memory, who)
     expect(outcome(answer)).toBe(fault ?? 'ok')
     if (fault === undefined) make.done(agent, answer)
     else if (fault === 'version_conflict') {
@@ -134,10 +136,12 @@ function renameFault({ memories }: ModelAgent, from: string, to: string): string
 function rename(agent: ModelAgent, from: string, to: string): void {
   const before = agent.memories.get(from)
   if (!before) return
-  const { text, past } = before
+  const { text } = before
   const version = Math.max(before.version, agent.memories.get(to)?.version ?? 0) + 1
-  happen(agent, 'rename', to, { text, version }, past)
-  agent.memories.set(from, { text: undefined, version: before.version + 1, past: new Map() })
+  happen(agent, 'rename', to, { text, version }, before)
+  agent.memories.set(from, {
+    ...{ text: undefined, version: before.version + 1, past: new Map(), protected: false },
+  })
 }
 
 /** A rename and a line in the log, together or not at all. */
@@ -150,7 +154,7 @@ export const renameAndLog = (slot: number, who: Who, from: string, to: string) =
     ]
     const answer = await call('POST', '/api/agents/me/batch', { token, body: { operations } })
     const refused = refusal(agent, who, false)
-    const fault = renameFault(agent, from, to)
+    const fault = renameFault(agent, from, to) ?? guarded(agent.memories.get(from), who)
     expect(outcome(answer)).toBe(refused ?? (fault ? 'batch_conflict' : 'ok'))
     if (refused) return
     if (fault) {
@@ -181,8 +185,24 @@ export const erase = (slot: number, who: Who, key: string, versions: 'all' | 'hi
     const isLast = versions === 'all' && memory.text !== undefined
     const version = memory.version + (isLast ? 1 : 0)
     const text = versions === 'all' ? undefined : memory.text
-    agent.memories.set(key, { text, version, past })
+    const isProtected = text !== undefined && memory.protected
+    agent.memories.set(key, { text, version, past, protected: isProtected })
     agent.events.push({ type: 'erase', key, version: isLast ? version : undefined })
+  })
+
+export const protect = (slot: number, who: Who, key: string, isProtected: boolean) =>
+  act(`${isProtected ? 'protect' : 'unprotect'} ${key}`, slot, who, async (agent, call, token) => {
+    const body = { key, protected: isProtected }
+    const answer = await call('POST', `${memoryPath}/protect`, { token, body })
+    const memory = agent.memories.get(key)
+    const absent = memory?.text === undefined ? 'memory_not_found' : undefined
+    const refused = refusal(agent, who, true) ?? absent
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused || !memory) return
+    expect(answer.body.memory).toEqual({ key, version: memory.version, protected: isProtected })
+    if (memory.protected === isProtected) return
+    agent.memories.set(key, { ...memory, protected: isProtected })
+    agent.events.push({ type: isProtected ? 'protect' : 'unprotect', key, version: undefined })
   })
 
 export const versions = (slot: number, who: Who, key: string) =>
@@ -213,8 +233,9 @@ export const list = (slot: number, who: Who) =>
     const refused = refusal(agent, who, false)
     expect(outcome(answer)).toBe(refused ?? 'ok')
     if (refused) return
-    const sorted = living(agent).toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    expect(answer.body.memories).toEqual(sorted.map((memory) => expect.objectContaining(memory)))
+    expect(answer.body.memories).toEqual(
+      listed(agent).map((memory) => expect.objectContaining(memory)),
+    )
   })
 
 interface Seen {

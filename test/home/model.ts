@@ -10,6 +10,7 @@ export interface ModelMemory {
   readonly version: number
   /** The texts of all versions that are kept; undefined of a delete. */
   readonly past: ReadonlyMap<number, string | undefined>
+  readonly protected: boolean
 }
 
 interface ModelEvent {
@@ -98,16 +99,29 @@ export const living = ({ memories }: ModelAgent) =>
     text === undefined ? [] : [{ key, text, version }],
   )
 
+/** By key, as lists show them. */
+export const listed = (agent: ModelAgent) =>
+  living(agent)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .map((memory) =>
+      agent.memories.get(memory.key)?.protected ? { ...memory, protected: true } : memory,
+    )
+
+/** Why a change that could be made is refused. */
+export const guarded = (memory: ModelMemory | undefined, who: Who): string | undefined =>
+  memory?.protected && who === 'agent' ? 'memory_protected' : undefined
+
 /** A new version under a key, and the event that tells of it. */
 export function happen(
   { memories, events }: ModelAgent,
   type: string,
   key: string,
-  memory: Omit<ModelMemory, 'past'>,
-  past: ModelMemory['past'] = memories.get(key)?.past ?? new Map(),
+  { text, version }: Pick<ModelMemory, 'text' | 'version'>,
+  before: Pick<ModelMemory, 'past' | 'protected'> | undefined = memories.get(key),
 ): void {
-  const { text, version } = memory
-  memories.set(key, { text, version, past: new Map(past).set(version, text) })
+  const past = new Map(before?.past).set(version, text)
+  const isProtected = text !== undefined && before?.protected === true
+  memories.set(key, { text, version, past, protected: isProtected })
   events.push({ type, key, version })
 }
 
@@ -149,6 +163,8 @@ export const write = (slot: number, who: Who, key: string, text: string, behind:
       const sameContent = current?.text === text
       expect(answer.body).toMatchObject({ currentVersion: version, sameContent })
       expect(outcome(answer)).toBe('version_conflict')
+    } else if (guarded(current, who)) {
+      expect(outcome(answer)).toBe('memory_protected')
     } else {
       const next = (current?.version ?? 0) + 1
       expect(answer.body.memory).toMatchObject({ key, text, version: next })
@@ -202,8 +218,7 @@ export const exportAll = (slot: number, who: Who) =>
     const refused = refusal(agent, who, false)
     expect(outcome(answer)).toBe(refused ?? 'ok')
     if (refused) return
-    const sorted = living(agent).toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    const memories = sorted.map((memory) => expect.objectContaining(memory))
+    const memories = listed(agent).map((memory) => expect.objectContaining(memory))
     expect(answer.body).toMatchObject({ memoryCount: memories.length })
     expect(answer.body.memories).toEqual(memories)
   })

@@ -77,6 +77,10 @@ export const examples: Readonly<Record<string, Example>> = {
     body: (fresh) => ({ key: `restoreMemory${fresh}`, version: 1, expectedVersion: 1 }),
     outcome: '200',
   },
+  protectMemory: {
+    body: (fresh) => ({ key: `protectMemory${fresh}`, protected: true }),
+    outcome: '200',
+  },
   eraseMemory: {
     body: (fresh) => ({ key: `eraseMemory${fresh}`, versions: 'all' }),
     outcome: '200',

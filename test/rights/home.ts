@@ -52,6 +52,7 @@ export const homeRights: readonly Rights[] = [
   withToken('restoreMemory', 'POST /api/agents/me/memory/restore', 'either-token', 'writes', {
     named: 'writes',
   }),
+  withToken('protectMemory', 'POST /api/agents/me/memory/protect', 'operator-token', 'controls'),
   withToken('eraseMemory', 'POST /api/agents/me/memory/erase', 'operator-token', 'controls'),
   withToken('listVersions', 'GET /api/agents/me/memory/versions', 'either-token', 'reads', {
     named: 'reads',

@@ -143,7 +143,14 @@ async function stateOf(service: TestService, all: readonly Born[], emails: reado
 const unbounded = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', MEMORIES_PER_AGENT: '0' }
 
 /** What needs a memory at a known version finds one at version 1, under its name and a number. */
-const SPARED = ['patchMemory', 'editMemory', 'deleteMemory', 'restoreMemory', 'eraseMemory']
+const SPARED = [
+  'patchMemory',
+  'editMemory',
+  'deleteMemory',
+  'restoreMemory',
+  'protectMemory',
+  'eraseMemory',
+]
 
 /** More than are asked for between two of the world's restorations. */
 const SPARE = 14

@@ -167,6 +167,24 @@ describe.each(stores)('imports on $name', (engine) => {
     })
   })
 
+  test('a protected memory is not replaced, and protection comes along', async () => {
+    const { agent, operator } = await fixture.agent()
+    for (const key of ['a', 'b']) await fixture.write(agent, { key, text: 'mine' })
+    await fixture.store().protectMemory(operator, 'a', true, NOON)
+    const versions = ['a', 'b', 'c'].map((key) => kept(key, 9, 'theirs'))
+    const all = versions.map((each) => ({ ...each, protected: each.key === 'c' }))
+    const told = { conflicts: ['a', 'b'], protected: ['a'] }
+    expect(await bring(operator, all, { onConflict: 'replace' })).toEqual({
+      ...{ outcome: 'imported', imported: 2, skipped: 1, ...told },
+    })
+    const { memories } = await leave(agent)
+    expect(memories.map(({ key, text, protected: is }) => [key, text, is])).toEqual([
+      ['a', 'mine', true],
+      ['b', 'theirs', undefined],
+      ['c', 'theirs', true],
+    ])
+  })
+
   test('a key that has a memory is a conflict: nothing is changed, it is skipped, or replaced', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'b', text: 'mine' })

@@ -238,6 +238,66 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await one(agent, edit('c', 'x', 3))).toMatchObject({ ...conflict(0) })
   })
 
+  test('a protected memory is changed by the operator alone, until it is deleted', async () => {
+    const { agent, operator } = await fixture.agent()
+    const protect = (key: string, isProtected: boolean, who = operator) =>
+      fixture.store().protectMemory(who, key, isProtected, NOON + 6)
+    const listed = async () => {
+      const answer = await fixture.store().listMemories(agent, newQuery())
+      return answer.outcome === 'memories'
+        ? answer.memories.filter((each) => each.protected).map(({ key }) => key)
+        : answer
+    }
+    const forbidden = { outcome: 'protected' }
+    expect(await protect('plan', true)).toEqual({ outcome: 'missing' })
+    await change(agent, { verb: 'write', ...newWrite({ text: 'one' }) }, ...creating(['b']))
+    expect(await protect('plan', true)).toEqual({ outcome: 'done', version: 1 })
+    expect(await protect('plan', true)).toEqual({ outcome: 'done', version: 1 })
+    const write = newWrite({ expectedVersion: 1, text: 'two' })
+    const changes: readonly Change[] = [
+      { verb: 'write', ...write },
+      { verb: 'patch', key: 'plan', metadata: '{}', expectedVersion: 1 },
+      append('!'),
+      edit('one', 'two'),
+      remove(1),
+      restore(1, 1),
+      rename('plan', 'c', 1),
+    ]
+    for (const each of changes) expect(await one(agent, each)).toEqual(forbidden)
+    expect(await fixture.store().writeMemory(agent, write, NOON)).toEqual(forbidden)
+    expect(await one(agent, remove(9))).toMatchObject(conflict(1))
+    expect(await change(agent, remove(1, 'b'), append('!'))).toEqual({
+      outcome: 'unchanged',
+      faults: [{ at: 1, fault: forbidden }],
+    })
+    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({
+      memory: { text: 'one', version: 1, protected: true },
+    })
+    expect(await listed()).toEqual(['plan'])
+
+    expect(await fixture.store().writeMemory(operator, write, NOON)).toMatchObject({
+      memory: { version: 2 },
+    })
+    await change(operator, edit('two', 'three'), rename('plan', 'c', 3))
+    expect(await listed()).toEqual(['c'])
+    expect(await one(agent, remove(4, 'c'))).toEqual(forbidden)
+    await change(agent, { verb: 'write', ...newWrite({ expectedVersion: 0, key: 'plan' }) })
+    await change(operator, remove(4, 'c'))
+    expect(await protect('c', true)).toMatchObject({ outcome: 'missing', deleted: { version: 5 } })
+    expect(await one(agent, restore(3, 0, 'c'))).toMatchObject({ memory: { version: 6 } })
+    expect(await listed()).toEqual([])
+
+    await protect('c', true)
+    expect(await protect('c', false)).toEqual({ outcome: 'done', version: 6 })
+    expect(await one(agent, remove(6, 'c'))).toMatchObject({ outcome: 'deleted' })
+    const told = (await events(agent)).filter(({ type }) => type.endsWith('protect'))
+    expect(told.map(({ type, key, by }) => [type, key, by?.as])).toEqual([
+      ['protect', 'plan', 'operator'],
+      ['protect', 'c', 'operator'],
+      ['unprotect', 'c', 'operator'],
+    ])
+  })
+
   test('each version says by which operation it was made', async () => {
     const { agent } = await fixture.agent()
     await one(agent, append('one'))

@@ -289,6 +289,37 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./keys.ts')).revokeKey,
   },
   {
+    name: 'protect',
+    group: AGENTS,
+    summary: 'let only the operator change a memory (operator)',
+    parameters: [KEY],
+    options: CONNECTION,
+    load: async () => (await import('./protect.ts')).protectCommand,
+  },
+  {
+    name: 'unprotect',
+    group: AGENTS,
+    summary: 'let the agent change a memory again (operator)',
+    parameters: [KEY],
+    options: CONNECTION,
+    load: async () => (await import('./protect.ts')).unprotectCommand,
+  },
+  {
+    name: 'erase',
+    group: AGENTS,
+    summary: 'erase texts for good (operator)',
+    details:
+      'Erases for good, which nothing brings back: the memory with its history (--all), its earlier versions (--history), or some of them (--versions).',
+    parameters: [KEY],
+    options: [
+      { name: 'all', summary: 'the memory and its history' },
+      { name: 'history', summary: 'every version except the current one' },
+      { name: 'versions', value: 'N,N…', summary: 'these, none of them current' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./erase.ts')).eraseCommand,
+  },
+  {
     name: 'rotate',
     group: AGENTS,
     summary: 'end the agent’s tokens, and give a new one (operator)',

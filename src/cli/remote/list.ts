@@ -43,8 +43,12 @@ export async function listCommand(given: Given): Promise<Report> {
   const order = given.options.order === 'changed' ? 'changed' : 'key'
   const query = { ...within(given), order } as const
   const memories = await atHome(given, (home) => some(home.list(query), limit))
-  const text = table(['KEY', 'VERSION', 'BYTES', 'CHANGED AT'], memories.map(summaryRow))
-  return { value: { memories }, text }
+  const heads = ['KEY', 'VERSION', 'BYTES', 'CHANGED AT']
+  if (!memories.some((each) => each.protected)) {
+    return { value: { memories }, text: table(heads, memories.map(summaryRow)) }
+  }
+  const rows = memories.map((each) => [...summaryRow(each), each.protected ? 'protected' : ''])
+  return { value: { memories }, text: table([...heads, ''], rows) }
 }
 
 const NOTHING_FOUND = 'Nothing was found. Ask in other words, or see: agent-home list\n'

@@ -46,7 +46,12 @@ const author = z
 
 const facts = { key: memoryKey, id, version, createdAt: instant, updatedAt: instant }
 
-const memory = z.strictObject({ ...facts, text, metadata })
+const memory = z.strictObject({
+  ...facts,
+  text,
+  metadata,
+  protected: z.boolean('must be true or false').optional(),
+})
 
 const kept = z
   .strictObject({

@@ -64,11 +64,18 @@ const historyLeftOut = z.int().min(1).optional().meta({
     'The number of earlier versions in the file that were not imported, because their key already had a memory or history: only the latest text became its next version. Omitted if 0.',
 })
 
+const protectedKeys = z
+  .array(memoryKey)
+  .optional()
+  .meta({
+    description: `With replace: the keys of protected memories, which were not replaced, at most ${MOST_CONFLICTS} of them. Omitted if there are none.`,
+  })
+
 const query = z.strictObject({
   onConflict: z.enum(['fail', 'skip', 'replace'], 'must be fail, skip or replace').optional().meta({
     default: 'fail',
     description:
-      'What to do if a key already has a memory: import nothing, keep the memory, or write its next version.',
+      'What to do if a key already has a memory: import nothing, keep the memory, or write its next version, unless it is protected.',
   }),
   dryRun: z.enum(['true', 'false'], 'must be true or false').optional().meta({
     default: 'false',
@@ -94,6 +101,7 @@ export const importMemories = endpoint({
       description: 'The number of keys that were imported, and of those that were skipped.',
       schema: z
         .object({ imported: z.int().min(0), skipped: z.int().min(0), conflicts, historyLeftOut })
+        .extend({ protected: protectedKeys })
         .meta({ id: 'Imported' }),
       example: { imported: 12, skipped: 1, conflicts: [memoryExample.key] },
     },

@@ -52,7 +52,7 @@ function currentOf(row: Row, memory: Row): KeptVersion {
   if (row.content || row.operation === 'delete') {
     throw wrong(row.at, 'text', 'must be absent: the memory already has the text of this version')
   }
-  return { ...versionOf(row), content: memory.content }
+  return { ...versionOf(row), content: memory.content, protected: memory.protected }
 }
 
 function earlierOf(row: Row): KeptVersion {

@@ -22,21 +22,32 @@ import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema } from '../schemas.ts'
 
+export const protectedMark = z
+  .literal(true)
+  .optional()
+  .meta({ description: 'Only the operator changes this memory. Omitted if it is not protected.' })
+
 export const summarySchema = memorySchema
   .omit({ text: true })
   .extend({
     bytes: z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' }),
     text: z.string().optional().meta({ description: 'With view=whole.' }),
+    protected: protectedMark,
   })
   .meta({ id: 'MemorySummary' })
+
+/** A member of lists. A memory's own ETag is its version, which protecting it does not change. */
+export const protectedJson = (memory: Pick<Memory, 'protected'>): string =>
+  memory.protected ? ',"protected":true' : ''
 
 /** As JSON; metadata is the stored text. `more`: further members. */
 export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
   const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
+  const marks = protectedJson(summary) + more
   const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
   return (
     `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
-    `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"${more}}`
+    `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"${marks}}`
   )
 }
 
@@ -54,10 +65,17 @@ export const summaryExample = {
 const factsOf = ({ version, createdAt, updatedAt }: Memory): string =>
   `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
 
-/** The Memory as JSON; metadata is the stored text. */
-export const memoryJson = (memory: Memory): string =>
+/** The Memory as JSON; metadata is the stored text. `more`: further members. */
+export const memoryJson = (memory: Memory, more = ''): string =>
   `{"id":"${memory.id}","key":"${memory.key}","text":${JSON.stringify(memory.text)},` +
-  `"metadata":${memory.metadata},${factsOf(memory)}}`
+  `"metadata":${memory.metadata},${factsOf(memory)}${more}}`
+
+export const listedSchema = memorySchema
+  .extend({ protected: protectedMark })
+  .meta({ id: 'ListedMemory' })
+
+/** In an export, and among other memories. */
+export const listedJson = (memory: Memory): string => memoryJson(memory, protectedJson(memory))
 
 /** For a client that has the rest. */
 export const receiptJson = (memory: Memory): string =>
@@ -133,7 +151,12 @@ export const editConflictAnswer = {
 /** The response of operations that create a version. */
 export const savedAnswers = { 200: saved }
 
-export const CHANGE_ERRORS = [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'version_conflict'] as const
+export const CHANGE_ERRORS = [
+  ...WRITE_ERRORS,
+  ...KEY_WRITE_ERRORS,
+  'memory_protected',
+  'version_conflict',
+] as const
 
 export const PRECONDITION =
   'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'
@@ -201,6 +224,8 @@ export function faultProblem(fault: ChangeError): Problem {
       return notOnce(fault)
     case 'emptied':
       return problem('text_empty')
+    case 'protected':
+      return problem('memory_protected')
     case 'over_quota':
       return problem('memory_quota_reached')
     case 'too_large':
@@ -243,7 +268,6 @@ export async function saveWrite(
 ): Promise<Memory> {
   const written = await store.writeMemory(identity, write, now)
   if (written.outcome === 'saved') return written.memory
-  if (written.outcome === 'conflict' || written.outcome === 'over_quota')
-    throw faultProblem(written)
-  throw refusal(written)
+  if (written.outcome === 'paused' || written.outcome === 'revoked') throw refusal(written)
+  throw faultProblem(written)
 }

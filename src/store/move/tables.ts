@@ -91,12 +91,12 @@ export const tables: readonly Table[] = [
     name: 'memories',
     source: `${PLACED}
      SELECT m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size, p.place,
-       m.deleted, m.pinned
+       m.deleted, m.pinned, m.protected
      FROM memories m LEFT JOIN placed p ON p.n = m.n`,
     columns: [
       ...text('agent_id', 'key', 'id'),
       ...bigint('version', 'created_at', 'updated_at', 'size', 'n'),
-      ...boolean('deleted', 'pinned'),
+      ...boolean('deleted', 'pinned', 'protected'),
     ],
   },
   {

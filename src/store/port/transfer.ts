@@ -20,6 +20,8 @@ export interface KeptVersion {
    * beside it.
    */
   readonly content: Pick<Memory, 'text' | 'metadata'> | undefined
+  /** Of the current version in an import: only the operator changes the memory. */
+  readonly protected?: boolean | undefined
 }
 
 export type ExportAnswer =
@@ -78,6 +80,8 @@ export interface Imported {
    * because their number is too high. Undefined if there are none.
    */
   readonly historyLeftOut?: number
+  /** Keys of protected memories, which are not replaced. Undefined if there are none. */
+  readonly protected?: readonly string[]
 }
 
 /** The most conflicts that are listed. */

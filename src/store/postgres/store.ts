@@ -202,7 +202,7 @@ interface HomeParts extends HomeBounds {
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: Omit<MemoryStore, 'listDeleted'> & EventStore
+  readonly keeping: Omit<MemoryStore, 'listDeleted' | 'protectMemory'> & EventStore
   readonly reading: Asked<typeof reads>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
@@ -290,6 +290,8 @@ function homeVerbs(
     listVersions: (identity, ...page) => checked(identity, keeping.listVersions(identity, ...page)),
     eraseMemory: (identity, ...erasure) =>
       checked(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
+    protectMemory: (identity, ...protection) =>
+      checked(identity, writing.protectMemory(identity, ...protection)),
     searchMemories: searcher.search,
     eventsAfter: (identity, ...after) => checked(identity, keeping.eventsAfter(identity, ...after)),
     changedHomes: keeping.changedHomes,

@@ -99,7 +99,8 @@ CREATE TABLE IF NOT EXISTS homes (
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
 -- text. `change`: its event. `run`: how many versions before the newest follow each other under this
--- key, none missing: of these a version's number tells how many came after it.
+-- key, none missing: of these a version's number tells how many came after it. `protected`: only the
+-- operator changes it.
 CREATE TABLE IF NOT EXISTS memories (
   agent_id TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -110,6 +111,7 @@ CREATE TABLE IF NOT EXISTS memories (
   deleted INTEGER NOT NULL,
   size INTEGER NOT NULL,
   pinned INTEGER NOT NULL,
+  protected INTEGER NOT NULL DEFAULT 0,
   change INTEGER NOT NULL,
   kept INTEGER NOT NULL,
   n INTEGER,

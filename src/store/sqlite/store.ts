@@ -88,7 +88,7 @@ async function forgotten<T extends { readonly outcome: string }>(
 const keepingVerbs = (
   parts: Parts,
   { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
-): Omit<MemoryStore, 'listDeleted'> & SearchStore & EventStore => ({
+): Omit<MemoryStore, 'listDeleted' | 'protectMemory'> & SearchStore & EventStore => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)

@@ -22,6 +22,7 @@ export type LogEvent = (
   home: { readonly agentId: string; readonly by: Author },
   type: EventType,
   now: number,
+  /** A memory's, or the named key's as `namedKeyText`. */
   key?: string,
 ) => Verb<void>
 

@@ -8,6 +8,7 @@ import { controlWrites, type LogEvent } from './controls.ts'
 import { deletedReads } from './deleted.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
+import { protectWrites } from './protect.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
@@ -50,6 +51,7 @@ export const tokenWrites = (logEvent: LogEvent) => ({
   ...controlWrites(logEvent),
   ...keyWrites(logEvent),
   ...operatorWrites(logEvent),
+  ...protectWrites(logEvent),
 })
 
 export const otherWrites = (logEvent: LogEvent) => ({

@@ -11,6 +11,7 @@ const before: Ledger = { memories: 3, bytes: 300, history: 90, deleted: 2, floor
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'id', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 40, kept: true },
+  protected: false,
   ...overrides,
 })
 

@@ -19,6 +19,7 @@ const deletion = newest({ operation: 'delete', size: 0 })
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'old', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 100, kept: true },
+  protected: false,
   ...overrides,
 })
 

@@ -66,7 +66,9 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
     }
     const { memory, left: old } = effect
     const before = lies.get(old?.key ?? memory.key)
-    const head = { ...memory, deleted: false, size: sizeOf(memory), kept: true }
+    const isProtected = before?.head.protected ?? false
+    const facts = { deleted: false, size: sizeOf(memory), kept: true, protected: isProtected }
+    const head = { ...memory, ...facts }
     const versions = new Map(before?.versions).set(memory.version, memory)
     lies.set(memory.key, { head, content: memory, versions })
     if (!old || !before) return
@@ -101,7 +103,7 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
     erase,
     copy: () => plainHome(bounds, lies),
     change(changes: readonly Change[], now: number): ReturnType<typeof plan> {
-      const planned = plan(changes, stored, count(), bounds, now)
+      const planned = plan({ kind: 'agent' }, changes, stored, count(), bounds, now)
       if ('effects' in planned) for (const effect of planned.effects) carryOut(effect)
       return planned
     },

@@ -7,6 +7,8 @@ import { OPERATIONS } from './memories.ts'
 export const EVENT_TYPES = [
   ...OPERATIONS,
   'erase',
+  'protect',
+  'unprotect',
   'export',
   'profile',
   'pause',

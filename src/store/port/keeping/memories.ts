@@ -20,6 +20,8 @@ export interface Memory {
   readonly version: number
   readonly createdAt: number
   readonly updatedAt: number
+  /** Only the operator changes it. Present if it was read as the current version. */
+  readonly protected?: true
 }
 
 export interface MemoryWrite {
@@ -125,6 +127,8 @@ export type ChangeError =
   | Conflict
   /** There is no memory to edit, delete or rename. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
+  /** Only the operator changes it. */
+  | { readonly outcome: 'protected' }
   /** Too many memories, or too many bytes. */
   | { readonly outcome: 'over_quota' }
   /** The text would be longer than `maxBytes`. */
@@ -173,6 +177,7 @@ export type ReadAnswer =
 export type WriteAnswer =
   | { readonly outcome: 'saved'; readonly memory: Memory }
   | Conflict
+  | { readonly outcome: 'protected' }
   | { readonly outcome: 'over_quota' }
   | Refused
 
@@ -283,6 +288,12 @@ export type EraseAnswer =
   | { readonly outcome: 'current' }
   | Refused
 
+export type ProtectAnswer =
+  /** As asked for; `version`: the current one. */
+  | { readonly outcome: 'done'; readonly version: number }
+  | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
+  | Refused
+
 export interface MemoryStore {
   readMemory(identity: Identity, key: string): Promise<ReadAnswer>
   /** Compare-and-swap. The most frequent write; the same as `changeMemories` with one write. */
@@ -305,6 +316,16 @@ export interface MemoryStore {
     before: number | undefined,
     limit: number,
   ): Promise<VersionsAnswer>
+  /**
+   * Whether only the operator changes the memory. It stays so through changes and renames, until
+   * the memory is deleted.
+   */
+  protectMemory(
+    identity: Identity,
+    key: string,
+    isProtected: boolean,
+    now: number,
+  ): Promise<ProtectAnswer>
   /**
    * Permanent: when it returns, the texts are gone from the store's files. A memory that is erased
    * as a whole leaves a tombstone.

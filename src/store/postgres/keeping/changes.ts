@@ -1,12 +1,12 @@
 /** Batches of changes, in one transaction that locks the home first. */
 import { authorOf } from '../../answers.ts'
-import { type Content, type Head, keyOf, type Past } from '../../change.ts'
+import { type Content, keyOf, type Past } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { AnswerBound, Change, ChangesAnswer } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { type HeadRow, rowsOf, saveHeads, saveLog } from './effects.ts'
+import { type HeadRow, headOf, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { boundOf, CURRENT, chainOf, rowAt } from './log.ts'
 import { prune } from './prune.ts'
@@ -16,7 +16,7 @@ type StoredRow = HeadRow & { text: string | null; metadata: string | null }
 const storedUnder = statement<StoredRow>(
   'stored_under',
   `SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
-     m.n, v.text, v.metadata
+     m.protected, m.n, v.text, v.metadata
    FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
 )
@@ -74,11 +74,6 @@ async function loadPast(
   const rows = await ask(pastVersions, agentId, keys, versions, boundOf(most))
   return new Map(rows.map((row) => [placeOf(row.key, row.version), pastOf(row)]))
 }
-
-const headOf = ({ created_at: createdAt, updated_at: updatedAt, ...row }: StoredRow): Head => ({
-  ...{ id: row.id, version: row.version, createdAt, updatedAt },
-  ...{ deleted: row.deleted, size: row.size, kept: row.n !== null },
-})
 
 interface Loaded extends Stored {
   readonly rows: ReadonlyMap<string, HeadRow>
@@ -142,7 +137,7 @@ async function change(
 ): Promise<ChangesAnswer> {
   const { ask, identity, home, now } = doing
   const stored = await load(ask, identity.agentId, changes, bounds.versions)
-  const planned = plan(changes, stored, home, bounds, now, bound)
+  const planned = plan(identity, changes, stored, home, bounds, now, bound)
   if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
   if (planned.effects.length > 0) await carryOut(doing, planned, stored, bounds)
   return { outcome: 'changed', results: planned.results }

@@ -13,6 +13,7 @@ export interface HeadRow {
   deleted: boolean
   size: number
   pinned: boolean
+  protected: boolean
   /** The row of the newest version; null if none is retained. */
   n: number | null
 }
@@ -58,9 +59,14 @@ export const headOf = ({
 }: HeadRow): Found => ({
   ...{ id: row.id, version: row.version, createdAt, updatedAt },
   ...{ deleted: row.deleted, size: row.size, kept: row.n !== null, n: row.n },
+  protected: row.protected,
 })
 
-const headRowOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): HeadRow => ({
+const headRowOf = (
+  { createdAt, updatedAt, ...memory }: Memory,
+  before: HeadRow | undefined,
+  n: number,
+): HeadRow => ({
   key: memory.key,
   id: memory.id,
   version: memory.version,
@@ -69,6 +75,7 @@ const headRowOf = ({ createdAt, updatedAt, ...memory }: Memory, n: number): Head
   deleted: false,
   size: sizeOf(memory),
   pinned: isPinned(memory.metadata),
+  protected: before?.protected ?? false,
   n,
 })
 
@@ -84,6 +91,7 @@ export const remainsOf = (
   deleted: true,
   size: 0,
   pinned: false,
+  protected: false,
   n,
 })
 
@@ -144,11 +152,11 @@ export function rowsOf(
   }
 
   function keep({ memory, operation, left }: Effect & { effect: 'keep' }, n: number): void {
-    const previous = headAt(left?.key ?? memory.key)?.n ?? null
+    const before = headAt(left?.key ?? memory.key)
     if (left) leave(left.key, left.deleted, null)
-    const head = headRowOf(memory, n)
+    const head = headRowOf(memory, before, n)
     heads.set(memory.key, head)
-    const row = rowOf(head, operation, done.author, previous)
+    const row = rowOf(head, operation, done.author, before?.n ?? null)
     log.push({ n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory) })
   }
 
@@ -199,12 +207,12 @@ export const saveHeads = insertRows(
   ['agent_id'],
   {
     ...{ key: 'TEXT', id: 'TEXT', version: 'BIGINT', created_at: 'BIGINT', updated_at: 'BIGINT' },
-    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN', n: 'BIGINT' },
+    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN', protected: 'BOOLEAN', n: 'BIGINT' },
   },
   `ON CONFLICT (agent_id, key) DO UPDATE
    SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
      updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
-     pinned = excluded.pinned, n = excluded.n`,
+     pinned = excluded.pinned, protected = excluded.protected, n = excluded.n`,
 )
 
 export const saveLog = insertRows('log', ['agent_id'], {

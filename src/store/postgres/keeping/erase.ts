@@ -10,7 +10,7 @@ import { chainOf, GIVEN_UP } from './log.ts'
 
 const selectHead = statement<HeadRow>(
   'head_to_erase',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
    FROM memories WHERE agent_id = $1 AND key = $2`,
 )
 

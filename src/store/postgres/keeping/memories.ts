@@ -16,7 +16,8 @@ import { CURRENT } from './log.ts'
 export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
 
 const FOUND = `c.kind, c.status AS credential_status,
-  m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.deleted`
+  m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.protected,
+  m.deleted`
 
 /** The agent's status is stored with each credential, see schema.sql. */
 export const readMemory = statement<FoundRow>(
@@ -92,7 +93,7 @@ const list = (name: string, after: string, order: string) =>
   statement<ListedRow>(
     name,
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
-       l.version, l.created_at, l.updated_at, l.seq, CASE WHEN $9 THEN l.text END AS text
+       l.version, l.created_at, l.updated_at, l.protected, l.seq, CASE WHEN $9 THEN l.text END AS text
      FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
      LEFT JOIN LATERAL (
        SELECT found.*, sum(CASE WHEN $9 THEN size ELSE size - bytes END) OVER (
@@ -100,7 +101,7 @@ const list = (name: string, after: string, order: string) =>
        ) AS size_before
        FROM (
          SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
-           m.seq, v.text
+           m.protected, m.seq, v.text
          FROM (
            SELECT *, n AS seq FROM memories
            WHERE agent_id = $1 AND key >= $4 AND key < $5 AND ${after}

@@ -95,6 +95,7 @@ export const updateMemory = statement<SavedRow>(
        ${COUNTED}
      FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
      WHERE ${UNCHANGED} AND m.version = $13 AND NOT m.deleted
+       AND (c.kind = 'operator' OR NOT m.protected)
        AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
          OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
      RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,

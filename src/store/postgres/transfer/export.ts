@@ -30,7 +30,8 @@ const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(
 
 const readPage = statement<MemoryRow>(
   'export_page',
-  `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+  `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
+     m.protected
    FROM memories m ${CURRENT}
    WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
    ORDER BY m.key LIMIT ${PAGE}`,

@@ -51,11 +51,11 @@ export const isPin = ({ content }: KeptVersion): boolean =>
 
 /** `facts`: the version that becomes current, at row `n`. */
 export const headRowOf = (
-  { key, operation, size }: Newest,
+  { key, operation, size, protected: isProtected = false }: Newest,
   { id, version, createdAt, updatedAt }: Next,
   pinned: boolean,
   n: number,
 ): HeadRow => ({
   ...{ key, id, version, created_at: createdAt, updated_at: updatedAt },
-  ...{ deleted: operation === 'delete', size, pinned, n },
+  ...{ deleted: operation === 'delete', size, pinned, protected: isProtected, n },
 })

@@ -65,7 +65,7 @@ const LEFT_OUT: Fate = { fate: 'left_out' }
 
 const selectHeads = statement<HeadRow>(
   'heads_to_import',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, n
+  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
    FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
 )
 

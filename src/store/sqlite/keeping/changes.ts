@@ -102,7 +102,8 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
     const pinned = isPinned(memory.metadata)
     const run = left || !before ? 0 : before.run + 1
     const times = { version, createdAt, updatedAt, change }
-    save(opened, key, { ...times, id, size, pinned, deleted: false, count, run, n }, isNew)
+    const marks = { pinned, protected: before?.protected ?? false, deleted: false }
+    save(opened, key, { ...times, ...marks, id, size, count, run, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, run: 0, change }
     save(opened, left.key, remains, false)
@@ -161,7 +162,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     const home = homes.read(agentId)
     const author = JSON.stringify(authorOf(identity))
     const opened: OpenHome = { agentId, author, home, states: new Map() }
-    const planned = plan(changes, storedFor(opened), home, bounds, now, bound)
+    const planned = plan(identity, changes, storedFor(opened), home, bounds, now, bound)
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
     const { effects, results } = planned
     if (effects.length > 0) {

@@ -23,12 +23,13 @@ type MemoryTuple = [
   version: number,
   createdAt: number,
   updatedAt: number,
+  isProtected: number,
 ]
 
 export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   const memory = prepareTuples<MemoryTuple>(
     db,
-    `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at
+    `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.protected
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
@@ -38,14 +39,15 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
     if (refused) return refused
     const row = memory.get(identity.agentId, key)
     if (!row) return { outcome: 'missing', deleted: deletedOf(state(identity.agentId, key)) }
-    const [id, text, metadata, version, createdAt, updatedAt] = row
+    const [id, text, metadata, version, createdAt, updatedAt, isProtected] = row
     const found = { id, key, text, metadata, version, createdAt, updatedAt }
-    return { outcome: 'found', memory: found }
+    return { outcome: 'found', memory: isProtected ? { ...found, protected: true } : found }
   }
 }
 
 const columns = (whole: boolean): string => `
-  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.change AS seq,
+  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.protected,
+  m.change AS seq,
   ${whole ? 'v.text' : 'NULL AS text'}`
 
 /** The direction of a page from its cursor. */

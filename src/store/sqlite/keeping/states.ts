@@ -26,6 +26,7 @@ export const afterDelete = (state: KeyState, { version, deletedAt }: Deleted): K
   deleted: true,
   size: 0,
   pinned: false,
+  protected: false,
 })
 
 type StandTuple = [
@@ -36,6 +37,7 @@ type StandTuple = [
   deleted: number,
   size: number,
   pinned: number,
+  isProtected: number,
   change: number,
   kept: number,
   run: number,
@@ -45,14 +47,17 @@ type StandTuple = [
 export function prepareKeyState(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
-    `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n
+    `SELECT id, version, created_at, updated_at, deleted, size, pinned, protected, change, kept, run,
+       n
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string): KeyState | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n] = row
-    const flags = { deleted: deleted === 1, pinned: pinned === 1, kept: count > 0 }
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, isProtected, ...rest] = row
+    const [change, count, run, n] = rest
+    const marks = { pinned: pinned === 1, protected: isProtected === 1 }
+    const flags = { deleted: deleted === 1, kept: count > 0, ...marks }
     return { id, version, createdAt, updatedAt, size, change, count, run, n, ...flags }
   }
 }
@@ -61,14 +66,14 @@ export function prepareSaveKeyState(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO memories
-       (id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n,
-        agent_id, key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (id, version, created_at, updated_at, deleted, size, pinned, protected, change, kept, run,
+        n, agent_id, key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = prepare(
     db,
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
-       size = ?, pinned = ?, change = ?, kept = ?, run = ?, n = ?
+       size = ?, pinned = ?, protected = ?, change = ?, kept = ?, run = ?, n = ?
      WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string, state: Saved, isNew: boolean): void => {
@@ -76,7 +81,16 @@ export function prepareSaveKeyState(db: DatabaseSync) {
       state
     const statement = isNew ? insert : update
     statement.run(
-      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0],
+      ...[
+        id,
+        version,
+        createdAt,
+        updatedAt,
+        deleted ? 1 : 0,
+        size,
+        pinned ? 1 : 0,
+        +state.protected,
+      ],
       ...[change, count, run, n, agentId, key],
     )
   }

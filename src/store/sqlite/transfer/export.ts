@@ -102,7 +102,8 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
     : undefined
   const rows = prepare<MemoryRow>(
     db,
-    `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at
+    `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
+       m.protected
      FROM memories m JOIN log v ON v.n = m.n
      WHERE ${OF_AGENT} ORDER BY m.key`,
   )

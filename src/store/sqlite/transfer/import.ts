@@ -96,7 +96,8 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
     const deleted = newest.operation === 'delete'
     const size = deleted ? 0 : newest.size
     const facts = { id, version, createdAt, updatedAt, size, change, count, run: 0, n }
-    saveState(agentId, key, { ...facts, deleted, pinned }, before === undefined)
+    const marks = { deleted, pinned, protected: newest.protected === true }
+    saveState(agentId, key, { ...facts, ...marks }, before === undefined)
   }
 
   return (opened: OpenHome, decided: Decided): void => {

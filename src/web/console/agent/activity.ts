@@ -26,6 +26,8 @@ const words: Readonly<Record<EventType, string>> = {
   rename: 'Renamed',
   import: 'Imported',
   erase: 'Erased',
+  protect: 'Protected',
+  unprotect: 'No longer protects',
   export: 'Exported everything',
   profile: 'Changed the profile',
   pause: 'Paused the agent',

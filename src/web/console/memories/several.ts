@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Problem, problem } from '../../../errors.ts'
 import { EXPORT_FORMAT } from '../../../home/export.ts'
-import { faultProblem, memoryJson } from '../../../home/memories/answers.ts'
+import { faultProblem, listedJson } from '../../../home/memories/answers.ts'
 import { measured } from '../../../home/memories/content.ts'
 import { findAt, findMemory } from '../../../home/memories/memory.ts'
 import { profileView } from '../../../home/profile.ts'
@@ -241,6 +241,6 @@ export const severalDownload = endpoint({
     const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt }
     const counted = JSON.stringify({ ...head, memoryCount: memories.length }).slice(0, -1)
     attach(call, `${memories.length}-memories-${exportedAt.slice(0, 10)}.json`)
-    return answer(call, 200, `${counted},"memories":[${memories.map(memoryJson).join(',')}]}`)
+    return answer(call, 200, `${counted},"memories":[${memories.map(listedJson).join(',')}]}`)
   },
 })
