@@ -293,6 +293,10 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     query: 'prefix=plan',
   })),
+  'listEvents key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    query: 'key=plan',
+  })),
   'searchMemories key_out_of_reach': sending(({ world }) => ({
     as: bearer(world.named.elsewhere),
     query: 'q=x&prefix=plan',

@@ -28,8 +28,19 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface EventsOptions extends CallOptions {
-  /** The id of the last event that you saw. */
+  /** Oldest first unless told. */
+  readonly order?: 'oldest' | 'newest'
+  /** The id of the last event that you saw: those that come after it in this order. */
   readonly after?: number
+  /** Only events from then on, RFC 3339. */
+  readonly since?: string
+  /** Only events of this memory. */
+  readonly key?: string
+  /** Only events of memories whose keys begin so. */
+  readonly prefix?: string
+  readonly type?: HomeEvent['type']
+  /** Only those by the agent’s own token, by the operator, or by the named key with this id. */
+  readonly by?: 'agent' | 'operator' | (string & {})
   /** At most so many; all unless told. */
   readonly limit?: number
 }
@@ -175,15 +186,28 @@ export class Home extends Batches {
    *
    * ```ts
    * for await (const { id, type, key } of home.events({ after: 0 })) console.log(id, type, key)
+   * for await (const { key, by } of home.events({ order: 'newest', type: 'delete', limit: 10 })) {
+   *   console.log(key, 'deleted by', by?.as)
+   * }
    * ```
    */
-  events({ after, limit, ...options }: EventsOptions = {}): AsyncIterable<HomeEvent> {
+  events({
+    after,
+    limit,
+    order,
+    since,
+    key,
+    prefix,
+    type,
+    by,
+    ...options
+  }: EventsOptions = {}): AsyncIterable<HomeEvent> {
     return pages(
       (from: number | undefined, most) =>
         this.transport
           .ask<{ readonly events: readonly HomeEvent[]; readonly next: number | null }>({
             path: '/me/events',
-            query: { after: from, limit: most },
+            query: { order, after: from, since, key, prefix, type, by, limit: most },
             ...options,
           })
           .then(({ events, next }) => ({ items: events, next })),

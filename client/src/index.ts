@@ -11,7 +11,13 @@ export {
   VersionConflict,
 } from './errors.ts'
 export type { WatchOptions } from './event-stream.ts'
-export type { ListOptions, SearchOptions } from './home.ts'
+export type {
+  ContextOptions,
+  DeletedOptions,
+  EventsOptions,
+  ListOptions,
+  SearchOptions,
+} from './home.ts'
 export { type IdempotentOptions, newIdempotencyKey } from './keys.ts'
 export type {
   AgentHomeOptions,

@@ -6,9 +6,10 @@ import { type Problem, problem } from '../errors.ts'
 import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import { type KeyStore, USE_MS } from '../store/port/keys.ts'
-import { createEventsByPrefix } from './events-by-prefix.ts'
+import { createEventsByPrefix, visible } from './events-by-prefix.ts'
 import {
   changesRefused,
+  eventsRefused,
   listRefused,
   narrowed,
   prefixOf,
@@ -105,6 +106,12 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
         ? store.eventsAfter(identity, id, limit)
         : eventsByPrefix(identity, id, limit),
     ),
+    listEvents: allowed(eventsRefused, async (identity, query) => {
+      const page = await store.listEvents(identity, narrowed(identity, query))
+      const prefix = prefixOf(identity)
+      if (page.outcome !== 'page' || prefix === '') return page
+      return { ...page, events: page.events.map((event) => visible(event, prefix)) }
+    }),
     exportMemories: allowed(anybody, (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),
     ),

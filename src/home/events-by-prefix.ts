@@ -16,7 +16,7 @@ import {
 import { prefixOf } from './key-scope.ts'
 
 /** A key outside the prefix is removed from the event. */
-function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
+export function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
   const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
   return { ...event, key: inReach(key), from: inReach(from) }
 }

@@ -4,6 +4,7 @@ import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { spendAfter } from '../pipeline/guards/budget.ts'
 import { dateTime, queryInteger } from '../pipeline/schemas.ts'
+import type { Identity } from '../store/port/home.ts'
 import {
   EVENT_TYPES,
   type EventsAnswer,
@@ -13,12 +14,16 @@ import {
 import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
+import { KEY_READ_ERRORS } from './key-scope.ts'
+import { keyPrefix } from './memories/list.ts'
 import { refusal } from './refusal.ts'
 import { author, authorExample, memoryExample, memoryKey, tag } from './schemas.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
 
 const DEFAULT_LIMIT = 100
+
+const BY = /^(agent|operator|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 export const eventSchema = z
   .object({
@@ -85,26 +90,79 @@ function nextAfter(after: number, { events, newest, reached }: Found, limit: num
   return to < newest ? to : null
 }
 
+const instant = z
+  .string()
+  .refine((sent) => Number.isFinite(Date.parse(sent)), 'must be a time: 2026-11-21T22:00:00Z')
+  .transform((sent) => Date.parse(sent))
+
+const query = z
+  .strictObject({
+    order: z
+      .enum(['oldest', 'newest'])
+      .default('oldest')
+      .meta({ description: 'newest: the latest event first.' }),
+    after: queryInteger({ minimum: 0 }).optional().meta({
+      description: 'An event’s id: what comes after it in this order. The next of a page.',
+    }),
+    since: instant.optional().meta({
+      description: 'Only events from this time on.',
+      type: 'string',
+      format: 'date-time',
+    }),
+    key: memoryKey
+      .optional()
+      .meta({ description: 'Only events of this memory; a rename is of both keys.' }),
+    prefix: keyPrefix
+      .optional()
+      .meta({ description: 'Only events of memories whose keys start with this prefix.' }),
+    type: z.enum(EVENT_TYPES).optional().meta({ description: 'Only events of this type.' }),
+    by: z.string().regex(BY, 'must be agent, operator, or the id of a named key').optional().meta({
+      description:
+        'Only events by the agent’s own token (agent), by the operator, or by the named key with this id.',
+    }),
+    limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
+  })
+  .refine(({ key, prefix }) => key === undefined || prefix === undefined, {
+    path: ['prefix'],
+    error: 'leave it out beside key',
+  })
+
+type Query = z.output<typeof query>
+
+const isPlain = ({ order, since, key, prefix, type, by }: Query): boolean =>
+  order === 'oldest' && [since, key, prefix, type, by].every((each) => each === undefined)
+
+/** All events after an id, with a notice of those that are gone. */
+async function eventsAfter({ store }: Home, identity: Identity, after: number, limit: number) {
+  const found = await store.eventsAfter(identity, after, limit)
+  if (found.outcome !== 'events') throw refusal(found)
+  const missed = missedAfter(after, found)
+  return { ...found, missed, next: nextAfter(after, found, limit) }
+}
+
+async function eventsFor(home: Home, identity: Identity, asked: Query) {
+  const { prefix = '', limit = DEFAULT_LIMIT } = asked
+  if (isPlain(asked)) return eventsAfter(home, identity, asked.after ?? 0, limit)
+  const found = await home.store.listEvents(identity, { ...asked, prefix, limit })
+  if (found.outcome !== 'page') throw refusal(found)
+  return { ...found, missed: undefined, next: found.next ?? null }
+}
+
 export const listEvents = endpoint({
   operationId: 'listEvents',
   method: 'GET',
   path: '/api/agents/me/events',
   docs: {
     tag,
-    summary: 'List the events of this home, oldest first',
+    summary: 'List the events of this home',
     description:
-      'The log contains no texts and outlives the versions; when it is full, the oldest events are removed. A key with a prefix sees only the events of its memories. A page may be short or empty although more follow: while `next` is not null, send it as `after`. Every 1,000 events examined cost one read.',
+      'What happened, when and by whom; deletions too, which lists of memories do not show. Oldest first unless order=newest. The log contains no texts and outlives the versions; when it is full, the oldest events are removed. A key with a prefix sees only the events of its memories. A page may be short or empty although more follow: while `next` is not null, send it as `after`. Every 1,000 events examined cost one read.',
   },
   guards: forAgents('reads'),
-  query: z.strictObject({
-    after: queryInteger({ minimum: 0 })
-      .optional()
-      .meta({ description: 'Only events with a higher id are returned.' }),
-    limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
-  }),
+  query,
   answers: {
     200: {
-      description: 'A page of events in the order in which they happened.',
+      description: 'A page of events, in the order of the query.',
       schema: z
         .object({
           events: z.array(eventSchema),
@@ -130,14 +188,11 @@ export const listEvents = endpoint({
       },
     },
   },
+  errors: KEY_READ_ERRORS,
   async handle(request, home: Home) {
     const { call, identity, query } = request
-    const { after = 0, limit = DEFAULT_LIMIT } = query
-    const found = await home.store.eventsAfter(identity, after, limit)
-    if (found.outcome !== 'events') throw refusal(found)
-    await spendAfter(request, home, readsFor(found.looked) - 1)
-    const missed = missedAfter(after, found)
-    const next = nextAfter(after, found, limit)
-    return json(call, 200, { events: found.events.map(eventView), next, ...(missed && { missed }) })
+    const { events, next, missed, looked } = await eventsFor(home, identity, query)
+    await spendAfter(request, home, readsFor(looked) - 1)
+    return json(call, 200, { events: events.map(eventView), next, ...(missed && { missed }) })
   },
 })

@@ -1,6 +1,7 @@
 /** The scope of a named key: the memories under its prefix. */
 import { type Problem, problem } from '../errors.ts'
 import type { Identity } from '../store/port/home.ts'
+import type { EventsQuery } from '../store/port/keeping/events.ts'
 import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
 import type { KeyBounds } from '../store/port/keys.ts'
 
@@ -39,6 +40,10 @@ export function listRefused({ key }: Identity, { prefix }: Prefixed) {
   if (!key || prefix.startsWith(key.prefix) || key.prefix.startsWith(prefix)) return undefined
   return outOfReach(key)
 }
+
+/** Of a memory, or of those with a prefix. */
+export const eventsRefused = (identity: Identity, { key, prefix }: EventsQuery) =>
+  key === undefined ? listRefused(identity, { prefix }) : readingRefused(identity, key)
 
 /** The longer prefix, if both apply. */
 export const narrowed = <Query extends Prefixed>(identity: Identity, query: Query): Query =>

@@ -102,6 +102,12 @@ interface Validated {
   readonly value: unknown
 }
 
+/** A schema's sentences about names that it does not have, as `meta({ elsewhere })`. */
+function elsewhere(schema: z.ZodType, name: string): string | undefined {
+  const { elsewhere } = schema.meta() ?? {}
+  return isObject(elsewhere) && Object.hasOwn(elsewhere, name) ? String(elsewhere[name]) : undefined
+}
+
 /** The message for an unknown property. */
 export function unknownName(name: string, known: readonly string[]): string {
   const meant = meantBy(name, known)
@@ -134,7 +140,8 @@ function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Fiel
   }
   const known = namesAt(validated.schema, path)
   for (const key of issue.keys) {
-    yield { pointer: pointerOf([...path, key]), message: unknownName(key, known) }
+    const message = elsewhere(validated.schema, key) ?? unknownName(key, known)
+    yield { pointer: pointerOf([...path, key]), message }
   }
 }
 

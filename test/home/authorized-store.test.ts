@@ -60,6 +60,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
   readProfile: { right: 'any key', ask: (home, as) => home.readProfile(as) },
   recordEvent: { right: 'any key', ask: (home, as) => home.recordEvent(as, 'export', NOON) },
   eventsAfter: { right: 'any key', ask: (home, as) => home.eventsAfter(as, 0, 1) },
+  listEvents: {
+    right: 'reads',
+    ask: (home, as, prefix) => home.listEvents(as, { prefix, order: 'newest', limit: 1 }),
+  },
   exportMemories: {
     right: 'any key',
     async ask(home, as) {

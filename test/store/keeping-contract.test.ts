@@ -2,7 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
-import { ROWS_PER_LOOK } from '../../src/store/port/keeping/events.ts'
+import {
+  type EventsQuery,
+  type HomeEvent,
+  ROWS_PER_LOOK,
+} from '../../src/store/port/keeping/events.ts'
 import type { Change, ChangesAnswer } from '../../src/store/port/keeping/memories.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
@@ -699,6 +703,95 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await look(5, 100)).toEqual({ ids: [7, 8], reached: 5 + ROWS_PER_LOOK, ...bounds })
     expect(await look(last, 100)).toEqual({ ids: [], reached: end - 1, ...bounds })
     expect(await look(end - 1, 100)).toMatchObject({ ids: [end], reached: end, looked: 1 })
+  })
+
+  describe('pages of the log', () => {
+    type Wanted = Omit<EventsQuery, 'limit' | 'order' | 'after'>
+    const isIn = (name: string | undefined, { key, prefix }: Wanted) =>
+      name !== undefined && (key === undefined ? name.startsWith(prefix) : name === key)
+    const isBy = ({ by }: HomeEvent, wanted: string) => (by?.key?.id ?? by?.as) === wanted
+    const isWanted = (event: HomeEvent, wanted: Wanted): boolean =>
+      (wanted.since === undefined || event.createdAt >= wanted.since) &&
+      ((wanted.key === undefined && wanted.prefix === '') ||
+        isIn(event.key, wanted) ||
+        isIn(event.from, wanted)) &&
+      (wanted.type === undefined || event.type === wanted.type) &&
+      (wanted.by === undefined || isBy(event, wanted.by))
+
+    /** All pages: their events, and the rows that each looked at. */
+    async function paged(identity: Identity, query: EventsQuery) {
+      const found: HomeEvent[] = []
+      const looks: number[] = []
+      for (let after = query.after; ; ) {
+        const page = await fixture.store().listEvents(identity, { ...query, after })
+        if (page.outcome !== 'page') throw new Error(page.outcome)
+        found.push(...page.events)
+        looks.push(page.looked)
+        if (page.next === undefined) return { found, looks }
+        after = page.next
+      }
+    }
+
+    async function busyHome() {
+      const { agent, operator } = await fixture.agent()
+      const bounds = { name: 'k', access: 'write', prefix: '', expiresAt: undefined } as const
+      const key = { ...bounds, id: randomUUID() }
+      const tokenHash = randomUUID()
+      await fixture.store().createKey(operator, key, tokenHash, NOON)
+      const named: Identity = { ...agent, tokenHash, key }
+      for (let n = 1; n <= 70; n++) {
+        const who = [agent, operator, named][n % 3] ?? agent
+        const write = newWrite({ key: `${'abc'[n % 2]}.${n}` })
+        await fixture.store().writeMemory(who, write, NOON + n)
+      }
+      await one(agent, rename('b.1', 'c.1', 1))
+      await one(agent, remove(1, 'a.2'))
+      return { agent, named: key.id }
+    }
+
+    test('have what is asked for in either order, and nothing twice', async () => {
+      const { agent, named } = await busyHome()
+      const all = await events(agent)
+      expect(all).toHaveLength(73)
+      const wanted: readonly Partial<Wanted>[] = [
+        ...[{}, { prefix: 'b.' }, { key: 'b.1' }, { key: 'c.1' }, { key: 'b' }],
+        ...([{ type: 'delete' }, { type: 'write', prefix: 'a.' }, { type: 'pause' }] as const),
+        ...[{ by: 'agent' }, { by: 'operator' }, { by: named }, { by: randomUUID() }],
+        ...[0, 1, 5, 69, 70, 71].map((n) => ({ since: NOON + n })),
+        ...[{ since: NOON + 30, by: named, prefix: 'b.' }],
+      ]
+      for (const each of wanted) {
+        const query = { prefix: '', ...each }
+        const right = all.filter((event) => isWanted(event, query))
+        for (const limit of [1, 7, 100]) {
+          const oldest = await paged(agent, { ...query, order: 'oldest', limit })
+          expect(oldest.found).toEqual(right)
+          const newest = await paged(agent, { ...query, order: 'newest', limit })
+          expect(newest.found).toEqual(right.toReversed())
+        }
+      }
+      const from = { prefix: '', order: 'newest', after: 5, limit: 3 } as const
+      expect((await paged(agent, from)).found.map(({ id }) => id)).toEqual([4, 3, 2, 1])
+    })
+
+    test('look at no more rows than one call may, however long the log is', async () => {
+      const { agent } = await fixture.agent()
+      const early = { key: 'early', text: 'x' }
+      await fixture.write(agent, early)
+      const many = Array.from({ length: ROWS_PER_LOOK * 2 }, (_, n) => `k${n}`)
+      await fixture.store().changeMemories(agent, creating(many), NOON + 60)
+      const rare = { prefix: '', key: 'early', limit: 10 } as const
+      for (const order of ['oldest', 'newest'] as const) {
+        const { found, looks } = await paged(agent, { ...rare, order })
+        expect(found).toMatchObject([{ id: 1, key: 'early' }])
+        expect(looks).toEqual([ROWS_PER_LOOK, ROWS_PER_LOOK, 1])
+      }
+      const late = { prefix: '', order: 'oldest', limit: 10, since: NOON + 61 } as const
+      const { found, looks } = await paged(agent, late)
+      expect(found).toEqual([])
+      expect(looks).toEqual([expect.any(Number)])
+      expect(looks[0]).toBeLessThanOrEqual(64)
+    })
   })
 
   test('after an id that the log does not have, or no longer, something is missed', async () => {

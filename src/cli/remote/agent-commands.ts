@@ -220,6 +220,22 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./context.ts')).contextCommand,
   },
   {
+    name: 'events',
+    group: AGENTS,
+    summary: 'what happened in the home, newest first',
+    options: [
+      { name: 'since', value: 'TIME', summary: 'from then on, such as 2027-01-31T22:00:00Z' },
+      { name: 'by', value: 'WHO', summary: 'agent, operator, or the id of a named key' },
+      { name: 'type', value: 'TYPE', summary: 'only these, such as delete' },
+      { name: 'key', value: 'KEY', summary: 'only those of this memory' },
+      PREFIX,
+      { name: 'oldest', summary: 'oldest first' },
+      LIMIT,
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./events.ts')).eventsCommand,
+  },
+  {
     name: 'watch',
     group: AGENTS,
     summary: 'what happens in the home, as it happens',

@@ -9,7 +9,7 @@ import { authorOf } from './history.ts'
 const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
 
 /** Requests pages until there are enough. */
-async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
+export async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
   const found: T[] = []
   for await (const each of all) {
     found.push(each)
@@ -18,7 +18,7 @@ async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
   return found
 }
 
-const limitOf = ({ options }: Given): number => wholeNumber('limit', options.limit, LIMIT)
+export const limitOf = ({ options }: Given): number => wholeNumber('limit', options.limit, LIMIT)
 
 const within = ({ options: { prefix } }: Given) => (prefix === undefined ? {} : { prefix })
 

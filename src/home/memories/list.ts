@@ -38,6 +38,13 @@ export const nextPage = z
   .nullable()
   .meta({ description: 'The value of after for the next page; null at the end.' })
 
+/** Told of parameters that another endpoint knows. */
+export const knownElsewhere = {
+  elsewhere: {
+    since: 'is not known here: GET /api/agents/me/events?since=… tells what changed since a time',
+  },
+}
+
 /** The format of `next`. */
 export const cursors = { key: new RegExp(fields.key.pattern), changed: /^\d{1,16}$/ }
 
@@ -48,10 +55,10 @@ const query = z
       description:
         'true: instead the deleted memories that can be restored, by key. Restore one with POST /api/agents/me/memory/restore, its lastVersion as version, and expectedVersion 0.',
     }),
-    order: z
-      .enum(['key', 'changed'])
-      .default('key')
-      .meta({ description: 'changed: most recently changed first.' }),
+    order: z.enum(['key', 'changed']).default('key').meta({
+      description:
+        'changed: most recently changed first. Deletions are in GET /api/agents/me/events.',
+    }),
     after: z.string().max(100).optional().meta({ description: 'The next of the previous page.' }),
     limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
     view: z
@@ -67,6 +74,7 @@ const query = z
     path: ['deleted'],
     error: 'lists keys in order, without texts: leave out order and view',
   })
+  .meta(knownElsewhere)
 
 const deletedMemory = z
   .object({

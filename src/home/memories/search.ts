@@ -15,6 +15,7 @@ import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
+import { knownElsewhere } from './list.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
@@ -35,34 +36,36 @@ export const question = characters(fields.search).refine(
   'must contain something to search for',
 )
 
-const query = z.strictObject({
-  q: question.meta({
-    description: 'A question or some words. A phrase in "double quotes" must occur exactly.',
-    example: 'How far is the migration?',
-  }),
-  match: z.enum(['any', 'all']).optional().meta({
-    description:
-      'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
-    default: 'any',
-  }),
-  prefix: z
-    .string()
-    .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
-    .optional()
-    .meta({ description: 'Only keys that start with this prefix.' }),
-  limit: z
-    .string()
-    .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
-    .transform(Number)
-    .optional()
-    .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
-  after: z
-    .string()
-    .regex(CURSOR, 'must be the next of an earlier response')
-    .transform(cursorOf)
-    .optional()
-    .meta({ type: 'string', description: 'The `next` of the previous page.' }),
-})
+const query = z
+  .strictObject({
+    q: question.meta({
+      description: 'A question or some words. A phrase in "double quotes" must occur exactly.',
+      example: 'How far is the migration?',
+    }),
+    match: z.enum(['any', 'all']).optional().meta({
+      description:
+        'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
+      default: 'any',
+    }),
+    prefix: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
+      .optional()
+      .meta({ description: 'Only keys that start with this prefix.' }),
+    limit: z
+      .string()
+      .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
+      .transform(Number)
+      .optional()
+      .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
+    after: z
+      .string()
+      .regex(CURSOR, 'must be the next of an earlier response')
+      .transform(cursorOf)
+      .optional()
+      .meta({ type: 'string', description: 'The `next` of the previous page.' }),
+  })
+  .meta(knownElsewhere)
 
 export const hitSchema = summarySchema
   .extend({

@@ -8,6 +8,7 @@ import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
+import { eventReads } from '../verbs/event-pages.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { type Ask, type Connections, openConnections, statement } from './engine/connections.ts'
@@ -20,7 +21,7 @@ import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
-import { eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
+import { eventStatements, eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
@@ -121,7 +122,7 @@ export async function openPostgres(
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
   const keeping = keepingVerbs(hot, committed, options.home)
   const importMemories = importVerb(slices, committed, options.home)
-  const reading = readVerbs(hot, reads)
+  const reading = readVerbs(hot, readsOfLog)
   const logEvent = logEvents(options.home.events)
   const others = writeVerbs(hot, otherWrites(logEvent))
   const writing = writeVerbs(hot, tokenWrites(logEvent))
@@ -197,13 +198,16 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
+const readsOfLog = { ...reads, ...eventReads(eventStatements) }
+
 interface HomeParts extends HomeBounds {
   readonly known: Identities
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: Omit<MemoryStore, 'listDeleted' | 'protectMemory'> & EventStore
-  readonly reading: Asked<typeof reads>
+  readonly keeping: Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
+    Omit<EventStore, 'listEvents'>
+  readonly reading: Asked<typeof readsOfLog>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
   readonly exports: Connections
@@ -294,6 +298,7 @@ function homeVerbs(
       checked(identity, writing.protectMemory(identity, ...protection)),
     searchMemories: searcher.search,
     eventsAfter: (identity, ...after) => checked(identity, keeping.eventsAfter(identity, ...after)),
+    listEvents: (identity, ...query) => checked(identity, reading.listEvents(identity, ...query)),
     changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>

@@ -8,6 +8,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { startSearcher } from '../search/searcher.ts'
 import type { LogEvent } from '../verbs/controls.ts'
+import { eventReads } from '../verbs/event-pages.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -22,7 +23,7 @@ import { prepareGatewayReads } from './entries.ts'
 import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareCountErasures } from './keeping/erase.ts'
-import { prepareEvents, prepareNews } from './keeping/events.ts'
+import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
@@ -51,7 +52,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     changedHomes: prepareNews(db),
     gateway: prepareGatewayReads(db),
     ...grouped,
-    reads: readVerbs(db, reads, grouped.read),
+    reads: readVerbs(db, { ...reads, ...eventReads(eventStatements) }, grouped.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),
@@ -88,7 +89,9 @@ async function forgotten<T extends { readonly outcome: string }>(
 const keepingVerbs = (
   parts: Parts,
   { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
-): Omit<MemoryStore, 'listDeleted' | 'protectMemory'> & SearchStore & EventStore => ({
+): Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
+  SearchStore &
+  Omit<EventStore, 'listEvents'> => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)

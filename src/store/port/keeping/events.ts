@@ -67,8 +67,39 @@ export type EventsAnswer =
     }
   | Refused
 
-/** The most rows that one call filters by key. */
+/** The most rows that one call filters. */
 export const ROWS_PER_LOOK = 1_000
+
+export interface EventsQuery {
+  readonly order: 'oldest' | 'newest'
+  /** `next` of the previous page; undefined for the first page. */
+  readonly after?: number | undefined
+  readonly limit: number
+  /**
+   * Only events from this time on. They are found by halving the log, so an event from while the
+   * clock was ahead may hide earlier ones.
+   */
+  readonly since?: number | undefined
+  /** Only events of this memory, under its old key too. */
+  readonly key?: string | undefined
+  /** Only events of memories whose keys start with this prefix. */
+  readonly prefix: string
+  readonly type?: EventType | undefined
+  /** Only those of this author: `agent`, `operator`, or the id of a named key. */
+  readonly by?: string | undefined
+}
+
+export type EventsPage =
+  | {
+      readonly outcome: 'page'
+      /** In the order of the query. */
+      readonly events: readonly HomeEvent[]
+      /** Undefined at the end. */
+      readonly next: number | undefined
+      /** How many rows of the log were read, at most ROWS_PER_LOOK. */
+      readonly looked: number
+    }
+  | Refused
 
 export interface EventStore {
   /**
@@ -76,6 +107,8 @@ export interface EventStore {
    * only events of keys that start with it, among at most ROWS_PER_LOOK rows.
    */
   eventsAfter(identity: Identity, id: number, limit: number, prefix?: string): Promise<EventsAnswer>
+  /** A page that looks at at most ROWS_PER_LOOK rows, so it may be short although more follow. */
+  listEvents(identity: Identity, query: EventsQuery): Promise<EventsPage>
   /**
    * Of these homes, each with its newest known event, those that have newer ones or are gone. Every
    * revocation, pause and erasure is an event.

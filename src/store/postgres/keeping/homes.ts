@@ -9,6 +9,7 @@ import type { Identity, Refused } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import type { LogEvent } from '../../verbs/controls.ts'
+import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { ask } from '../../verbs/verb.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
@@ -94,6 +95,29 @@ const eventsAfter = statement<LoggedRow>(
    WHERE c.agent_id = $1 AND c.token_hash = $2
    ORDER BY e.id`,
 )
+
+const pageOf = (order: 'ASC' | 'DESC'): string => `
+  SELECT n AS id, coalesce(event, operation) AS type, key, renamed_from, version,
+    coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
+  FROM log WHERE agent_id = $1 AND n > $2 AND n <= $3 AND ${eventsMatch({
+    ...{ at: 'coalesce(happened_at, updated_at)', key: 'key' },
+    from: 'renamed_from COLLATE "C"',
+    type: 'coalesce(event, operation)',
+    author: 'coalesce(event_author, author)::JSONB',
+  })}
+  ORDER BY n ${order} LIMIT CAST($9 AS BIGINT)`
+
+export const eventStatements: EventStatements = {
+  timeUpTo: statement(
+    'time_up_to',
+    `SELECT coalesce(happened_at, updated_at) AS at FROM log
+     WHERE agent_id = $1 AND n > 0 AND n <= $2 ORDER BY n DESC LIMIT 1`,
+  ),
+  within: {
+    oldest: statement('events_page', pageOf('ASC')),
+    newest: statement('events_page_back', pageOf('DESC')),
+  },
+}
 
 const changed = statement<{ agent_id: string }>(
   'changed_homes',

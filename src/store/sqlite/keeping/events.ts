@@ -5,6 +5,8 @@ import type { Author, Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
 import type { LogEvent } from '../../verbs/controls.ts'
+import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
+import { statement } from '../../verbs/verb.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import { atOnce } from '../engine/run.ts'
 import type { Refuse } from '../identities.ts'
@@ -83,6 +85,38 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
     const rows = look.after < look.until ? find(agentId, tail, look) : []
     return eventsAnswer(rows.map(eventOf), id, { first, last }, look)
   }
+}
+
+const FILED_OR_NOT = `
+  WITH RECURSIVE tail (n, id, before) AS (
+    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = $1
+    UNION ALL
+    SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
+  ),
+  places (n, id) AS (
+    SELECT n, id FROM log_index WHERE agent_id = $1 AND id > $2 AND id <= $3
+    UNION ALL
+    SELECT n, id FROM tail WHERE id > $2 AND id <= $3
+  )`
+
+const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
+  SELECT ${COLUMNS} FROM places p JOIN log l ON l.n = p.n
+  WHERE l.event IS NOT NULL AND ${eventsMatch({
+    ...{ at: 'l.updated_at', key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
+    author: 'l.author',
+  })}
+  ORDER BY p.id ${order} LIMIT CAST($9 AS BIGINT)`
+
+export const eventStatements: EventStatements = {
+  timeUpTo: statement(
+    'sqlite_time_up_to',
+    `SELECT l.updated_at AS at FROM log_index i JOIN log l ON l.n = i.n
+     WHERE i.agent_id = $1 AND i.id <= $2 AND l.event IS NOT NULL ORDER BY i.id DESC LIMIT 1`,
+  ),
+  within: {
+    oldest: statement('sqlite_events', pageOf('ASC')),
+    newest: statement('sqlite_events_back', pageOf('DESC')),
+  },
 }
 
 /** Homes with new events. */
