@@ -179,6 +179,11 @@ export const catalogue = {
     title: 'No memory has this key',
     detail: 'Check the key, or create the memory by writing it with expectedVersion 0.',
   },
+  event_not_found: {
+    status: 404,
+    title: 'The home has no event with this id yet',
+    detail: 'Nothing was changed. GET /api/agents/me/events?order=newest lists the latest events.',
+  },
   version_not_found: {
     status: 404,
     title: 'The memory has no such version',
@@ -277,6 +282,13 @@ export const catalogue = {
     title: 'The form was already submitted',
     detail:
       'Nothing was changed this time. The result was shown once, after the first submission. If it was lost, fill in the form on the current page.',
+  },
+  event_gone: {
+    status: 410,
+    title: 'The events since then are no longer retained',
+    detail:
+      'Nothing was changed: the log no longer tells what changed since that event. The first event that is left is in first: send that id, or a later one, or one less.',
+    members: { first: 41 },
   },
   version_gone: {
     status: 410,

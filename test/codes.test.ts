@@ -23,6 +23,8 @@ import {
   freshKey,
   incomingOf,
   memoryPath,
+  embedded as onDisk,
+  openService,
   type TestDatabase,
   write,
 } from './harness.ts'
@@ -94,6 +96,7 @@ const listening: Sent = {
 const reaching: Readonly<Record<string, (world: World) => Sent>> = {
   eraseAgent: ({ mine }) => ({ body: JSON.stringify({ agent_id: mine.agentId }) }),
   importMemories: () => ({ body: JSON.stringify(exportOf('k')) }),
+  rollBack: () => ({ body: JSON.stringify({ to: 0, prefix: 'plan' }) }),
   replaceOperatorKey: () => ({ headers: { 'idempotency-key': freshKey() } }),
   serveMcp: () => ({ body: callOf('append_memory', { key: 'log', text: 'x' }) }),
 }
@@ -273,6 +276,19 @@ async function protectedFrom({ row, ask, world }: Subject): Promise<Answer> {
   return ask({ as: bearer(mine.token), ...ofGuarded[row.operationId] })
 }
 
+/** In a home that keeps few events. */
+async function rolledBackTooFar(): Promise<Answer> {
+  const few = await openService(onDisk, { EVENTS_PER_AGENT: '1' })
+  try {
+    const { token, operatorToken } = await few.birth()
+    for (let n = 0; n < 130; n++) await write(few, token, `few${n}`, 'x')
+    const to = { token: operatorToken, body: { to: 1 } }
+    return await few.call('POST', '/api/agents/me/rollback', to)
+  } finally {
+    await few.close()
+  }
+}
+
 /** Asks for the first version of a memory, when it was erased. */
 const ofErased =
   (sent: Sent): Recipe =>
@@ -311,6 +327,10 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     ask({ as: bearer(full.operatorToken), body: JSON.stringify(exportOf('more')) }),
   'protectMemory memory_not_found': json({ key: 'absent', protected: true }),
   'eraseMemory memory_not_found': json({ key: 'absent', versions: 'all' }),
+  'rollBack event_not_found': json({ to: 1_000_000 }),
+  'rollBack event_gone': rolledBackTooFar,
+  'rollBack memory_quota_reached': ({ ask }) =>
+    ask({ as: bearer(full.operatorToken), body: JSON.stringify({ to: 1, prefix: 'gone' }) }),
   'editMemory version_conflict': json({ key: 'plan', old: 'x', new: 'y', expectedVersion: 9 }),
   'editMemory memory_not_found': json({ key: 'absent', old: 'x', new: 'y' }),
   'editMemory text_too_large': json({ key: 'plan', old: 'mine', new: 'x'.repeat(16_385) }),

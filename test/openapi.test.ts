@@ -88,6 +88,7 @@ const ours = [
   'POST /api/agents/me/memory/protect',
   'POST /api/agents/me/memory/restore',
   'POST /api/agents/me/operator-keys',
+  'POST /api/agents/me/rollback',
 ]
 
 /** What a conflict tells beside what every problem tells. */

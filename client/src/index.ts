@@ -24,7 +24,7 @@ export type {
   ChangeOptions,
   WriteOptions,
 } from './memories.ts'
-export type { ImportOptions } from './operator.ts'
+export type { ImportOptions, RollbackOptions } from './operator.ts'
 export type { CallOptions, Retry, TransportOptions } from './transport.ts'
 export type { Changing, Content } from './update.ts'
 export type * from './wire.ts'

@@ -1,12 +1,30 @@
 /** What an agent's operator does: stops it, corrects it, brings what it left with, erases. */
 import { Keys } from './keys.ts'
 import type { CallOptions } from './transport.ts'
-import type { Erased, Imported, ProfileChange, ProfileResult, Protection } from './wire.ts'
+import type {
+  Erased,
+  Imported,
+  ProfileChange,
+  ProfileResult,
+  Protection,
+  RolledBack,
+} from './wire.ts'
 
 export interface ImportOptions extends CallOptions {
   /** What to do if a key already has a memory: import nothing, keep the memory, or write its next version. */
   readonly onConflict?: 'fail' | 'skip' | 'replace'
   /** Report what would be imported, without changing anything. */
+  readonly dryRun?: boolean
+}
+
+export interface RollbackOptions extends CallOptions {
+  /** The id of an event: memories become as they were right after it. */
+  readonly to: number
+  /** Only memories whose keys began so. */
+  readonly prefix?: string
+  /** Only memories that the agent’s own token, the operator or the named key with this id changed. */
+  readonly by?: 'agent' | 'operator' | (string & {})
+  /** Report what would be, without changing anything. */
   readonly dryRun?: boolean
 }
 
@@ -34,6 +52,27 @@ export class Operator extends Keys {
       upload: source,
       spent: source instanceof ReadableStream,
       once: !dryRun,
+      ...options,
+      timeout: options.timeout ?? IMPORT_MS,
+    })
+  }
+
+  /**
+   * The operator's: all memories, or some of them, as they were right after an event, as new
+   * versions. Throws HomeError `event_not_found` and `event_gone`.
+   *
+   * ```ts
+   * for await (const last of home.events({ by: 'agent', order: 'newest', limit: 1 })) {
+   *   const { restored, deleted } = await operator.rollBack({ to: last.id - 1 })
+   *   console.log(restored, deleted)
+   * }
+   * ```
+   */
+  rollBack({ to, prefix, by, dryRun, ...options }: RollbackOptions): Promise<RolledBack> {
+    return this.transport.ask({
+      method: 'POST',
+      path: '/me/rollback',
+      body: { to, prefix, by, dryRun },
       ...options,
       timeout: options.timeout ?? IMPORT_MS,
     })

@@ -91,11 +91,14 @@ export interface HomeEvent {
     | 'revoke_key'
     | 'replace_operator_key'
     | 'sign_in'
+    | 'rollback'
   readonly key?: string
   /** The old key of a rename. */
   readonly from?: string
   readonly version?: number
   readonly namedKey?: { readonly id: string; readonly name: string }
+  /** Of a rollback: the event that it went back to, and how many of the next events are its parts. */
+  readonly rollback?: { readonly to: number; readonly parts: number }
   readonly by: Author
   readonly createdAt: string
 }
@@ -303,6 +306,15 @@ export interface Protection {
   /** The current one: protecting makes none. */
   readonly version: number
   readonly protected: boolean
+}
+
+export interface RolledBack {
+  readonly restored: number
+  readonly deleted: number
+  /** Changed since, and as they were. */
+  readonly unchanged: number
+  /** Left as they are: their version of then was erased or pruned. */
+  readonly skipped: readonly { readonly key: string; readonly reason: 'version_gone' }[]
 }
 
 export interface Erased {

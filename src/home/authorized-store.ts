@@ -63,6 +63,7 @@ const forOperators = (store: HomeStore, allowed: Allow) => ({
   protectMemory: allowed(operators, store.protectMemory),
   eraseMemory: allowed(operators, store.eraseMemory),
   importMemories: allowed(operators, store.importMemories),
+  rollBack: allowed(operators, store.rollBack),
   setStatus: allowed(operators, store.setStatus),
   changeProfile: allowed(operators, store.changeProfile),
   rotateAgentToken: allowed(operators, store.rotateAgentToken),

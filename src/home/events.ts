@@ -41,6 +41,10 @@ export const eventSchema = z
       .object({ id: z.string(), name: z.string() })
       .optional()
       .meta({ description: 'For create_key and revoke_key: the key that was created or revoked.' }),
+    rollback: z.object({ to: z.int(), parts: z.int() }).optional().meta({
+      description:
+        'For rollback: the event that it went back to, and how many of the next events are its parts.',
+    }),
     by: author,
     createdAt: dateTime,
   })
@@ -90,6 +94,11 @@ function nextAfter(after: number, { events, newest, reached }: Found, limit: num
   return to < newest ? to : null
 }
 
+/** Whose events: the agent's own token, the operator, or a named key. */
+export const keyAuthor = z
+  .string('must be a string')
+  .regex(BY, 'must be agent, operator, or the id of a named key')
+
 const instant = z
   .string()
   .refine((sent) => Number.isFinite(Date.parse(sent)), 'must be a time: 2026-11-21T22:00:00Z')
@@ -116,7 +125,7 @@ const query = z
       .optional()
       .meta({ description: 'Only events of memories whose keys start with this prefix.' }),
     type: z.enum(EVENT_TYPES).optional().meta({ description: 'Only events of this type.' }),
-    by: z.string().regex(BY, 'must be agent, operator, or the id of a named key').optional().meta({
+    by: keyAuthor.optional().meta({
       description:
         'Only events by the agent’s own token (agent), by the operator, or by the named key with this id.',
     }),

@@ -25,6 +25,7 @@ import { searchMemories } from './memories/search.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
+import { rollBack } from './rollback.ts'
 
 export const homeEndpoints: readonly Endpoint<Home>[] = [
   preview,
@@ -49,6 +50,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   readContext,
   exportMemories,
   importMemories,
+  rollBack,
   rotateKey,
   listKeys,
   createKey,

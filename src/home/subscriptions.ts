@@ -199,6 +199,7 @@ export function notifyingStore(store: HomeStore, tell: (agentId: string) => void
     writeMemory: told(store.writeMemory),
     changeMemories: told(store.changeMemories),
     protectMemory: told(store.protectMemory),
+    rollBack: told(store.rollBack),
     eraseMemory: told(store.eraseMemory),
     recordEvent: told(store.recordEvent),
     setStatus: told(store.setStatus),

@@ -2,6 +2,7 @@
 import { type Head, isLiving } from './change.ts'
 import { isOver, type Ledger } from './plan.ts'
 import type { Refused } from './port/home.ts'
+import type { Operation } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import {
   type ImportAnswer,
@@ -38,17 +39,26 @@ const forgotten = ({ id, createdAt }: Newest, version: number): Head => ({
   ...{ deleted: true, size: 0, kept: false, protected: false },
 })
 
+const isLeftOut = (
+  newest: Newest,
+  head: Head,
+  { onConflict, rollbackTo }: ImportOrder,
+): boolean => {
+  if (rollbackTo !== undefined) return isDeletion(newest) && !isLiving(head)
+  return isDeletion(newest) || (isLiving(head) && (onConflict !== 'replace' || head.protected))
+}
+
 function fateOf(
   newest: Newest,
   found: Head | undefined,
   { floor }: Ledger,
-  replaces: boolean,
+  order: ImportOrder,
   now: number,
 ): Fate {
-  const isNew = !found && newest.version > floor
+  const isNew = order.rollbackTo === undefined && !found && newest.version > floor
   if (isNew && newest.version <= HIGHEST_AS_IT_WAS) return { fate: 'as_it_was' }
   const head = found ?? forgotten(newest, floor)
-  if (isDeletion(newest) || (isLiving(head) && !(replaces && !head.protected))) return LEFT_OUT
+  if (isLeftOut(newest, head, order)) return LEFT_OUT
   const updatedAt = Math.max(now, head.updatedAt)
   const { id, createdAt } = isLiving(head) ? head : newest
   const version = head.version + 1
@@ -72,7 +82,7 @@ function counted(
   const earlier = fate === 'as_it_was' ? bytes - newest.size : was
   return {
     ...ledger,
-    memories: ledger.memories + (isDeletion(newest) || was > 0 ? 0 : 1),
+    memories: ledger.memories + (isDeletion(newest) ? 0 : 1) - (isLiving(head) ? 1 : 0),
     bytes: ledger.bytes - was + size,
     history: ledger.history + earlier,
     deleted: ledger.deleted + (isDeletion(newest) ? 1 : 0) - (head?.deleted ? 1 : 0),
@@ -111,6 +121,7 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
   let imported = 0
   let skipped = 0
   let historyLeftOut = 0
+  let deleted = 0
   const most = mostKeys(bounds)
   const isTooMany = () => most > 0 && imported + skipped > most
 
@@ -119,11 +130,10 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
     meet(newest: Newest, head: Head | undefined, bytes: number, versions = 1): Fate {
       const stands = isLiving(head) && !isDeletion(newest)
       if (stands && conflicts.length < MOST_CONFLICTS) conflicts.push(newest.key)
-      const replaces = order.onConflict === 'replace'
-      if (stands && replaces && head.protected && protectedKeys.length < MOST_CONFLICTS) {
-        protectedKeys.push(newest.key)
-      }
-      const fate = fateOf(newest, head, before, replaces, now)
+      const fate = fateOf(newest, head, before, order, now)
+      const isRefused = stands && fate.fate === 'left_out' && order.onConflict === 'replace'
+      if (isRefused && protectedKeys.length < MOST_CONFLICTS) protectedKeys.push(newest.key)
+      if (fate.fate === 'next' && isDeletion(newest)) deleted++
       if (fate.fate === 'left_out') skipped++
       else imported++
       if (fate.fate === 'next') historyLeftOut += versions - 1
@@ -139,13 +149,20 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
       }
       if (isTooMany() || isOver(before, ledger, bounds)) return { outcome: 'over_quota' }
       const leftOut = historyLeftOut > 0 && { historyLeftOut }
+      const gone = order.rollbackTo !== undefined && { deleted }
       const kept = protectedKeys.length > 0 && { protected: protectedKeys }
-      return { outcome: 'imported', imported, skipped, conflicts, ...leftOut, ...kept }
+      return { outcome: 'imported', imported, skipped, conflicts, ...leftOut, ...kept, ...gone }
     },
   }
 }
 
 export type Following = ReturnType<typeof followImport>
+
+/** Of a version that follows the current one of its key, and of its event. */
+export const operationOf = (
+  { operation }: Pick<KeptVersion, 'operation'>,
+  { rollbackTo }: ImportOrder,
+): Operation => (rollbackTo === undefined ? 'import' : operation)
 
 /** Whether the import is to be applied once every key has been seen. */
 export const isKept = ({ outcome }: ImportAnswer, { dryRun }: ImportOrder): boolean =>

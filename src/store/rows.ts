@@ -182,7 +182,7 @@ export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion 
 export interface EventRow {
   id: number
   type: EventType
-  /** The subject: a memory's key, or a named key as `namedKeyText`. */
+  /** The subject: a memory's key, a named key as `namedKeyText`, or as `rollbackText`. */
   key: string | null
   renamed_from: string | null
   version: number | null
@@ -196,7 +196,14 @@ export const namedKeyText = ({ id, name }: KeyInEvent): string => JSON.stringify
 
 const isOfNamedKey = (type: EventType): boolean => type === 'create_key' || type === 'revoke_key'
 
-function subjectOf({ type, key }: EventRow): Pick<HomeEvent, 'key' | 'namedKey'> {
+type Rollback = NonNullable<HomeEvent['rollback']>
+
+export const rollbackText = ({ to, parts }: Rollback): string => JSON.stringify({ to, parts })
+
+function subjectOf({ type, key }: EventRow): Pick<HomeEvent, 'key' | 'namedKey' | 'rollback'> {
+  if (type === 'rollback') {
+    return { key: undefined, namedKey: undefined, rollback: JSON.parse(key ?? '') as Rollback }
+  }
   if (!isOfNamedKey(type)) return { key: key ?? undefined, namedKey: undefined }
   return { key: undefined, namedKey: key === null ? undefined : (JSON.parse(key) as KeyInEvent) }
 }

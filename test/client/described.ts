@@ -68,6 +68,7 @@ export const PAIRS: Readonly<Record<string, string>> = {
   NamedKeyRequest: "Schemas['NamedKeyRequest']",
   NamedKey: "Schemas['NamedKey']",
   NewNamedKey: "Schemas['NewNamedKey']",
+  RolledBack: "Schemas['RolledBack']",
   Erased: "Schemas['Erased']['erased']",
   Fault: "NonNullable<Schemas['Problem']['errors']>[number]",
   OperationConflict: "Schemas['BatchConflict']['conflicts'][number]",

@@ -110,6 +110,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'operators',
     ask: (home, as) => home.importMemories(as, nothing, { onConflict: 'skip', dryRun: true }, NOON),
   },
+  rollBack: {
+    right: 'operators',
+    ask: (home, as) => home.rollBack(as, { to: 0, prefix: '', dryRun: true }, NOON),
+  },
   setStatus: { right: 'operators', ask: (home, as) => home.setStatus(as, 'active', NOON) },
   changeProfile: { right: 'operators', ask: (home, as) => home.changeProfile(as, {}, NOON) },
   createKey: {

@@ -88,7 +88,7 @@ export const append = (slot: number, who: Who, key: string, text: string) =>
   })
 
 const countOf = (text: string, passage: string): number =>
-  [...text].filter((_, at) => text.startsWith(passage, at)).length
+  Array.from(text.split(''), (_, at) => text.startsWith(passage, at)).filter(Boolean).length
 
 export const edit = (slot: number, who: Who, key: string, old: string, by: string) =>
   change('edit', [slot, who, key, 0], {

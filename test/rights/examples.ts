@@ -97,6 +97,7 @@ export const examples: Readonly<Record<string, Example>> = {
   readContext: page,
   exportMemories: page,
   importMemories: { body: exportOf, outcome: '200' },
+  rollBack: { body: () => ({ to: 0, prefix: 'nowhere', dryRun: true }), outcome: '200' },
   rotateAgentKey: page,
   listNamedKeys: page,
   createNamedKey: { body: () => ({ name: 'CI', access: 'read' }), outcome: '201' },

@@ -73,6 +73,7 @@ export const homeRights: readonly Rights[] = [
   }),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
   withToken('importMemories', 'POST /api/agents/me/import', 'operator-token', 'controls'),
+  withToken('rollBack', 'POST /api/agents/me/rollback', 'operator-token', 'controls'),
   withToken('rotateAgentKey', 'POST /api/agents/me/keys', 'operator-token', 'controls'),
   withToken('listNamedKeys', 'GET /api/agents/me/keys', 'operator-token', 'controls'),
   withToken('createNamedKey', 'POST /api/agents/me/keys/named', 'operator-token', 'controls'),

@@ -321,6 +321,21 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./protect.ts')).unprotectCommand,
   },
   {
+    name: 'rollback',
+    group: AGENTS,
+    summary: 'make memories what they were right after an event (operator)',
+    details:
+      'Makes all memories, or some of them, what they were right after the event with this id, as new versions: agent-home events tells the ids. A rollback can be rolled back.',
+    parameters: [{ name: 'EVENT' }],
+    options: [
+      PREFIX,
+      { name: 'by', value: 'WHO', summary: 'only what agent, operator or this named key changed' },
+      { name: 'dry-run', summary: 'tell what would be, and change nothing' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./rollback.ts')).rollbackCommand,
+  },
+  {
     name: 'erase',
     group: AGENTS,
     summary: 'erase texts for good (operator)',

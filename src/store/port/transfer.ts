@@ -60,6 +60,11 @@ export interface ImportOrder {
   readonly onConflict: OnConflict
   /** Report the result without changing anything. */
   readonly dryRun: boolean
+  /**
+   * The source is a rollback to this event: it replaces protected memories too, its deletions are
+   * made, and its changes are the parts of one event.
+   */
+  readonly rollbackTo?: number | undefined
 }
 
 /**
@@ -82,6 +87,8 @@ export interface Imported {
   readonly historyLeftOut?: number
   /** Keys of protected memories, which are not replaced. Undefined if there are none. */
   readonly protected?: readonly string[]
+  /** Of a rollback: how many of `imported` were deleted. */
+  readonly deleted?: number
 }
 
 /** The most conflicts that are listed. */
@@ -91,6 +98,34 @@ export type ImportAnswer =
   | ({ readonly outcome: 'imported' } & Imported)
   /** Some keys already have memories. Nothing was changed. */
   | { readonly outcome: 'conflict'; readonly conflicts: readonly string[] }
+  | { readonly outcome: 'over_quota' }
+  | Refused
+
+export interface RollbackOrder {
+  /** Everything becomes as it was right after this event; 0: before the first. */
+  readonly to: number
+  /** Only memories that had keys with this prefix. */
+  readonly prefix: string
+  /** Only memories that this author has changed since: see `EventsQuery`. */
+  readonly by?: string | undefined
+  /** Report the result without changing anything. */
+  readonly dryRun: boolean
+}
+
+export type RollbackAnswer =
+  | {
+      readonly outcome: 'rolled_back'
+      readonly restored: number
+      readonly deleted: number
+      /** Memories that have changed since and are as they were. */
+      readonly unchanged: number
+      /** Memories whose version of then was erased or pruned: they stay as they are. */
+      readonly skipped: readonly string[]
+    }
+  /** The home has no event with this id yet. */
+  | { readonly outcome: 'no_event' }
+  /** Some of the events since then are no longer retained. */
+  | { readonly outcome: 'event_gone'; readonly first: number }
   | { readonly outcome: 'over_quota' }
   | Refused
 
@@ -110,4 +145,9 @@ export interface TransferStore {
     order: ImportOrder,
     now: number,
   ): Promise<ImportAnswer>
+  /**
+   * All or nothing, as new versions under the keys of then; a protected memory stays protected. What
+   * others write while it runs may stay.
+   */
+  rollBack(identity: Identity, order: RollbackOrder, now: number): Promise<RollbackAnswer>
 }

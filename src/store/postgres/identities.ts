@@ -85,6 +85,13 @@ export function identityVerbs(ask: Ask, known: Identities) {
   return {
     identify: (tokenHash: string) => known.find(tokenHash) ?? lookUp(tokenHash),
     checked,
+    /** A verb whose refusals are noticed. */
+    noting:
+      <Args extends readonly unknown[], T extends { outcome: string }>(
+        verb: (identity: Identity, ...args: Args) => Promise<T>,
+      ) =>
+      (identity: Identity, ...args: Args): Promise<T> =>
+        checked(identity, verb(identity, ...args)),
     /** For verbs that change what the agent's tokens may do. */
     async forgetting<T extends { outcome: string }>(
       identity: Identity,

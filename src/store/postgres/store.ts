@@ -7,8 +7,10 @@ import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
+import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import { eventReads } from '../verbs/event-pages.ts'
+import { stateReads } from '../verbs/states-before.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { type Ask, type Connections, openConnections, statement } from './engine/connections.ts'
@@ -23,7 +25,7 @@ import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
 import { eventStatements, eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
-import { versionVerbs } from './keeping/versions.ts'
+import { versionAt, versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sweepAhead } from './transfer/ahead.ts'
@@ -198,7 +200,7 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
-const readsOfLog = { ...reads, ...eventReads(eventStatements) }
+const readsOfLog = { ...reads, ...eventReads(eventStatements), ...stateReads(versionAt) }
 
 interface HomeParts extends HomeBounds {
   readonly known: Identities
@@ -263,16 +265,16 @@ function homeVerbs(
 ): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
   const { known, keeping, reading, writing, hot, exports, versions } = parts
   const { importMemories, eraseAgent, searcher } = parts
-  const { identify, checked, forgetting } = identityVerbs(hot.read, known)
+  const { identify, checked, noting, forgetting } = identityVerbs(hot.read, known)
+  const rollBack = rollBackVerb({ ...reading, ...keeping, importMemories })
   return {
     identify,
     // The disk is the server's: a write that does not fit fails there.
     hasRoom: async () => true,
-    readProfile: (identity, ...of) => checked(identity, reading.readProfile(identity, ...of)),
+    readProfile: noting(reading.readProfile),
     setStatus: (identity, status, now) =>
       forgetting(identity, writing.setStatus(identity, status, now)),
-    changeProfile: (identity, ...change) =>
-      checked(identity, writing.changeProfile(identity, ...change)),
+    changeProfile: noting(writing.changeProfile),
     eraseAgent: (identity) =>
       checked(
         identity,
@@ -282,23 +284,19 @@ function homeVerbs(
           eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
         ),
       ),
-    readMemory: (identity, ...key) => checked(identity, keeping.readMemory(identity, ...key)),
-    writeMemory: (identity, ...write) => checked(identity, keeping.writeMemory(identity, ...write)),
-    changeMemories: (identity, ...changes) =>
-      checked(identity, keeping.changeMemories(identity, ...changes)),
-    listMemories: (identity, ...query) =>
-      checked(identity, keeping.listMemories(identity, ...query)),
-    listDeleted: (identity, ...query) => checked(identity, reading.listDeleted(identity, ...query)),
-    readVersion: (identity, ...version) =>
-      checked(identity, keeping.readVersion(identity, ...version)),
-    listVersions: (identity, ...page) => checked(identity, keeping.listVersions(identity, ...page)),
+    readMemory: noting(keeping.readMemory),
+    writeMemory: noting(keeping.writeMemory),
+    changeMemories: noting(keeping.changeMemories),
+    listMemories: noting(keeping.listMemories),
+    listDeleted: noting(reading.listDeleted),
+    readVersion: noting(keeping.readVersion),
+    listVersions: noting(keeping.listVersions),
     eraseMemory: (identity, ...erasure) =>
       checked(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
-    protectMemory: (identity, ...protection) =>
-      checked(identity, writing.protectMemory(identity, ...protection)),
+    protectMemory: noting(writing.protectMemory),
     searchMemories: searcher.search,
-    eventsAfter: (identity, ...after) => checked(identity, keeping.eventsAfter(identity, ...after)),
-    listEvents: (identity, ...query) => checked(identity, reading.listEvents(identity, ...query)),
+    eventsAfter: noting(keeping.eventsAfter),
+    listEvents: noting(reading.listEvents),
     changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>
@@ -307,11 +305,12 @@ function homeVerbs(
         openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
       ),
     countErasures: (identity) => checked(identity, countErasures(hot.read, identity)),
-    importMemories: (identity, ...source) => checked(identity, importMemories(identity, ...source)),
+    importMemories: noting(importMemories),
+    rollBack: noting(rollBack),
     rotateAgentToken: (identity, ...token) =>
       forgetting(identity, writing.rotateAgentToken(identity, ...token)),
-    createKey: (identity, ...key) => checked(identity, writing.createKey(identity, ...key)),
-    listKeys: (identity) => checked(identity, reading.listKeys(identity)),
+    createKey: noting(writing.createKey),
+    listKeys: noting(reading.listKeys),
     endKey: (identity, ...key) => forgetting(identity, writing.endKey(identity, ...key)),
     replaceOperatorToken: (identity, ...token) =>
       forgetting(identity, writing.replaceOperatorToken(identity, ...token)),

@@ -6,9 +6,11 @@ import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { SearchStore } from '../port/keeping/search.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
+import { rollBackVerb } from '../rollback.ts'
 import { startSearcher } from '../search/searcher.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { eventReads } from '../verbs/event-pages.ts'
+import { stateReads } from '../verbs/states-before.ts'
 import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -25,6 +27,7 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareCountErasures } from './keeping/erase.ts'
 import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
+import { versionAt } from './keeping/versions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
 
@@ -52,7 +55,11 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     changedHomes: prepareNews(db),
     gateway: prepareGatewayReads(db),
     ...grouped,
-    reads: readVerbs(db, { ...reads, ...eventReads(eventStatements) }, grouped.read),
+    reads: readVerbs(
+      db,
+      { ...reads, ...eventReads(eventStatements), ...stateReads(versionAt) },
+      grouped.read,
+    ),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),
@@ -129,8 +136,10 @@ function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
   const { known, longReads, read, space, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
+  const keeping = keepingVerbs(parts)
+  const importMemories = importVerb(writer)
   return {
-    ...keepingVerbs(parts),
+    ...keeping,
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     hasRoom: space.hasRoom,
     async bear(...birth) {
@@ -144,7 +153,8 @@ function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
       )
     },
     countErasures: (identity) => read(() => parts.countErasures(identity)),
-    importMemories: importVerb(writer),
+    importMemories,
+    rollBack: rollBackVerb({ ...parts.reads, ...keeping, importMemories }),
     eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
   }
 }

@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'revoke_key',
   'replace_operator_key',
   'sign_in',
+  'rollback',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -36,6 +37,8 @@ export interface HomeEvent {
    * The named key that was created or revoked; undefined for events from before it was recorded.
    */
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
+  /** Of a rollback: its event, and how many of the next events are its parts. */
+  readonly rollback?: { readonly to: number; readonly parts: number } | undefined
   readonly by: Author | undefined
   readonly createdAt: number
 }

@@ -2,9 +2,17 @@
 import type { Identity } from '../../port/home.ts'
 import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
 import { type VersionRow, versionOf } from '../../rows.ts'
+import type { PlacedVersionRow } from '../../verbs/states-before.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { boundOf, chainOf, rowAt } from './log.ts'
+
+/** A version and where it is, for verbs of both engines. */
+export const versionAt = statement<PlacedVersionRow>(
+  'placed_version',
+  `SELECT n, version, previous, operation, created_at, updated_at, n AS place, event
+   FROM log WHERE agent_id = $1 AND n = $2 AND kept`,
+)
 
 interface Nothing {
   version: null

@@ -1,9 +1,17 @@
 /** Finishes an import: staged rows become versions, each with its event. */
 import { authorOf } from '../../answers.ts'
 import type { FinishAnswer } from '../../import-attempts.ts'
-import { canBecome, type Fate, type Following, followImport, isKept } from '../../import-plan.ts'
+import {
+  canBecome,
+  type Fate,
+  type Following,
+  followImport,
+  isKept,
+  operationOf,
+} from '../../import-plan.ts'
+import { rollbackText } from '../../rows.ts'
 import { type Ask, statement } from '../engine/connections.ts'
-import { type Found, saveHeads } from '../keeping/effects.ts'
+import { eventOf, type Found, saveHeads, saveLog } from '../keeping/effects.ts'
 import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
 import type { Grown } from '../keeping/prune.ts'
 import { type Ahead, takeOver } from './ahead.ts'
@@ -40,7 +48,7 @@ const number = statement(
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
 const follow = statement(
   'follow_imported',
-  `UPDATE log SET operation = 'import', author = $2, event = NULL, event_author = NULL,
+  `UPDATE log SET operation = ($11::TEXT[])[array_position($3::BIGINT[], n)], author = $2, event = NULL, event_author = NULL,
      (n, previous, version, memory_id, created_at, updated_at, happened_at) = (
        SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
          ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at]
@@ -49,7 +57,7 @@ const follow = statement(
    WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`,
 )
 
-interface Doing extends Pick<Importing, 'identity' | 'now'> {
+interface Doing extends Pick<Importing, 'identity' | 'order' | 'now'> {
   readonly ask: Ask
 }
 
@@ -91,7 +99,7 @@ function surplusOf({ fate: { fate }, n, earlier }: Decided): Stretch[] {
   return earlier && fate !== 'as_it_was' ? [...newest, earlier] : newest
 }
 
-async function place({ ask, identity, now }: Doing, taken: readonly Taken[]): Promise<void> {
+async function place({ ask, identity, order, now }: Doing, taken: readonly Taken[]): Promise<void> {
   const { agentId } = identity
   const asItWas = taken.filter(({ fate }) => fate.fate === 'as_it_was')
   const columns = asItWas.map(({ was, n }) => [was, n])
@@ -99,13 +107,25 @@ async function place({ ask, identity, now }: Doing, taken: readonly Taken[]): Pr
     if (fate.fate !== 'next') return []
     const { version, id, createdAt, updatedAt } = fate.next
     const times = [createdAt, updatedAt, happenedAt(updatedAt, now)]
-    return [[was, n, step.head?.n ?? null, version, id, ...times]]
+    const operation = operationOf(step.newest, order)
+    return [[was, n, step.head?.n ?? null, version, id, ...times, operation]]
   })
   const column = (rows: readonly (readonly unknown[])[], at: number) => rows.map((row) => row[at])
   if (columns.length > 0) await ask(number, agentId, column(columns, 0), column(columns, 1))
   const author = JSON.stringify(authorOf(identity))
-  const all = [0, 1, 2, 3, 4, 5, 6, 7].map((at) => column(follows, at))
+  const all = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((at) => column(follows, at))
   if (follows.length > 0) await ask(follow, agentId, author, ...all)
+}
+
+const isProtected = ({ newest, head }: Decided): boolean =>
+  newest.operation !== 'delete' && (newest.protected ?? head?.protected ?? false)
+
+/** The event of a rollback, of which the next events are the parts. */
+async function logRollback({ ask, identity, order, now }: Doing, n: number, parts: number) {
+  if (order.rollbackTo === undefined) return
+  const done = { author: JSON.stringify(authorOf(identity)), now }
+  const key = rollbackText({ to: order.rollbackTo, parts })
+  await saveLog(ask, [identity.agentId], [eventOf(n, 'rollback', { key, version: null }, done)])
 }
 
 async function carryOut(doing: Doing, decided: readonly Decided[], from: number): Promise<number> {
@@ -113,15 +133,22 @@ async function carryOut(doing: Doing, decided: readonly Decided[], from: number)
   const { agentId } = identity
   const surplus = decided.flatMap(surplusOf)
   if (surplus.length > 0) await removeStretches(ask, agentId, surplus)
-  const taken = numbered(decided, from)
+  const first = from + (doing.order.rollbackTo === undefined ? 0 : 1)
+  const taken = numbered(decided, first)
+  await logRollback(doing, first, taken.length)
   for (const each of some(taken)) {
     await place(doing, each)
     const heads = each.map(({ step, fate, n }) =>
-      headRowOf(step.newest, fate.fate === 'next' ? fate.next : step.newest, step.pinned, n),
+      headRowOf(
+        step.newest,
+        fate.fate === 'next' ? fate.next : step.newest,
+        { pinned: step.pinned, protected: isProtected(step) },
+        n,
+      ),
     )
     await saveHeads(ask, [agentId], heads)
   }
-  return from + taken.length
+  return first + taken.length
 }
 
 async function keep(
@@ -133,8 +160,9 @@ async function keep(
   const { ask, identity, now } = doing
   const from = home.last_event
   const to = await carryOut(doing, decided, from)
+  const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
   const ledger = following.ledger()
-  await saveHome(ask, identity.agentId, { ...ledger, last_event: to }, now, to - from)
+  await saveHome(ask, identity.agentId, { ...ledger, last_event: to }, now, taken)
   const { bytes, history, deleted } = ledger
   return { made: [], bytes: bytes + history, deleted, events: { from, to } }
 }
@@ -154,7 +182,7 @@ export async function finishImport(
 ): Promise<Finished> {
   const held = await holdHome(ask, identity)
   if (held.outcome !== 'held') return { answer: held }
-  const doing = { ask, identity, now }
+  const doing = { ask, identity, order, now }
   const following = followImport(held.home, order, bounds, now)
   const decided = await decide(doing, steps, following)
   const answer = following.answer()

@@ -1,6 +1,7 @@
 /** The rows of an import. */
 import { isPinned } from '../../change.ts'
 import type { Newest, Next } from '../../import-plan.ts'
+import type { Operation } from '../../port/keeping/memories.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { contentOf, type Done, type HeadRow, type LogRow } from '../keeping/effects.ts'
 
@@ -35,9 +36,15 @@ export const newestRow = (kept: KeptVersion, place: Place, { author, now }: Done
 }
 
 /** The next version of an existing key. */
-export const nextRow = (kept: KeptVersion, next: Next, place: Place, done: Done): LogRow => {
+export const nextRow = (
+  kept: KeptVersion,
+  next: Next,
+  operation: Operation,
+  place: Place,
+  done: Done,
+): LogRow => {
   const happened_at = happenedAt(next.updatedAt, done.now)
-  const made = { ...kept, ...next, operation: 'import' } as const
+  const made = { ...kept, ...next, operation }
   return rowOf(made, place, done.author, { ...NO_OTHER, happened_at })
 }
 
@@ -51,11 +58,11 @@ export const isPin = ({ content }: KeptVersion): boolean =>
 
 /** `facts`: the version that becomes current, at row `n`. */
 export const headRowOf = (
-  { key, operation, size, protected: isProtected = false }: Newest,
+  { key, operation, size }: Newest,
   { id, version, createdAt, updatedAt }: Next,
-  pinned: boolean,
+  marks: Pick<HeadRow, 'pinned' | 'protected'>,
   n: number,
 ): HeadRow => ({
   ...{ key, id, version, created_at: createdAt, updated_at: updatedAt },
-  ...{ deleted: operation === 'delete', size, pinned, protected: isProtected, n },
+  ...{ deleted: operation === 'delete', size, ...marks, n },
 })

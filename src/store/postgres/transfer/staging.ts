@@ -10,6 +10,7 @@ import {
   isTooMuch,
   type Newest,
   NOTHING_BROUGHT,
+  operationOf,
   withBrought,
 } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
@@ -118,8 +119,16 @@ const keysOf = (versions: readonly Arriving[]): string[] => [
   ...new Set(versions.map(({ key }) => key)),
 ]
 
-const rowOf = (version: Arriving, fate: Fate, place: Place, done: Done): LogRow =>
-  fate.fate === 'next' ? nextRow(version, fate.next, place, done) : newestRow(version, place, done)
+const rowOf = (
+  version: Arriving,
+  fate: Fate,
+  order: ImportOrder,
+  place: Place,
+  done: Done,
+): LogRow =>
+  fate.fate === 'next'
+    ? nextRow(version, fate.next, operationOf(version, order), place, done)
+    : newestRow(version, place, done)
 
 /**
  * Takes versions in order. The newest of each key are in a range of their own, to be found
@@ -149,7 +158,7 @@ function takeVersions({ identity, home, order, bounds, now }: Importing, place: 
     if (isDry || fate.fate === 'left_out') return null
     const n = newest++
     const previous = (fate.fate === 'next' ? found?.n : open.earlier?.to) ?? null
-    slice.log.push(rowOf(version, fate, { n, previous }, done))
+    slice.log.push(rowOf(version, fate, order, { n, previous }, done))
     return n
   }
 

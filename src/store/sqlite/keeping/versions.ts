@@ -2,8 +2,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
+import type { PlacedVersionRow } from '../../verbs/states-before.ts'
+import { statement } from '../../verbs/verb.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
+
+/** A version and where it is, for verbs of both engines. */
+export const versionAt = statement<PlacedVersionRow>(
+  'sqlite_version_at',
+  `SELECT n, version, previous, operation, created_at, updated_at, id AS place, event
+   FROM log WHERE agent_id = $1 AND n = $2 AND operation IS NOT NULL`,
+)
 
 /** A version and its log row. */
 export type KeptVersionRow = VersionRow & Kept

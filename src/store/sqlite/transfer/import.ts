@@ -2,11 +2,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import type { FinishAnswer } from '../../import-attempts.ts'
-import { canBecome, type Fate, followImport, isKept } from '../../import-plan.ts'
+import { canBecome, type Fate, followImport, isKept, operationOf } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
+import { rollbackText } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
@@ -22,6 +23,7 @@ import type { Step, Steps } from './steps.ts'
 interface OpenHome {
   readonly agentId: string
   readonly author: string
+  readonly order: ImportOrder
   readonly now: number
   home: Home
 }
@@ -55,11 +57,11 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
   )
   const follow = prepare(
     db,
-    `UPDATE log SET version = ?, author = ?, updated_at = ?, operation = 'import', previous = ?,
+    `UPDATE log SET version = ?, author = ?, updated_at = ?, operation = ?, previous = ?,
        memory_id = ?, created_at = ? WHERE n = ?`,
   )
 
-  return ({ agentId, author, home }: OpenHome, decided: Decided): Decided => {
+  return ({ agentId, author, order, home }: OpenHome, decided: Decided): Decided => {
     const { step, fate, before } = decided
     const { n, count } = step
     if (n === null || isAsWritten(decided)) return decided
@@ -69,7 +71,8 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
     }
     if (count > 1) prune.chain(agentId, home, previousOf.get(n)?.previous ?? null, count - 1)
     const { id, version, createdAt, updatedAt } = fate.next
-    follow.run(version, author, updatedAt, before?.n ?? null, id, createdAt, n)
+    const operation = operationOf(step.newest, order)
+    follow.run(version, author, updatedAt, operation, before?.n ?? null, id, createdAt, n)
     return { ...decided, step: { ...step, count: 1 } }
   }
 }
@@ -79,12 +82,12 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
   const saveState = prepareSaveKeyState(db)
 
   function save(opened: OpenHome, { step, before }: Decided, fate: Kept): void {
-    const { agentId, author, now } = opened
+    const { agentId, author, order, now } = opened
     const { newest, pinned, n } = step
     const { key } = newest
     const { id, version, createdAt, updatedAt } = fate.fate === 'next' ? fate.next : newest
     const { home } = append(agentId, opened.home, {
-      event: 'import',
+      event: operationOf(newest, order),
       key,
       version,
       author,
@@ -96,7 +99,8 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
     const deleted = newest.operation === 'delete'
     const size = deleted ? 0 : newest.size
     const facts = { id, version, createdAt, updatedAt, size, change, count, run: 0, n }
-    const marks = { deleted, pinned, protected: newest.protected === true }
+    const isProtected = !deleted && (newest.protected ?? before?.protected ?? false)
+    const marks = { deleted, pinned, protected: isProtected }
     saveState(agentId, key, { ...facts, ...marks }, before === undefined)
   }
 
@@ -110,16 +114,21 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
   const homes = prepareHomes(db)
   const mend = prepareMend(db, bounds)
   const take = prepareTake(db, bounds)
+  const append = prepareAppend(db, bounds.events)
   const countWrites = prepareCountWrites(db)
 
   return (opened: OpenHome, decided: readonly Decided[], ledger: Ledger): void => {
-    const { agentId, now } = opened
+    const { agentId, author, order, now } = opened
     const before = opened.home
     const imports = before.imports + 1
     const oldest = Math.min(before.oldest, beneath({ imports }))
     opened.home = { ...before, ...ledger, imports, oldest }
-    for (const each of decided) take(opened, mend(opened, each))
     const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
+    if (order.rollbackTo !== undefined) {
+      const key = rollbackText({ to: order.rollbackTo, parts: taken })
+      opened.home = append(agentId, opened.home, { event: 'rollback', key, author, at: now }).home
+    }
+    for (const each of decided) take(opened, mend(opened, each))
     homes.save(agentId, countWrites(agentId, opened.home, now, taken))
     tally.created(ledger.memories - before.memories)
   }
@@ -153,7 +162,8 @@ export function prepareFinish(
     if (answer.outcome !== 'imported' || !isKept(answer, order)) return answer
     if (!decided.every(isMendable)) return { outcome: 'overtaken' }
     const author = JSON.stringify(authorOf(identity))
-    if (answer.imported > 0) carryOut({ agentId, author, now, home }, decided, following.ledger())
+    if (answer.imported > 0)
+      carryOut({ agentId, author, order, now, home }, decided, following.ledger())
     // The steps are dropped separately, which takes a third as long as this transaction.
     unmark(agentId)
     return answer

@@ -14,6 +14,7 @@ import {
   mostKeys,
   type Newest,
   NOTHING_BROUGHT,
+  operationOf,
   withBrought,
 } from '../../import-plan.ts'
 import type { Identity, Refused } from '../../port/home.ts'
@@ -88,7 +89,8 @@ function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
     const { agentId } = opened.identity
     const { id } = cursor
     const author = JSON.stringify(authorOf(opened.identity))
-    const made = { ...version, ...follows.next, operation: 'import' as const }
+    const operation = operationOf(version, opened.order)
+    const made = { ...version, ...follows.next, operation }
     const n = write({ agentId, id, version: made, author, previous: follows.previous })
     return { ...cursor, id: id + 1, n, count: 1 }
   }

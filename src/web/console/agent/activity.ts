@@ -10,7 +10,7 @@ import type { HomeStore, Identity } from '../../../store/port/home.ts'
 import type { EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { memoryPath } from '../../layout/paths.ts'
-import { when } from '../../layout/words.ts'
+import { plural, when } from '../../layout/words.ts'
 import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
@@ -37,6 +37,7 @@ const words: Readonly<Record<EventType, string>> = {
   revoke_key: 'Revoked the key',
   replace_operator_key: 'Replaced the operator token',
   sign_in: 'Signed in',
+  rollback: 'Rolled back',
 }
 
 const link = (agentId: string, key: string): Html =>
@@ -46,7 +47,8 @@ const link = (agentId: string, key: string): Html =>
 const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
   html`${from === undefined ? nothing : html` <code>${from}</code> to`}${link(agentId, key)}`
 
-function about(agentId: string, { key, from, namedKey }: HomeEvent): Html {
+function about(agentId: string, { key, from, namedKey, rollback }: HomeEvent): Html {
+  if (rollback) return html` to event ${rollback.to}: ${plural(rollback.parts, 'change')}`
   if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
   return key === undefined ? nothing : memoryOf(agentId, key, from)
 }

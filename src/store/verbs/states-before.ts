@@ -1,0 +1,151 @@
+/** The states that memories had before something changed them. */
+import type { EventType } from '../port/keeping/events.ts'
+import type { Memory } from '../port/keeping/memories.ts'
+import { ask, type Statement, statement, type Verb } from './verb.ts'
+
+/** A key, and the memory that it had. */
+export interface Line {
+  readonly key: string
+  /** The memory's key now; undefined if its versions are gone. */
+  readonly now: string | undefined
+  /** The version that the first change made: earlier ones are from before. */
+  readonly before: number
+  /** The event of the first change. */
+  readonly type: EventType
+  /** Whether there was a memory, by the last event before; undefined if none is retained. */
+  readonly wasThere: boolean | undefined
+}
+
+export type Then = Pick<Memory, 'id' | 'createdAt' | 'text' | 'metadata'>
+
+export interface StateBefore {
+  readonly key: string
+  /** Undefined: there was no memory. `gone`: it is not retained. */
+  readonly was: Then | 'gone' | undefined
+  /** As it was already. */
+  readonly isSame: boolean
+}
+
+const floorOf = statement<{ floor: number }>(
+  'floor_of_home',
+  'SELECT floor FROM homes WHERE agent_id = $1',
+)
+
+interface HeadRow {
+  n: number | null
+  deleted: boolean | number
+}
+
+const headOf = statement<HeadRow>(
+  'head_to_roll_back',
+  'SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = $2',
+)
+
+/** A version without its text. */
+export interface PlacedVersionRow {
+  n: number
+  version: number
+  previous: number | null
+  operation: string
+  created_at: number
+  updated_at: number
+  /** Increases with each row of the home; below zero for what imports brought. */
+  place: number
+  event: string | null
+}
+
+interface TextRow {
+  id: string
+  created_at: number
+  text: string | null
+  metadata: string | null
+}
+
+const textAt = statement<TextRow>(
+  'text_to_roll_back',
+  `SELECT memory_id AS id, created_at, text, metadata FROM log WHERE agent_id = $1 AND n = $2`,
+)
+
+/** The places of an import's versions. */
+const BLOCK = 1_000_000_000
+
+const blockOf = ({ place }: PlacedVersionRow): number => Math.floor(place / BLOCK)
+
+/** Whether an import brought the first version after others of a key that was new to the home. */
+const isBrought = (first: PlacedVersionRow, older: PlacedVersionRow): boolean =>
+  first.place > 0 ? first.event === 'import' : blockOf(first) === blockOf(older)
+
+/** Changes that create a memory if there is none. */
+const MAY_CREATE: ReadonlySet<EventType> = new Set(['write', 'append', 'restore'])
+
+/** A memory is created above the highest version of any forgotten tombstone, the floor. */
+function isCreated({ before, type }: Line, first: PlacedVersionRow | undefined, floor: number) {
+  if (before === 1) return true
+  if (!first) return false
+  if (type === 'import') return first.previous === null
+  return MAY_CREATE.has(type) && before - 1 <= floor && first.created_at === first.updated_at
+}
+
+/** `first`: the version that the first change made. `older`: the newest before it. */
+interface Found {
+  readonly first: PlacedVersionRow | undefined
+  readonly older: PlacedVersionRow | undefined
+}
+
+/** The version of then, `gone`, or undefined if there was no memory. */
+function versionThen(
+  line: Line,
+  { first, older }: Found,
+  floor: number,
+): PlacedVersionRow | 'gone' | undefined {
+  if (line.wasThere === false) return undefined
+  const otherwise = !line.wasThere && isCreated(line, first, floor) ? undefined : 'gone'
+  if (!older) return otherwise
+  if (!line.wasThere && line.type === 'import' && first && isBrought(first, older)) return undefined
+  const follows = line.type === 'rename' || older.version === line.before - 1
+  if (!follows) return otherwise
+  return older.operation === 'delete' ? undefined : older
+}
+
+/** `versionAt`: of the agent $1 in the row $2, if it is one. */
+export function stateReads(versionAt: Statement<PlacedVersionRow>) {
+  function* find(agentId: string, { now = '', before }: Line): Verb<Found> {
+    const [head] = yield* ask(headOf, agentId, now)
+    let first: PlacedVersionRow | undefined
+    for (let n = head?.n ?? null; n !== null; ) {
+      const [row] = yield* ask(versionAt, agentId, n)
+      if (!row) break
+      if (row.version < before) return { first, older: row }
+      if (row.version === before) first = row
+      n = row.previous
+    }
+    return { first, older: undefined }
+  }
+
+  function* textOf(agentId: string, n: number | null): Verb<Then | undefined> {
+    const [row] = n === null ? [] : yield* ask(textAt, agentId, n)
+    if (!row || row.text === null || row.metadata === null) return undefined
+    return { id: row.id, createdAt: row.created_at, text: row.text, metadata: row.metadata }
+  }
+
+  function* stateBefore(agentId: string, line: Line, floor: number): Verb<StateBefore> {
+    const { key } = line
+    const [head] = yield* ask(headOf, agentId, key)
+    const current = head && !head.deleted ? yield* textOf(agentId, head.n) : undefined
+    const row = versionThen(line, yield* find(agentId, line), floor)
+    if (row === 'gone') return { key, was: 'gone', isSame: false }
+    const was = row && (yield* textOf(agentId, row.n))
+    if (row && !was) return { key, was: 'gone', isSame: false }
+    const isSame = was?.text === current?.text && was?.metadata === current?.metadata
+    return { key, was, isSame }
+  }
+
+  return {
+    *statesBefore(agentId: string, lines: readonly Line[]): Verb<readonly StateBefore[]> {
+      const [home] = yield* ask(floorOf, agentId)
+      const states: StateBefore[] = []
+      for (const line of lines) states.push(yield* stateBefore(agentId, line, home?.floor ?? 0))
+      return states
+    },
+  }
+}

@@ -1,0 +1,274 @@
+/** A home is rolled back to what it was right after an event, on every engine. */
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { RollbackOrder } from '../../src/store/port/transfer.ts'
+import { times } from '../effort.ts'
+import { stores } from '../harness.ts'
+import { NOON, newQuery, newWrite, openFixture, type StoreFixture } from './fixture.ts'
+
+const keys = ['a', 'b', 'c', 'in.a', 'in.b']
+
+const step = fc.record({
+  verb: fc.constantFrom(
+    'write',
+    'write',
+    'patch',
+    'append',
+    'delete',
+    'restore',
+    'rename',
+    'import',
+  ),
+  key: fc.constantFrom(...keys),
+  to: fc.constantFrom(...keys),
+  text: fc.constantFrom('x', 'later', 'привіт'),
+  version: fc.integer({ min: 1, max: 4 }),
+})
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+type Contents = Readonly<Record<string, string>>
+
+describe.each(stores)('rollback on $name', (engine) => {
+  let fixture: StoreFixture
+  let now = NOON
+  beforeAll(async () => {
+    fixture = await openFixture(engine)
+  })
+  afterAll(() => fixture.close())
+
+  async function contents(identity: Identity): Promise<Contents> {
+    const answer = await fixture.store().listMemories(identity, newQuery({ whole: true }))
+    if (answer.outcome !== 'memories') throw new Error(answer.outcome)
+    return Object.fromEntries(
+      answer.memories.map(({ key, text, metadata }) => [key, `${text} ${metadata}`]),
+    )
+  }
+
+  async function versionOf(identity: Identity, key: string): Promise<number> {
+    const found = await fixture.store().readMemory(identity, key)
+    return found.outcome === 'found' ? found.memory.version : 0
+  }
+
+  async function lastEvent(identity: Identity): Promise<number> {
+    const log = await fixture.store().eventsAfter(identity, 0, 1)
+    return log.outcome === 'events' ? log.last : -1
+  }
+
+  function changeOf({ verb, key, to, text, version }: Step, expectedVersion: number): Change {
+    const base = { key, expectedVersion }
+    if (verb === 'delete') return { verb, ...base }
+    if (verb === 'restore') return { verb, ...base, version }
+    if (verb === 'rename') return { verb, from: key, to, expectedVersion }
+    if (verb === 'append') return { verb, id: randomUUID(), key, text, maxBytes: 16_384 }
+    if (verb === 'patch') return { verb, ...base, metadata: `{"m":"${text}"}` }
+    return { verb: 'write', ...newWrite({ ...base, text }) }
+  }
+
+  /** The version of another home, with a history. */
+  async function* brought({ key, text, version }: Step) {
+    const facts = { key, id: randomUUID(), by: undefined, operation: 'write' as const }
+    const times = { createdAt: NOON - 9, updatedAt: NOON - 9 }
+    const content = { text, metadata: '{}' }
+    yield [
+      { ...facts, ...times, version, content },
+      { ...facts, ...times, version: version + 1, content: { ...content, text: `${text}!` } },
+    ]
+  }
+
+  /** Changes nothing if it cannot be done. */
+  async function take(identity: Identity, operator: Identity, each: Step): Promise<void> {
+    now += 1
+    if (each.verb === 'import') {
+      const source = { [Symbol.asyncIterator]: () => brought(each) }
+      const order = { onConflict: 'replace', dryRun: false } as const
+      await fixture.store().importMemories(operator, source, order, now)
+      return
+    }
+    const change = changeOf(each, await versionOf(identity, each.key))
+    await fixture.store().changeMemories(identity, [change], now)
+  }
+
+  const rollBack = (operator: Identity, to: number, more: Partial<RollbackOrder> = {}) =>
+    fixture.store().rollBack(operator, { to, prefix: '', dryRun: false, ...more }, ++now)
+
+  const only = (all: Contents, isWanted: (key: string) => boolean): Contents =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => isWanted(key)))
+
+  test('whatever happened since, everything is as it was; and a rollback can be rolled back', async () => {
+    const histories = fc.tuple(
+      fc.array(step, { maxLength: 12 }),
+      fc.array(step, { minLength: 1, maxLength: 12 }),
+    )
+    const property = fc.asyncProperty(histories, async ([before, since]) => {
+      const { agent, operator } = await fixture.agent()
+      for (const each of before) await take(agent, operator, each)
+      const [then, to] = [await contents(agent), await lastEvent(agent)]
+      for (const each of since) await take(agent, operator, each)
+      const [later, last] = [await contents(agent), await lastEvent(agent)]
+
+      const foreseen = await rollBack(operator, to, { dryRun: true })
+      expect(await contents(agent)).toEqual(later)
+      expect(await lastEvent(agent)).toBe(last)
+      const done = await rollBack(operator, to)
+      expect(done).toEqual(foreseen)
+      expect(done).toMatchObject({ outcome: 'rolled_back', skipped: [] })
+      expect(await contents(agent)).toEqual(then)
+
+      expect(await rollBack(operator, last)).toMatchObject({ skipped: [] })
+      expect(await contents(agent)).toEqual(later)
+      expect(await rollBack(operator, to)).toMatchObject({ skipped: [] })
+      expect(await contents(agent)).toEqual(then)
+    })
+    await fc.assert(property, { numRuns: times(40) })
+  })
+
+  test('under a prefix the rest stays, and of an author what others changed', async () => {
+    const { agent, operator } = await fixture.agent()
+    const bounds = { name: 'k', access: 'write', prefix: '', expiresAt: undefined } as const
+    const key = { ...bounds, id: randomUUID() }
+    const tokenHash = randomUUID()
+    await fixture.store().createKey(operator, key, tokenHash, now)
+    const named: Identity = { ...agent, tokenHash, key }
+    const write = async (who: Identity, name: string, text: string) => {
+      const expectedVersion = await versionOf(agent, name)
+      const sent = newWrite({ key: name, text, expectedVersion })
+      await fixture.store().writeMemory(who, sent, ++now)
+    }
+    for (const name of ['a', 'b', 'in.a', 'in.b']) await write(agent, name, 'good')
+    const [then, to] = [await contents(agent), await lastEvent(agent)]
+    for (const name of ['a', 'in.a', 'new']) await write(named, name, 'nonsense')
+    await write(agent, 'b', 'better')
+    await write(agent, 'in.b', 'better')
+    const later = await contents(agent)
+
+    expect(await rollBack(operator, to, { by: key.id, prefix: 'in.' })).toEqual({
+      ...{ outcome: 'rolled_back', restored: 1, deleted: 0, unchanged: 0, skipped: [] },
+    })
+    expect(await contents(agent)).toEqual({ ...later, 'in.a': then['in.a'] })
+    expect(await rollBack(operator, to, { by: key.id })).toEqual({
+      ...{ outcome: 'rolled_back', restored: 1, deleted: 1, unchanged: 1, skipped: [] },
+    })
+    expect(await contents(agent)).toEqual({
+      ...only(then, (name) => name.endsWith('a')),
+      ...only(later, (name) => name.endsWith('b')),
+    })
+    expect(await rollBack(operator, to)).toMatchObject({ restored: 2, deleted: 0, unchanged: 3 })
+    expect(await contents(agent)).toEqual(then)
+  })
+
+  test('is one event with its parts, by the operator, and each part is a version', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'good' })
+    await fixture.write(agent, { key: 'a', text: 'nonsense', expectedVersion: 1 })
+    await fixture.write(agent, { key: 'b', text: 'nonsense' })
+    await rollBack(operator, 1)
+    const log = await fixture.store().eventsAfter(agent, 3, 10)
+    const by = { as: 'operator', via: 'api' }
+    expect(log).toMatchObject({
+      events: [
+        { id: 4, type: 'rollback', rollback: { to: 1, parts: 2 }, key: undefined, by },
+        { id: 5, type: 'restore', key: 'a', version: 3, by },
+        { id: 6, type: 'delete', key: 'b', version: 2, by },
+      ],
+      last: 6,
+    })
+    const versions = await fixture.store().listVersions(agent, 'a', undefined, 10)
+    expect(versions).toMatchObject({
+      versions: [{ version: 3, operation: 'restore', by }, { version: 2 }, { version: 1 }],
+    })
+    const kept = await fixture.store().listVersions(agent, 'b', undefined, 10)
+    expect(kept).toMatchObject({ versions: [{ version: 2, operation: 'delete' }, { version: 1 }] })
+    expect(await rollBack(operator, 1)).toMatchObject({ restored: 0, deleted: 0, unchanged: 2 })
+    expect(await lastEvent(agent)).toBe(6)
+  })
+
+  test('a protected memory is rolled back, and stays protected', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'good' })
+    await fixture.write(agent, { key: 'a', text: 'nonsense', expectedVersion: 1 })
+    await fixture.store().protectMemory(operator, 'a', true, now)
+    expect(await rollBack(operator, 1)).toMatchObject({ restored: 1 })
+    expect(await fixture.store().readMemory(agent, 'a')).toMatchObject({
+      memory: { text: 'good', version: 3, protected: true },
+    })
+  })
+
+  test('beside agents that write on, no acknowledged write is lost, and each is a version', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    const names = Array.from({ length: 8 }, (_, n) => `k${n}`)
+    for (const key of names) await fixture.write(agent, { key, text: 'good' })
+    const to = await lastEvent(agent)
+    const saved = new Map<string, string[]>(names.map((key) => [key, ['good']]))
+    let isOver = false
+    const writer = async (key: string) => {
+      for (let n = 0; !isOver; n++) {
+        const text = `${key} ${n}`
+        const write = newWrite({ key, text, expectedVersion: await versionOf(agent, key) })
+        const answer = await store.writeMemory(agent, write, now)
+        if (answer.outcome === 'saved') saved.get(key)?.push(text)
+        else expect(answer.outcome).toBe('conflict')
+      }
+    }
+    const writers = names.map(writer)
+    for (let round = 0; round < 4; round++) {
+      expect(await rollBack(operator, to)).toMatchObject({ outcome: 'rolled_back', skipped: [] })
+    }
+    isOver = true
+    await Promise.all(writers)
+    const log = await store.eventsAfter(agent, 0, 100_000)
+    const all = log.outcome === 'events' ? log.events : []
+    expect(all.map(({ id }) => id)).toEqual(all.map((_, at) => at + 1))
+    // The first may come before any write, and has then nothing to do.
+    const rollbacks = all.filter(({ type }) => type === 'rollback')
+    expect(rollbacks.length).toBeGreaterThan(0)
+    for (const { id, rollback } of rollbacks) {
+      const parts = all.slice(id, id + (rollback?.parts ?? 0))
+      expect(parts.map(({ type }) => type)).toEqual(parts.map(() => 'restore'))
+      expect(parts).not.toHaveLength(0)
+      expect(all[id + parts.length]?.type).not.toBe('restore')
+    }
+    for (const key of names) {
+      const answer = await store.listVersions(agent, key, undefined, 100_000)
+      const versions = answer.outcome === 'versions' ? answer.versions.toReversed() : []
+      expect(versions.map(({ version }) => version)).toEqual(versions.map((_, at) => at + 1))
+      const written = versions.filter(({ operation }) => operation !== 'restore')
+      const texts = written.map(({ version }) => store.readVersion(agent, key, version))
+      const found = (await Promise.all(texts)).map((each) => 'memory' in each && each.memory.text)
+      expect(found).toEqual(saved.get(key))
+    }
+  })
+
+  test('what is no longer retained is skipped, and all else is rolled back', async () => {
+    const { agent, operator } = await fixture.agent()
+    for (const key of ['a', 'b', 'c']) await fixture.write(agent, { key, text: 'good' })
+    for (const key of ['a', 'b', 'c']) {
+      await fixture.write(agent, { key, text: 'nonsense', expectedVersion: 1 })
+    }
+    await fixture.store().eraseMemory(operator, 'a', 'all', now)
+    await fixture.store().eraseMemory(operator, 'b', [1], now)
+    expect(await rollBack(operator, 3)).toEqual({
+      ...{ outcome: 'rolled_back', restored: 1, deleted: 0, unchanged: 0, skipped: ['a', 'b'] },
+    })
+    expect(Object.keys(await contents(agent))).toEqual(['b', 'c'])
+  })
+
+  test('an event that is not there yet, or whose successors are gone, is refused', async () => {
+    const few = await openFixture(engine, { events: 64 })
+    const { agent, operator } = await few.agent()
+    const ask = (to: number) =>
+      few.store().rollBack(operator, { to, prefix: '', dryRun: false }, NOON)
+    expect(await ask(1)).toEqual({ outcome: 'no_event' })
+    for (let n = 0; n < 140; n++) await few.write(agent, { key: `k${n}` })
+    const log = await few.store().eventsAfter(agent, 0, 1)
+    const first = log.outcome === 'events' ? log.first : 0
+    expect(first).toBeGreaterThan(2)
+    expect(await ask(first - 2)).toEqual({ outcome: 'event_gone', first })
+    expect(await ask(first - 1)).toMatchObject({ outcome: 'rolled_back' })
+    await few.close()
+  })
+})
