@@ -28,8 +28,9 @@ export function followLines(by?: string) {
   const lines = new Map<string, OpenLine>()
   const origins: Origins = new Map()
 
-  function open(key: string, { type, version = 1 }: HomeEvent, now: string | undefined): OpenLine {
-    const line = { key, now, before: version, type, isTouched: false }
+  function open(key: string, event: HomeEvent, now: string | undefined): OpenLine {
+    const { id: eventId, type, version: before = 1 } = event
+    const line = { key, now, before, type, eventId, isTouched: false }
     lines.set(key, line)
     return line
   }

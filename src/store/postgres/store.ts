@@ -25,7 +25,7 @@ import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
 import { eventStatements, eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
-import { versionAt, versionVerbs } from './keeping/versions.ts'
+import { versionStatements, versionVerbs } from './keeping/versions.ts'
 import { writeVerb } from './keeping/write-memory.ts'
 import { prepareServer } from './schema/migrations.ts'
 import { sweepAhead } from './transfer/ahead.ts'
@@ -200,7 +200,7 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
-const readsOfLog = { ...reads, ...eventReads(eventStatements), ...stateReads(versionAt) }
+const readsOfLog = { ...reads, ...eventReads(eventStatements), ...stateReads(versionStatements) }
 
 interface HomeParts extends HomeBounds {
   readonly known: Identities

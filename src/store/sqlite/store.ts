@@ -27,7 +27,7 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareCountErasures } from './keeping/erase.ts'
 import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
-import { versionAt } from './keeping/versions.ts'
+import { versionStatements } from './keeping/versions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 import { importVerb } from './transfer/stage.ts'
 
@@ -57,7 +57,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     ...grouped,
     reads: readVerbs(
       db,
-      { ...reads, ...eventReads(eventStatements), ...stateReads(versionAt) },
+      { ...reads, ...eventReads(eventStatements), ...stateReads(versionStatements) },
       grouped.read,
     ),
     space: keepReserve(options.diskReserve, {

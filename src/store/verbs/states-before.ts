@@ -12,6 +12,7 @@ export interface Line {
   readonly before: number
   /** The event of the first change. */
   readonly type: EventType
+  readonly eventId: number
   /** Whether there was a memory, by the last event before; undefined if none is retained. */
   readonly wasThere: boolean | undefined
 }
@@ -107,13 +108,28 @@ function versionThen(
   return older.operation === 'delete' ? undefined : older
 }
 
-/** `versionAt`: of the agent $1 in the row $2, if it is one. */
-export function stateReads(versionAt: Statement<PlacedVersionRow>) {
-  function* find(agentId: string, { now = '', before }: Line): Verb<Found> {
+export interface VersionStatements {
+  /** The version in the row $2 of the agent $1, if it is one. */
+  readonly at: Statement<PlacedVersionRow>
+  /** The version that the event $2 of the agent $1 made, if it is in the event's row. */
+  readonly madeBy: Statement<PlacedVersionRow>
+}
+
+export function stateReads({ at, madeBy }: VersionStatements) {
+  function* find(agentId: string, line: Line): Verb<Found> {
+    const [first] = yield* ask(madeBy, agentId, line.eventId)
+    if (first?.version !== line.before) return yield* search(agentId, line)
+    if (first.previous === null) return { first, older: undefined }
+    const [older] = yield* ask(at, agentId, first.previous)
+    return { first, older }
+  }
+
+  /** From the newest version back: where the event's row is not, or no longer, the version's. */
+  function* search(agentId: string, { now = '', before }: Line): Verb<Found> {
     const [head] = yield* ask(headOf, agentId, now)
     let first: PlacedVersionRow | undefined
     for (let n = head?.n ?? null; n !== null; ) {
-      const [row] = yield* ask(versionAt, agentId, n)
+      const [row] = yield* ask(at, agentId, n)
       if (!row) break
       if (row.version < before) return { first, older: row }
       if (row.version === before) first = row

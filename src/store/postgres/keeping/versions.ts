@@ -2,17 +2,20 @@
 import type { Identity } from '../../port/home.ts'
 import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
 import { type VersionRow, versionOf } from '../../rows.ts'
-import type { PlacedVersionRow } from '../../verbs/states-before.ts'
+import type { PlacedVersionRow, VersionStatements } from '../../verbs/states-before.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { boundOf, chainOf, rowAt } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
-export const versionAt = statement<PlacedVersionRow>(
+const placed = statement<PlacedVersionRow>(
   'placed_version',
   `SELECT n, version, previous, operation, created_at, updated_at, n AS place, event
    FROM log WHERE agent_id = $1 AND n = $2 AND kept`,
 )
+
+/** An event's number is its row's. */
+export const versionStatements: VersionStatements = { at: placed, madeBy: placed }
 
 interface Nothing {
   version: null

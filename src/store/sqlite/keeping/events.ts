@@ -11,7 +11,7 @@ import { prepare, prepareTuples } from '../engine/connection.ts'
 import { atOnce } from '../engine/run.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
-import { prepareAppend, TAIL } from './log.ts'
+import { prepareAppend, TAIL, TAIL_OF_HOME } from './log.ts'
 
 /** Logs an event that changed no memory, in the transaction of its cause. */
 export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
@@ -88,11 +88,7 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
 }
 
 const FILED_OR_NOT = `
-  WITH RECURSIVE tail (n, id, before) AS (
-    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = $1
-    UNION ALL
-    SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
-  ),
+  WITH RECURSIVE ${TAIL_OF_HOME},
   places (n, id) AS (
     SELECT n, id FROM log_index WHERE agent_id = $1 AND id > $2 AND id <= $3
     UNION ALL

@@ -47,6 +47,14 @@ export const TAIL = `
     SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
   )`
 
+/** The same, of the home of the agent $1. */
+export const TAIL_OF_HOME = `
+  tail (n, id, before) AS (
+    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = $1
+    UNION ALL
+    SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
+  )`
+
 /** Adds the tail of a home to the index; the home must be saved afterwards. */
 export function prepareFile(db: DatabaseSync) {
   const file = prepare(

@@ -2,17 +2,28 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
-import type { PlacedVersionRow } from '../../verbs/states-before.ts'
+import type { VersionStatements } from '../../verbs/states-before.ts'
 import { statement } from '../../verbs/verb.ts'
 import { prepare } from '../engine/connection.ts'
-import type { Kept } from './log.ts'
+import { type Kept, TAIL_OF_HOME } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
-export const versionAt = statement<PlacedVersionRow>(
-  'sqlite_version_at',
-  `SELECT n, version, previous, operation, created_at, updated_at, id AS place, event
-   FROM log WHERE agent_id = $1 AND n = $2 AND operation IS NOT NULL`,
-)
+const PLACED = 'n, version, previous, operation, created_at, updated_at, id AS place, event'
+
+export const versionStatements: VersionStatements = {
+  at: statement(
+    'sqlite_version_at',
+    `SELECT ${PLACED} FROM log WHERE agent_id = $1 AND n = $2 AND operation IS NOT NULL`,
+  ),
+  madeBy: statement(
+    'sqlite_version_made_by',
+    `WITH RECURSIVE ${TAIL_OF_HOME}
+     SELECT ${PLACED} FROM log WHERE operation IS NOT NULL AND n IN (
+       SELECT n FROM log_index WHERE agent_id = $1 AND id = $2
+       UNION ALL SELECT n FROM tail WHERE id = $2
+     )`,
+  ),
+}
 
 /** A version and its log row. */
 export type KeptVersionRow = VersionRow & Kept
