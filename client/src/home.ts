@@ -83,7 +83,7 @@ export class Home extends Batches {
 
   /**
    * What to read first after waking: profile, limits left, pinned memories whole, what is known
-   * about the task at hand, the newest changes, all within so many bytes (8000 unless told, 2000 to
+   * about the task at hand, the newest changes, all within so many bytes (4000 unless told, 2000 to
    * 65536).
    *
    * ```ts

@@ -149,9 +149,34 @@ export interface LeftInWindow extends Left {
   readonly resetSeconds: number
 }
 
+interface InContext {
+  readonly key: string
+  /** Only where there are any. */
+  readonly metadata?: Metadata
+  readonly version: number
+  readonly updatedAt: string
+  /** Only the operator changes it. */
+  readonly protected?: true
+}
+
+export interface PinnedMemory extends InContext {
+  readonly text: string
+}
+
+export interface FoundMemory extends InContext {
+  readonly text?: string
+  /** Where the text is not whole: its bytes, and a part of it. */
+  readonly bytes?: number
+  readonly snippet?: string
+}
+
+export interface ChangedMemory extends InContext {
+  readonly bytes: number
+}
+
 export interface Context {
   /** The purpose is left out where it does not fit. */
-  readonly profile: Omit<Profile, 'purpose'> & Partial<Pick<Profile, 'purpose'>>
+  readonly profile: Pick<Profile, 'name' | 'symbol' | 'status'> & Partial<Pick<Profile, 'purpose'>>
   readonly memoryCount: number
   readonly limits: {
     /** Of the whole home; not shown to a key with a prefix, nor are the bytes. */
@@ -160,10 +185,12 @@ export interface Context {
     readonly reads: LeftInWindow
     readonly writes: LeftInWindow
   }
-  readonly pinned: readonly ListedMemory[]
+  readonly pinned: readonly PinnedMemory[]
   /** What answers `about`, best first: whole where it fits, else with a snippet. */
-  readonly found: readonly MemoryHit[]
-  readonly changes: readonly MemorySummary[]
+  readonly found: readonly FoundMemory[]
+  readonly changes: readonly ChangedMemory[]
+  /** After it, `events` tells what happened since; not shown to a key with a prefix. */
+  readonly lastEvent?: number
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number

@@ -4,9 +4,9 @@ import type { Call } from '../http/call.ts'
 import type { Identity } from '../store/port/home.ts'
 import type { MemorySummary } from '../store/port/keeping/memories.ts'
 import type { SearchHit } from '../store/port/keeping/search.ts'
+import { iso } from '../time.ts'
 import type { Home } from './home.ts'
-import { summaryJson } from './memories/answers.ts'
-import { hitJson, searchInTurn } from './memories/search.ts'
+import { searchInTurn } from './memories/search.ts'
 import { refusal } from './refusal.ts'
 
 export interface Room {
@@ -59,11 +59,26 @@ export function nextToRead(
     : { batch: fitting.slice(0, end), rest: fitting.slice(end) }
 }
 
-/** The size of the smallest summary, with the shortest key and empty metadata. */
-export const LEAST_SUMMARY = summaryJson({
-  ...{ id: '00000000-0000-0000-0000-000000000000', key: 'k', bytes: 1, metadata: '{}' },
-  ...{ version: 1, createdAt: 0, updatedAt: 0 },
-}).length
+/** A memory without its id, its time of creation, and empty metadata. */
+interface Item extends Pick<MemorySummary, 'key' | 'metadata' | 'version' | 'updatedAt'> {
+  readonly protected?: true | undefined
+}
+
+/** As JSON; metadata is the stored text. `content`: the text, or what there is instead. */
+export function itemJson(
+  { key, metadata, version, updatedAt, ...marks }: Item,
+  content: Readonly<Record<string, unknown>>,
+): string {
+  const shown = metadata === '{}' ? '' : `,"metadata":${metadata}`
+  const facts = JSON.stringify({ version, updatedAt: iso(updatedAt), protected: marks.protected })
+  return `${JSON.stringify({ key, ...content }).slice(0, -1)}${shown},${facts.slice(1)}`
+}
+
+/** The size of the smallest change. */
+export const LEAST_CHANGE = itemJson(
+  { key: 'k', metadata: '{}', version: 1, updatedAt: 0 },
+  { bytes: 1 },
+).length
 
 /** One of the best hits is read for this many bytes of the context, the size of a short memory. */
 export const BYTES_PER_HIT = 400
@@ -107,11 +122,15 @@ export async function stillThere(
     const hit = hits[at]
     if (!hit || answer.outcome === 'missing') return []
     if (answer.outcome !== 'found') throw refusal(answer)
-    const { key, version, text } = answer.memory
+    const { memory } = answer
+    const { key, version, text } = memory
     if (version !== hit.version) return []
-    const { text: _, ...brief } = hit
-    const { snippet: __, ...rest } = hit
-    return { key, whole: hitJson({ ...rest, text }), brief: hitJson(brief) }
+    const { bytes, snippet } = hit
+    return {
+      key,
+      whole: itemJson(memory, { text }),
+      brief: itemJson(memory, { bytes, ...(snippet !== undefined && { snippet }) }),
+    }
   })
 }
 

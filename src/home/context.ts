@@ -6,13 +6,15 @@ import type { BudgetState } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { spenderOf } from '../pipeline/guards/budget.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import type { Identity, ProfileAnswer } from '../store/port/home.ts'
 import type { MemoriesQuery, MemorySummary } from '../store/port/keeping/memories.ts'
 import type { SearchHit } from '../store/port/keeping/search.ts'
 import {
   BYTES_PER_HIT,
   fillFound,
-  LEAST_SUMMARY,
+  itemJson,
+  LEAST_CHANGE,
   MOST_HITS,
   nextToRead,
   type Room,
@@ -24,17 +26,17 @@ import {
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { prefixOf } from './key-scope.ts'
-import {
-  listedJson,
-  listedSchema,
-  summaryExample,
-  summaryJson,
-  summarySchema,
-} from './memories/answers.ts'
-import { hitSchema, question } from './memories/search.ts'
-import { profileView } from './profile.ts'
+import { protectedMark } from './memories/answers.ts'
+import { question } from './memories/search.ts'
 import { refusal } from './refusal.ts'
-import { countInReach, memoryExample, profileExample, profileSchema, tag } from './schemas.ts'
+import {
+  countInReach,
+  memoryExample,
+  memoryKey,
+  profileExample,
+  profileSchema,
+  tag,
+} from './schemas.ts'
 
 const quota = z.object({
   limit: z.int().meta({ description: '0: no limit.' }),
@@ -64,33 +66,60 @@ export const NEXT: readonly z.output<typeof nextCall>[] = [
     why: 'List every memory, including those left out here.',
   },
   {
+    method: 'GET',
+    path: '/api/agents/me/events?after=LAST_EVENT',
+    why: 'What happened since, deletions too.',
+  },
+  {
     method: 'POST',
     path: '/api/agents/me/memory',
-    why: 'Write a memory. With metadata {"pinned": true} it is included in full in this response.',
+    why: 'Write a memory. With metadata {"pinned": true} it is here in full.',
+  },
+  {
+    method: 'GET',
+    path: '/api/agents/me/memory/versions?key=KEY',
+    why: 'What a memory was before; POST /api/agents/me/memory/restore brings it back.',
   },
 ]
+
+const item = z.object({
+  key: memoryKey,
+  metadata: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'Omitted if it is empty.' }),
+  version: z.int().min(1),
+  updatedAt: dateTime,
+  protected: protectedMark,
+})
+
+const bytes = z.int().min(1).meta({ description: 'UTF-8 bytes of the text.' })
 
 export const contextSchema = z
   .object({
     profile: profileSchema
+      .omit({ agent_id: true, createdAt: true, updatedAt: true })
       .partial({ purpose: true })
       .meta({ id: 'ContextProfile', description: 'The purpose is omitted if it does not fit.' }),
     memoryCount: countInReach,
-    limits: z
-      .object({ memories: quota.optional(), bytes: quota.optional() })
-      .extend({ reads: rate, writes: rate })
-      .meta({
-        description:
-          '`memories` and `bytes` are of the whole home, so they are omitted for a key with a prefix.',
-      }),
-    pinned: z.array(listedSchema).meta({
+    pinned: z.array(item.extend({ text: z.string() }).meta({ id: 'PinnedMemory' })).meta({
       description: 'In full, ordered by key: memories with `pinned: true` in their metadata.',
     }),
-    found: z.array(hitSchema).meta({
-      description:
-        'With `about`: the memories that match it and are not in `pinned`, best first, with the text if it fits, otherwise with a snippet. Empty without `about`.',
-    }),
-    changes: z.array(summarySchema).meta({
+    found: z
+      .array(
+        item
+          .extend({
+            text: z.string().optional().meta({ description: 'If it fits.' }),
+            bytes: bytes.optional().meta({ description: 'Without the text: its UTF-8 bytes.' }),
+            snippet: z.string().optional().meta({ description: 'Without the text: a part of it.' }),
+          })
+          .meta({ id: 'FoundMemory' }),
+      )
+      .meta({
+        description:
+          'With `about`: the memories that match it and are not in `pinned`, best first, with the text if it fits, otherwise with a snippet. Empty without `about`.',
+      }),
+    changes: z.array(item.extend({ bytes }).meta({ id: 'ChangedMemory' })).meta({
       description: 'The other memories, most recently changed first, without their texts.',
     }),
     leftOut: z.object({
@@ -104,27 +133,46 @@ export const contextSchema = z
       }),
       memories: z.int().meta({ description: 'Memories that are not shown at all.' }),
     }),
+    lastEvent: z.int().min(0).optional().meta({
+      description:
+        'The last event of the home: GET /api/agents/me/events?after= tells what happened since. Omitted for a key with a prefix.',
+    }),
+    limits: z
+      .object({ memories: quota.optional(), bytes: quota.optional() })
+      .extend({ reads: rate, writes: rate })
+      .meta({
+        description:
+          '`memories` and `bytes` are of the whole home, so they are omitted for a key with a prefix.',
+      }),
     next: z.array(nextCall),
   })
   .meta({ id: 'Context' })
 
+const { updatedAt, version } = memoryExample
+
 const contextExample = {
-  profile: profileExample,
+  profile: {
+    ...{ name: profileExample.name, purpose: profileExample.purpose },
+    ...{ symbol: profileExample.symbol, status: profileExample.status },
+  },
   memoryCount: 2,
+  pinned: [
+    { key: 'who.i.am', text: memoryExample.text, metadata: { pinned: true }, version, updatedAt },
+  ],
+  found: [{ key: 'tables', text: 'Step 3 of 7: copy the tables.', version, updatedAt }],
+  changes: [],
+  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
+  lastEvent: 117,
   limits: {
     memories: { limit: 10_000, left: 9_998 },
     bytes: { limit: 67_108_864, left: 67_108_700 },
     reads: { limit: 6_000, left: 5_999, resetSeconds: 60 },
     writes: { limit: 6_000, left: 6_000, resetSeconds: 60 },
   },
-  pinned: [{ ...memoryExample, key: 'who.i.am', metadata: { pinned: true } }],
-  found: [{ ...summaryExample, matched: ['tables'], text: 'Step 3 of 7: copy the tables.' }],
-  changes: [],
-  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
   next: NEXT,
 }
 
-export const DEFAULT_BYTES = 8_000
+export const DEFAULT_BYTES = 4_000
 const { minBytes, maxBytes } = fields.context
 
 /** Summaries that are read. */
@@ -177,6 +225,8 @@ type Next = readonly object[]
 
 interface Parts {
   readonly head: object
+  /** What comes last. */
+  readonly tail: object
   readonly pinned: readonly string[]
   readonly found: readonly string[]
   readonly changes: readonly string[]
@@ -186,29 +236,28 @@ interface Parts {
     readonly found: number
     readonly memories: number
   }
-  readonly next: Next
 }
 
-const bodyOf = ({ head, pinned, found, changes, leftOut, next }: Parts): string =>
+const bodyOf = ({ head, pinned, found, changes, leftOut, tail }: Parts): string =>
   `${JSON.stringify(head).slice(0, -1)},"pinned":[${pinned.join(',')}],` +
-  `"found":[${found.join(',')}],"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
-  `"next":${JSON.stringify(next)}}`
+  `"found":[${found.join(',')}],"changes":[${changes.join(',')}],` +
+  `"leftOut":${JSON.stringify(leftOut)},${JSON.stringify(tail).slice(1)}`
 
 /** The response without any memory; the purpose is included only if it fits. */
-function frameOf(found: Profile, limits: object, bytes: number, next: Next) {
-  const { memoryCount } = found
-  const { purpose, ...profile } = profileView(found.profile)
+function frameOf({ memoryCount, profile: all }: Profile, bytes: number, tail: object) {
+  const { name, purpose, symbol, status } = all
   // With the largest possible number of omitted memories, so that the size cannot grow.
   const counts = { pinned: memoryCount, found: memoryCount, memories: memoryCount }
   const lists = { pinned: [], found: [], changes: [] }
-  const frames = [{ ...profile, purpose }, profile].map((shown, i) => {
-    const head = { profile: shown, memoryCount, limits }
+  const brief = { name, symbol, status }
+  const frames = [{ name, purpose, symbol, status }, brief].map((profile, i) => {
+    const head = { profile, memoryCount }
     const leftOut = { purpose: i > 0, ...counts }
-    const size = Buffer.byteLength(bodyOf({ head, ...lists, leftOut, next }))
+    const size = Buffer.byteLength(bodyOf({ head, ...lists, leftOut, tail }))
     return { head, size, withoutPurpose: i > 0 }
   })
-  const [whole, brief] = frames as [(typeof frames)[0], (typeof frames)[0]]
-  return whole.size <= bytes ? whole : brief
+  const [whole, without] = frames as [(typeof frames)[0], (typeof frames)[0]]
+  return whole.size <= bytes ? whole : without
 }
 
 /** Whole memories by key: each that fits in its turn and leaves enough bytes. */
@@ -226,7 +275,8 @@ async function fillPinned(
     for (const found of await Promise.all(read)) {
       if (found.outcome === 'missing') continue
       if (found.outcome !== 'found') throw refusal(found)
-      const item = listedJson(found.memory)
+      const { text } = found.memory
+      const item = itemJson(found.memory, { text })
       if (room.take(item, keep)) placed.set(found.memory.key, item)
     }
     rest = next.rest
@@ -243,13 +293,14 @@ async function fillChanges(
 ): Promise<readonly string[]> {
   const placed: string[] = []
   let after: string | undefined
-  for (const limit of [room.left() / LEAST_SUMMARY + there.size, MORE_OF_NEWEST]) {
-    if (room.left() < LEAST_SUMMARY) break
+  for (const limit of [room.left() / LEAST_CHANGE + there.size, MORE_OF_NEWEST]) {
+    if (room.left() < LEAST_CHANGE) break
     const newest = { order: 'changed', limit: Math.floor(limit), after } as const
     const { memories, next } = await list(home, identity, newest)
     for (const summary of memories) {
-      const item = there.has(summary.key) ? undefined : summaryJson(summary)
-      if (item && room.take(item)) placed.push(item)
+      if (there.has(summary.key)) continue
+      const item = itemJson(summary, { bytes: summary.bytes })
+      if (room.take(item)) placed.push(item)
     }
     if (next === undefined) break
     after = next
@@ -271,14 +322,16 @@ async function gather(
   { bytes, next }: Asked,
   hits: readonly SearchHit[],
 ): Promise<string> {
-  const [profile, { memories: allPinned }, foundAll] = await Promise.all([
+  const [profile, { memories: allPinned, lastEvent }, foundAll] = await Promise.all([
     home.store.readProfile(identity),
     list(home, identity, PINNED),
     stillThere(home, identity, hits),
   ])
   if (profile.outcome === 'revoked') throw refusal(profile)
   const limits = await limitsLeft(home, identity, profile)
-  const { head, size, withoutPurpose } = frameOf(profile, limits, bytes, next)
+  const shownEvent = prefixOf(identity) === '' ? { lastEvent } : {}
+  const tail = { ...shownEvent, limits, next }
+  const { head, size, withoutPurpose } = frameOf(profile, bytes, tail)
   const room = roomOf(bytes - size)
   const isPinned = new Set(allPinned.map(({ key }) => key))
   const unpinned = foundAll.filter(({ key }) => !isPinned.has(key))
@@ -297,7 +350,7 @@ async function gather(
     memories: Math.max(0, profile.memoryCount - there.size - changes.length),
   }
   const lists = { pinned: [...pinned.values()], found: [...found.values()], changes }
-  return bodyOf({ head, ...lists, leftOut, next })
+  return bodyOf({ head, ...lists, leftOut, tail })
 }
 
 /**

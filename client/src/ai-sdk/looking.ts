@@ -9,7 +9,7 @@ const LIST = { most: 100, usual: 50 }
 
 const SEARCH = { most: 25, usual: 10 }
 
-const CONTEXT_BYTES = 8_000
+const CONTEXT_BYTES = 4_000
 
 /** The first of them, and whether there are more. */
 async function firstOf<T>(items: AsyncIterable<T>, most: number) {

@@ -214,7 +214,7 @@ export const agentCommands: readonly Command[] = [
     summary: 'what to read first after waking',
     options: [
       { name: 'about', value: 'TASK', summary: 'with what is known about what is to be done' },
-      { name: 'bytes', value: 'N', summary: 'within so many bytes (8000)' },
+      { name: 'bytes', value: 'N', summary: 'within so many bytes (4000)' },
       ...CONNECTION,
     ],
     load: async () => (await import('./context.ts')).contextCommand,

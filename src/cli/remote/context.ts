@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 import { textShown } from './text.ts'
 
-const BYTES = { least: 2_000, most: 65_536, otherwise: 8_000 }
+const BYTES = { least: 2_000, most: 65_536, otherwise: 4_000 }
 
 const leftOf = ({ left, limit }: Left): string =>
   left === null ? 'no limit' : `${left} of ${limit}`
@@ -24,7 +24,7 @@ function contextText(context: Context): string {
     ...pinned.map(({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`),
     ...found.map(
       ({ key, version, bytes, text, snippet = '' }) =>
-        `\n## ${key} (version ${version}, ${text === undefined ? `some of ${bytes} bytes` : 'found'})\n${text ?? snippet}\n`,
+        `\n## ${key} (version ${version}, ${text === undefined ? `some of ${bytes ?? 0} bytes` : 'found'})\n${text ?? snippet}\n`,
     ),
   ]
   const rows = changes.map(({ key, version, updatedAt }) => [key, version, updatedAt])

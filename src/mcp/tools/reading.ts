@@ -19,6 +19,7 @@ const NEXT = [
   { tool: 'search_memories', why: 'Find what you know about something.' },
   { tool: 'read_memory', why: 'Read a memory whole.' },
   { tool: 'list_memories', why: 'List every memory, also what was left out here.' },
+  { tool: 'memory_history', why: 'What a memory was before; restore_memory brings it back.' },
   {
     tool: 'write_memory',
     why: 'Write. With metadata {"pinned": true} it comes whole in this answer.',

@@ -49,7 +49,7 @@ describe.each(engines)('a context about a task on $name', (engine) => {
       pinned: [{ key: 'who' }],
       found: [
         { key: 'tables.copy', text: 'Copy with COPY, table by table.', version: 1 },
-        { key: 'shop.tables', text: LONG, bytes: LONG.length, matched: ['tables', 'shop'] },
+        { key: 'shop.tables', text: LONG },
       ],
       changes: [{ key: 'weather' }],
       leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },

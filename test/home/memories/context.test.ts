@@ -16,8 +16,16 @@ interface Shown {
 }
 
 interface Hit extends Shown {
+  readonly bytes?: number
   readonly text?: string
   readonly snippet?: string
+}
+
+interface Whole extends Shown {
+  readonly text: string
+  readonly metadata: object
+  readonly version: number
+  readonly updatedAt: string
 }
 
 interface Context {
@@ -80,14 +88,21 @@ describe('the context', () => {
     return { text, context: JSON.parse(text) as Context }
   }
 
-  /** Each memory as it would be shown whole, last written first. */
+  /** As a context shows what has a text, or without one. */
+  const shownOf = ({ key, metadata, version, updatedAt }: Whole, content: object) => ({
+    ...{ key, ...content },
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...{ version, updatedAt },
+  })
+
+  /** Each memory as it is read, last written first. */
   async function wholeOf(token: string, count: number) {
     const keys = Array.from({ length: count }, (_, n) => `k${String(n).padStart(2, '0')}`)
     const read = keys.map((key) =>
       service.call('GET', `/api/agents/me/memory?key=${key}`, { token }),
     )
     const answers = await Promise.all(read)
-    return answers.map(({ body }) => body.memory as Record<string, unknown> & Shown).toReversed()
+    return answers.map(({ body }) => body.memory as Whole).toReversed()
   }
 
   /** Whatever is not in the list did not fit after what is before it. */
@@ -110,7 +125,7 @@ describe('the context', () => {
     const limit = Math.min(50, Math.ceil(bytes / 400))
     const query = new URLSearchParams({ q: about, limit: String(limit) })
     const { body } = await service.call('GET', `/api/agents/me/memories/search?${query}`, { token })
-    return (body.memories as readonly Hit[]).map(({ text: _, ...brief }) => brief)
+    return body.memories as readonly Hit[]
   }
 
   /** An eighth of the room is for the changes, and half of what is left for all that come after. */
@@ -134,13 +149,13 @@ describe('the context', () => {
   }
 
   test('says who I am, what is left, what I pinned, what changed and what to do', async () => {
-    const { token, agentId } = await service.birth()
+    const { token } = await service.birth()
     await write(service, token, 'plan', 'Step 1')
     const pin = { key: 'who', text: 'I am Atlas.', metadata: { pinned: true }, expectedVersion: 0 }
     await service.call('POST', '/api/agents/me/memory', { token, body: pin })
     const { context } = await contextOf(token)
     expect(context).toMatchObject({
-      profile: { agent_id: agentId, name: 'Atlas', purpose: expect.any(String), status: 'active' },
+      profile: { name: 'Atlas', purpose: expect.any(String), status: 'active' },
       memoryCount: 2,
       limits: {
         memories: { limit: 10_000, left: 9_998 },
@@ -152,7 +167,10 @@ describe('the context', () => {
       found: [],
       changes: [{ key: 'plan', bytes: 6 }],
       leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
+      lastEvent: 2,
     })
+    const [shown] = context.changes
+    expect(Object.keys(shown ?? {})).toEqual(['key', 'bytes', 'version', 'updatedAt'])
   })
 
   test('without limits nothing is said to be left of them', async () => {
@@ -174,9 +192,10 @@ describe('the context', () => {
   test('the largest profile fits: whole unless less is asked for, and then without purpose', async () => {
     const largest = { name: '\u0001'.repeat(80), purpose: '\u0001'.repeat(1_000) }
     const token = await homeOf(largest, [{ text: 'x', note: '', pinned: true }])
-    const { text, context } = await contextOf(token)
+    const { text, context } = await contextOf(token, 9_000)
     expect(context).toMatchObject({ profile: largest, leftOut: { purpose: false } })
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_000)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(9_000)
+    expect(Buffer.byteLength((await contextOf(token)).text)).toBeLessThanOrEqual(4_000)
     const least = await contextOf(token, 2_000)
     expect(Buffer.byteLength(least.text)).toBeLessThanOrEqual(2_000)
     expect(least.context).toMatchObject({
@@ -214,8 +233,11 @@ describe('the context', () => {
         const { text, context } = await contextOf(token, bytes, about)
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes)
         const newest = await wholeOf(token, memories.length)
-        const pinned = newest.filter(({ metadata }) => Object(metadata).pinned).toReversed()
-        for (const each of context.pinned) expect(newest).toContainEqual(each)
+        const pinned = newest
+          .filter(({ metadata }) => Object(metadata).pinned)
+          .toReversed()
+          .map((each) => shownOf(each, { text: each.text }))
+        for (const each of context.pinned) expect(pinned).toContainEqual(each)
         const frame = sizeOf({ ...context, pinned: [], found: [], changes: [] })
         const room = bytes - frame
         const hits = about === undefined ? [] : await hitsOf(token, bytes, about)
@@ -223,9 +245,12 @@ describe('the context', () => {
 
         const pins = new Set(context.pinned.map(({ key }) => key))
         const unpinned = hits.filter(({ key }) => !pins.has(key))
-        const forms = unpinned.map((brief) => {
-          const { snippet: _, ...rest } = brief
-          return { brief, whole: { ...rest, text: String(newest.find(isNamed(brief))?.text) } }
+        const forms = unpinned.flatMap((hit) => {
+          const { bytes, snippet } = hit
+          const whole = newest.find(isNamed(hit))
+          if (!whole) return []
+          const brief = shownOf(whole, { bytes, ...(snippet !== undefined && { snippet }) })
+          return { brief, whole: shownOf(whole, { text: whole.text }) }
         })
         const used = sizeOf({ ...context, found: [], changes: [] })
         expectShared(context, forms, { used, bytes, room })
@@ -233,11 +258,7 @@ describe('the context', () => {
         const there = new Set([...pins, ...context.found.map(({ key }) => key)])
         expect(there.size).toBe(context.pinned.length + context.found.length)
         const others = newest.filter(({ key }) => !there.has(key))
-        const order = others.map(({ id, key, ...rest }) => {
-          const { metadata, version, createdAt, updatedAt } = rest
-          const size = Buffer.byteLength(String(rest.text))
-          return { id, key, bytes: size, metadata, version, createdAt, updatedAt }
-        })
+        const order = others.map((each) => shownOf(each, { bytes: Buffer.byteLength(each.text) }))
         for (const each of context.changes) expect(order).toContainEqual(each)
         expectFull(order, context.changes, sizeOf({ ...context, changes: [] }), bytes)
         expect(context.leftOut.pinned).toBe(pinned.length - context.pinned.length)
@@ -304,14 +325,14 @@ describe('the context', () => {
     expect(context.pinned.map(({ key }) => key)).toEqual(['k03', 'k04'])
     expect(context.found.map(({ text }) => text?.length)).toEqual([1_007, 1_007, undefined])
     expect(context.changes.map(({ key }) => key)).toContain('k08')
-    expect((await contextOf(token, 8_000, 'Play chess')).context.pinned).toHaveLength(4)
+    expect((await contextOf(token, 7_000, 'Play chess')).context.pinned).toHaveLength(4)
   })
 
   test('of what is found a long memory pushes out no other, and comes whole where there is room', async () => {
     const shorts = Array.from({ length: 8 }, () => ({ ...about(0), note: 'short' }))
     const long = { ...about(4_000), text: `copy the tables ${'x'.repeat(4_000)}` }
     const token = await homeOf({}, [...shorts, long])
-    const { context } = await contextOf(token, 8_000, 'copy the tables')
+    const { context } = await contextOf(token, 6_500, 'copy the tables')
     expect(formsOf(context).toSorted()).toEqual([
       ...shorts.map((_, n) => `k0${n} whole`),
       expect.stringMatching(/^k08/),
