@@ -60,7 +60,7 @@ export function createApp(parts: Parts): App {
   const observed = observing(parts.log, measures.observe)
   const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
-  const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse) }
+  const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse, homeEndpoints) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
   routes.mount([...homeEndpoints, ...mcpEndpoints], home, homePresence.noting(calls.noting(atHome)))
   routes.mount([landing], web.site, hooks)

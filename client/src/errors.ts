@@ -102,6 +102,17 @@ export interface OperationConflict {
   readonly [member: string]: unknown
 }
 
+/** As many of a batch's conflicts are said in its message. */
+const MOST_REASONS = 3
+
+function reasonsOf(conflicts: readonly OperationConflict[]): string {
+  const reasons = conflicts
+    .slice(0, MOST_REASONS)
+    .map(({ operation, code, detail }) => ` Operation ${operation}: ${code}. ${detail}`)
+  const more = conflicts.length - reasons.length
+  return reasons.join('') + (more > 0 ? ` And ${more} more.` : '')
+}
+
 /**
  * Some operations of a batch cannot be made, so none was.
  *
@@ -117,8 +128,9 @@ export class BatchConflict extends HomeError {
   readonly conflicts: readonly OperationConflict[]
 
   constructor(problem: Problem, extras?: ErrorExtras) {
-    super(problem, extras)
-    this.conflicts = Array.isArray(problem.conflicts) ? problem.conflicts : []
+    const conflicts: OperationConflict[] = Array.isArray(problem.conflicts) ? problem.conflicts : []
+    super({ ...problem, detail: `${problem.detail}${reasonsOf(conflicts)}` }, extras)
+    this.conflicts = conflicts
   }
 }
 

@@ -62,7 +62,7 @@ function rootParser({ say, tell }: Terminal): Parser {
     .usage('[command] [options]')
     .version(VERSION)
     .configureOutput({ writeOut: say, writeErr: tell })
-    .helpCommand(false)
+    .helpCommand('help [command]', 'what a command does')
     .configureHelp({ subcommandTerm: (each) => each.name() })
     .showHelpAfterError('Say --help for what there is.')
     .exitOverride()

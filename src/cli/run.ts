@@ -32,8 +32,9 @@ export async function run(
     if (report) show(terminal, report, asJson)
     return report?.exit ?? EXIT.done
   } catch (error) {
-    const { message, exit } = await explain(error)
-    terminal.tell(asJson ? `${JSON.stringify({ error: message, exit })}\n` : `${message}\n`)
+    const { message, exit, facts } = await explain(error)
+    const told = { error: message, ...facts, exit }
+    terminal.tell(asJson ? `${JSON.stringify(told)}\n` : `${message}\n`)
     return exit
   }
 }

@@ -54,8 +54,6 @@ export const memorySchema = z
   })
   .meta({ id: 'Memory' })
 
-export const memoryResult = z.object({ memory: memorySchema }).meta({ id: 'MemoryResult' })
-
 /** The author of a change, and the interface it came through. */
 export const author = z
   .object({

@@ -12,7 +12,15 @@ import {
   type Past,
 } from './change.ts'
 import type { Identity } from './port/home.ts'
-import type { AnswerBound, Change, ChangeError, Memory, Result } from './port/keeping/memories.ts'
+import {
+  type AnswerBound,
+  type Change,
+  type ChangeError,
+  type Memory,
+  QUOTAS,
+  type Quota,
+  type Result,
+} from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
 /** The counters of a home. */
@@ -153,9 +161,15 @@ function counted<L extends Ledger>(ledger: L, effect: Effect, headOf: Stored['he
   return { ...ledger, memories, bytes, history, deleted }
 }
 
+/** The quota that is exceeded. */
+function quotaOver(before: Ledger, after: Ledger, bounds: HomeBounds): Quota | undefined {
+  const isOver = (quota: Quota): boolean =>
+    bounds[quota] > 0 && after[quota] > before[quota] && after[quota] > bounds[quota]
+  return QUOTAS.find(isOver)
+}
+
 export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
-  (bounds.memories > 0 && after.memories > before.memories && after.memories > bounds.memories) ||
-  (bounds.bytes > 0 && after.bytes > before.bytes && after.bytes > bounds.bytes)
+  quotaOver(before, after, bounds) !== undefined
 
 const resultOf = (effect: Effect): Result =>
   effect.effect === 'keep'
@@ -197,7 +211,8 @@ export function plan<L extends Ledger>(
     const isForbidden = kind !== 'operator' && keysOf(decision).some(isProtected)
     if (isForbidden) return { outcome: 'protected' }
     const next = counted(after, decision, batch.head)
-    if (isOver(after, next, bounds)) return { outcome: 'over_quota' }
+    const quota = quotaOver(after, next, bounds)
+    if (quota) return { outcome: 'over_quota', quota }
     after = next
     batch.apply(decision)
     effects.push(decision)

@@ -157,6 +157,17 @@ test('a symbol that nobody knows', async () => {
 })
 
 describe('a path where nothing is', () => {
+  test.each([
+    ['memory/erased', 'POST /api/agents/me/memory/erase'],
+    ['memorys', 'GET, POST, PATCH, DELETE /api/agents/me/memory'],
+    ['event', 'GET /api/agents/me/events'],
+    ['memories/find', 'GET /api/agents/me/memories'],
+    ['restore', 'POST /api/agents/me/memory/restore'],
+  ])('/api/agents/me/%s is near %s', async (path, near) => {
+    const { body } = await service.call('GET', `/api/agents/me/${path}`)
+    expect(body.detail).toContain(`The nearest path is ${near}.`)
+  })
+
   test.each(['/nowhere', '/api/agents/me/nothing', '/console/nothing'])(
     '%s leads to the guide',
     async (path) => {

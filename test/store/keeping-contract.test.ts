@@ -324,8 +324,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await read(1)).toEqual({
       outcome: 'found',
       memory: { ...memory, text: 'one', metadata: '{"a":1}', version: 1 },
+      currentVersion: 2,
     })
-    expect(await read(2)).toEqual({ outcome: 'found', memory })
+    expect(await read(2)).toEqual({ outcome: 'found', memory, currentVersion: 2 })
     expect(await read(3)).toEqual({ outcome: 'no_version' })
     expect(await fixture.store().readVersion(agent, 'never', 1)).toEqual({ outcome: 'missing' })
     expect(await one(agent, restore(1, 1))).toMatchObject(conflict(2))
@@ -334,6 +335,8 @@ describe.each(stores)('keeping on $name', (engine) => {
       memory: { id: memory?.id, text: 'one', metadata: '{"a":1}', version: 3 },
     })
     expect(await versions(agent)).toEqual([3, 2, 1])
+    await one(agent, remove(3))
+    expect(await read(1)).toMatchObject({ memory: { version: 1 }, currentVersion: 0 })
   })
 
   test('what was deleted comes back with its id, and a delete is no text to come back', async () => {
@@ -998,9 +1001,9 @@ describe.each(stores)('keeping on $name', (engine) => {
       await write('b', 300, 2)
       expect(await small.store().readVersion(agent, 'b', 1)).toEqual({ outcome: 'gone' })
       expect(await small.store().readMemory(agent, 'a')).toMatchObject({ outcome: 'found' })
-      expect(await write('c', 401)).toEqual({ outcome: 'over_quota' })
+      expect(await write('c', 401)).toEqual({ outcome: 'over_quota', quota: 'bytes' })
       expect(await write('c', 400)).toMatchObject({ outcome: 'saved' })
-      expect(await write('b', 301, 3)).toEqual({ outcome: 'over_quota' })
+      expect(await write('b', 301, 3)).toEqual({ outcome: 'over_quota', quota: 'bytes' })
       expect(await write('b', 299, 3)).toMatchObject({ outcome: 'saved' })
       expect(await small.store().readVersion(agent, 'b', 3)).toEqual({ outcome: 'gone' })
       const dropped = await small
@@ -1060,7 +1063,7 @@ describe.each(stores)('keeping on $name', (engine) => {
       await write('b', 700)
       await write('b', 700, 1)
       await small.restart({ bytes: 1_000 })
-      expect(await write('b', 701, 2)).toEqual({ outcome: 'over_quota' })
+      expect(await write('b', 701, 2)).toEqual({ outcome: 'over_quota', quota: 'bytes' })
       expect(await write('b', 600, 2)).toMatchObject({ outcome: 'saved' })
       const read = (version: number) => small.store().readVersion(agent, 'b', version)
       expect([await read(1), await read(2)]).toEqual([{ outcome: 'gone' }, { outcome: 'gone' }])

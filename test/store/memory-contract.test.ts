@@ -126,7 +126,7 @@ describe.each(stores)('memories on $name', (engine) => {
       fixture.write(agent, { key, expectedVersion })
     for (let n = 2; n < QUOTA; n++) await write(`k${n}`)
     expect(tally([await write('a'), await write('b')])).toEqual({ saved: 2 })
-    expect(await write('c')).toEqual({ outcome: 'over_quota' })
+    expect(await write('c')).toEqual({ outcome: 'over_quota', quota: 'memories' })
     expect(await write('b', 1)).toMatchObject({ outcome: 'saved' })
     expect(await write('c', 4)).toMatchObject({ outcome: 'conflict' })
     expect(await fixture.store().readProfile(agent)).toMatchObject({ memoryCount: QUOTA })

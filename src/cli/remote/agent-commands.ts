@@ -180,7 +180,7 @@ export const agentCommands: readonly Command[] = [
     group: AGENTS,
     summary: 'everything that is kept, as one file',
     details:
-      'Writes everything that is kept into a file that is its owner’s alone, or to standard output. The file gets its name once it is whole.',
+      'Writes everything that is kept into a file that is its owner’s alone, or to standard output, which - names too. The file gets its name once it is whole.',
     parameters: [FILE],
     options: [
       { name: 'history', summary: 'every version that is kept, too' },

@@ -1,5 +1,5 @@
 /** The home that a command addresses, and the exit codes of its errors. */
-import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
+import { AgentHome, HomeError, OutcomeUnknown, VersionConflict } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import type { Given } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'
@@ -29,13 +29,24 @@ const exitOf = (error: HomeError): Exit =>
 const faultsOf = ({ errors }: HomeError): string =>
   errors.map(({ pointer, message }) => `\n  ${pointer}: ${message}`).join('')
 
+const nextOf = (error: HomeError): string =>
+  error instanceof VersionConflict && error.currentVersion > 0
+    ? `\nIt is at version ${error.currentVersion}: read it, bring what you have together with it, and repeat with --expect ${error.currentVersion}.`
+    : ''
+
+const factsOf = (error: HomeError) => ({
+  code: error.code,
+  ...(error instanceof VersionConflict && { currentVersion: error.currentVersion }),
+})
+
 /** Runs the request and turns the home's errors into failures. */
 export async function refusing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof HomeError)) throw error
-    throw new Failure(exitOf(error), error.message + faultsOf(error), { cause: error })
+    const message = error.message + faultsOf(error) + nextOf(error)
+    throw new Failure(exitOf(error), message, { cause: error, facts: factsOf(error) })
   }
 }
 

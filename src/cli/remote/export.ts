@@ -25,7 +25,7 @@ async function print(pieces: Bytes, { say }: Terminal): Promise<void> {
 
 export async function exportCommand(given: Given, terminal: Terminal): Promise<Report | undefined> {
   const [to] = given.args
-  const file = to === undefined ? undefined : resolve(to)
+  const file = to === undefined || to === '-' ? undefined : resolve(to)
   if (file !== undefined && existsSync(file) && !given.flags.has('force')) {
     throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
   }

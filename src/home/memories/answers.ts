@@ -14,6 +14,7 @@ import type {
   Memory,
   MemorySummary,
   MemoryWrite,
+  Quota,
   Result,
 } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
@@ -214,6 +215,16 @@ function notOnce(fault: Extract<ChangeError, { outcome: 'not_once' }>): Problem 
   })
 }
 
+const OVER: Readonly<Record<Quota, string>> = {
+  memories:
+    'Nothing was written: the home has as many memories as it may, and waiting does not help. Delete some that are no longer needed.',
+  bytes:
+    'Nothing was written: the memories would have more bytes than the home may keep, and waiting does not help. Shorten or delete some.',
+}
+
+const overQuota = (quota: Quota): Problem =>
+  problem('memory_quota_reached', { detail: OVER[quota], members: { quota } })
+
 export function faultProblem(fault: ChangeError): Problem {
   switch (fault.outcome) {
     case 'conflict':
@@ -227,7 +238,7 @@ export function faultProblem(fault: ChangeError): Problem {
     case 'protected':
       return problem('memory_protected')
     case 'over_quota':
-      return problem('memory_quota_reached')
+      return overQuota(fault.quota)
     case 'too_large':
       return problem('text_too_large')
     case 'gone':

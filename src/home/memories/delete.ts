@@ -32,6 +32,9 @@ export const deletedSchema = z.object({
   deletedAt: dateTime,
 })
 
+const noteOf = (version: number): string =>
+  `Its versions are retained: POST /api/agents/me/memory/restore with version ${version - 1} and expectedVersion 0 restores it. Only the operator can erase it permanently.`
+
 export const deleteMemory = endpoint({
   operationId: 'deleteMemory',
   method: 'DELETE',
@@ -46,9 +49,15 @@ export const deleteMemory = endpoint({
   answers: {
     200: {
       description: 'The memory that was deleted.',
-      schema: z.object({ deleted: deletedSchema }).meta({ id: 'DeletedMemory' }),
+      schema: z
+        .object({
+          deleted: deletedSchema,
+          note: z.string().meta({ description: 'How the deletion can be undone.' }),
+        })
+        .meta({ id: 'DeletedMemory' }),
       example: {
         deleted: { key: memoryExample.key, version: 4, deletedAt: memoryExample.updatedAt },
+        note: noteOf(4),
       },
     },
     409: conflictAnswer,
@@ -57,6 +66,7 @@ export const deleteMemory = endpoint({
   async handle({ call, identity, query }, home: Home) {
     requireAgreement(call, query.expectedVersion)
     const result = await carryOut(remove, home, identity, query, '')
-    return json(call, 200, { deleted: deletedView(result) })
+    const deleted = deletedView(result)
+    return json(call, 200, { deleted, note: noteOf(deleted.version) })
   },
 })

@@ -6,12 +6,12 @@ import { etagOf, notModified } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
-import type { Memory } from '../../store/port/keeping/memories.ts'
+import type { Memory, VersionAnswer } from '../../store/port/keeping/memories.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, memoryKey, memoryResult, tag } from '../schemas.ts'
+import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import { faultProblem, memoryJson, notFound, saveWrite } from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
 import { type MemoryVerb, savingEndpoint, writeContext } from './verb.ts'
@@ -24,6 +24,10 @@ function show(call: Call, memory: Memory): Answer {
   if (notModified(call, etag)) return answer(call, 304, null)
   return answer(call, 200, `{"memory":${memoryJson(memory)}}`)
 }
+
+/** Its ETag would be that of a current version, so it has none. */
+const showVersion = (call: Call, { memory, currentVersion }: FoundVersion): Answer =>
+  answer(call, 200, `{"memory":${memoryJson(memory)},"currentVersion":${currentVersion}}`)
 
 const DELETED = 'The memory was deleted. Its retained versions can be listed and restored.'
 
@@ -39,18 +43,23 @@ export async function findMemory(
   return found.memory
 }
 
+type FoundVersion = Extract<VersionAnswer, { readonly outcome: 'found' }>
+
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
-export async function findVersion(
+export async function findPast(
   { store }: Home,
   identity: Identity,
   key: string,
   version: number,
-): Promise<Memory> {
+): Promise<FoundVersion> {
   const found = await store.readVersion(identity, key, version)
-  if (found.outcome === 'found') return found.memory
+  if (found.outcome === 'found') return found
   if (found.outcome === 'paused' || found.outcome === 'revoked') throw refusal(found)
   throw faultProblem(found)
 }
+
+export const findVersion = async (...asked: Parameters<typeof findPast>): Promise<Memory> =>
+  (await findPast(...asked)).memory
 
 /** The current version, or an earlier one. Throws like `findMemory` and `findVersion`. */
 export const findAt = (
@@ -78,9 +87,16 @@ export const readMemory = endpoint({
   answers: {
     200: {
       description: 'The memory.',
-      schema: memoryResult,
+      schema: z
+        .object({
+          memory: memorySchema,
+          currentVersion: z.int().min(0).optional().meta({
+            description: 'With version: the current one; 0 if the memory was deleted.',
+          }),
+        })
+        .meta({ id: 'MemoryResult' }),
       example: { memory: memoryExample },
-      headers: { ETag: 'The version, quoted.' },
+      headers: { ETag: 'The version, quoted; absent if an earlier version was requested.' },
     },
     304: {
       description: 'The version is still the one in If-None-Match.',
@@ -88,8 +104,10 @@ export const readMemory = endpoint({
     },
   },
   errors: [...KEY_READ_ERRORS, 'memory_not_found', 'version_not_found', 'version_gone'],
-  handle: async ({ call, identity, query: { key, version } }, home: Home) =>
-    show(call, await findAt(home, identity, key, version)),
+  async handle({ call, identity, query: { key, version } }, home: Home) {
+    if (version === undefined) return show(call, await findMemory(home, identity, key))
+    return showVersion(call, await findPast(home, identity, key, version))
+  },
 })
 
 export const memoryWrite = z

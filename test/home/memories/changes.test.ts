@@ -113,6 +113,7 @@ describe.each(engines)('changes on $name', (engine) => {
     expect(deleted.status).toBe(200)
     expect(deleted.body).toEqual({
       deleted: { key: 'plan', version: 2, deletedAt: expect.stringMatching(DATE_TIME) },
+      note: expect.stringContaining('with version 1 and expectedVersion 0 restores it'),
     })
     const { deletedAt } = deleted.body.deleted as Record<string, unknown>
     const again = await remove('key=plan&expectedVersion=2')

@@ -122,6 +122,11 @@ export type Result =
   /** Only of a read. */
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
 
+/** Of a home: how many memories, and bytes of their texts and metadata. */
+export const QUOTAS = ['memories', 'bytes'] as const
+
+export type Quota = (typeof QUOTAS)[number]
+
 /** Why a change cannot be made. */
 export type ChangeError =
   | Conflict
@@ -129,8 +134,7 @@ export type ChangeError =
   | { readonly outcome: 'missing'; readonly deleted?: Deleted | undefined }
   /** Only the operator changes it. */
   | { readonly outcome: 'protected' }
-  /** Too many memories, or too many bytes. */
-  | { readonly outcome: 'over_quota' }
+  | { readonly outcome: 'over_quota'; readonly quota: Quota }
   /** The text would be longer than `maxBytes`. */
   | { readonly outcome: 'too_large' }
   /** An edit would leave no text. */
@@ -178,7 +182,7 @@ export type WriteAnswer =
   | { readonly outcome: 'saved'; readonly memory: Memory }
   | Conflict
   | { readonly outcome: 'protected' }
-  | { readonly outcome: 'over_quota' }
+  | { readonly outcome: 'over_quota'; readonly quota: Quota }
   | Refused
 
 export interface MemorySummary extends Omit<Memory, 'text'> {
@@ -222,7 +226,12 @@ export type MemoriesAnswer =
   | Refused
 
 export type VersionAnswer =
-  | { readonly outcome: 'found'; readonly memory: Memory }
+  | {
+      readonly outcome: 'found'
+      readonly memory: Memory
+      /** 0 if the memory was deleted. */
+      readonly currentVersion: number
+    }
   /** The key was never used. */
   | { readonly outcome: 'missing' }
   | Extract<ChangeError, { outcome: 'gone' | 'no_version' }>

@@ -24,6 +24,7 @@ interface Nothing {
 type Latest = AdmittedRow & {
   /** Null if the key was never used. */
   latest: number | null
+  deleted: boolean | null
 }
 
 interface TextRow {
@@ -42,7 +43,7 @@ type ReadRow = Latest & (TextRow | Nothing)
 const readVersion = statement<ReadRow>(
   'read_version',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
-   SELECT c.kind, c.status AS credential_status, m.version AS latest,
+   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
      v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
@@ -56,7 +57,7 @@ type ListedRow = Omit<VersionRow, 'n' | 'previous'>
 const listVersions = statement<Latest & (ListedRow | Nothing)>(
   'list_versions',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
-   SELECT c.kind, c.status AS credential_status, m.version AS latest,
+   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
      v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes, v.size
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
@@ -74,7 +75,8 @@ function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
   if (row.version === null) return { outcome: version <= row.latest ? 'gone' : 'no_version' }
   const { id, text, metadata, created_at: createdAt, updated_at: updatedAt } = row
   if (text === null || metadata === null) return { outcome: 'no_version' }
-  return { outcome: 'found', memory: { id, key, text, metadata, version, createdAt, updatedAt } }
+  const memory = { id, key, text, metadata, version, createdAt, updatedAt }
+  return { outcome: 'found', memory, currentVersion: row.deleted ? 0 : row.latest }
 }
 
 /** `most`: versions retained of a memory. */

@@ -122,7 +122,8 @@ export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
       const { id, created_at: createdAt, updated_at: updatedAt } = row
       const then = content(row.n)
       if (!then) return { outcome: 'no_version' }
-      return { outcome: 'found', memory: { id, key, ...then, version, createdAt, updatedAt } }
+      const memory = { id, key, ...then, version, createdAt, updatedAt }
+      return { outcome: 'found', memory, currentVersion: found.deleted ? 0 : found.version }
     }
     return { outcome: version <= found.version ? 'gone' : 'no_version' }
   }
