@@ -8,34 +8,56 @@ import { ask } from './harness.ts'
 
 type Methods = Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
 
+interface Known {
+  readonly endpoints: readonly Described[]
+  readonly description: Description
+}
+
 interface Described {
   readonly pattern: RegExp
   readonly methods: Methods
 }
 
 interface Response {
+  readonly $ref?: string
   readonly headers?: Readonly<Record<string, object>>
+}
+
+interface Description {
+  readonly paths: Readonly<Record<string, Methods>>
+  readonly components: { readonly responses: Readonly<Record<string, Response>> }
+  /** Of any response. */
+  readonly 'x-response-headers': Readonly<Record<string, string>>
 }
 
 /** Said by the media type and by HTTP itself. */
 const UNSAID = ['content-type', 'content-length', 'connection']
 
-const undescribed = ({ headers: described = {} }: Response, given: Headers): string[] => {
+const undescribed = (described: object, given: Headers): string[] => {
   // What a browser gets in the place of JSON is a page, and keeps itself to itself.
   if (given.get('content-type')?.startsWith('text/html')) return []
   const known = [...UNSAID, ...Object.keys(described).map((name) => name.toLowerCase())]
   return [...given.keys()].filter((name) => !known.includes(name))
 }
 
-let described: Promise<readonly Described[]> | undefined
+let described: Promise<Known> | undefined
 
 /** Each path, by what is asked for under it. */
-async function describe(app: App): Promise<readonly Described[]> {
-  const { paths } = (await ask(app, 'GET', '/openapi.json')).body
-  return Object.entries(paths as Readonly<Record<string, Methods>>).map(([template, methods]) => ({
+async function describe(app: App): Promise<Known> {
+  const { body } = await ask(app, 'GET', '/openapi.json')
+  const description = body as unknown as Description
+  const endpoints = Object.entries(description.paths).map(([template, methods]) => ({
     pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`),
     methods,
   }))
+  return { endpoints, description }
+}
+
+/** The headers that a response may have. */
+function headersOf({ $ref, headers }: Response, description: Description): object {
+  const name = $ref?.split('/').at(-1) ?? ''
+  const shared = description.components.responses[name]?.headers
+  return { ...headers, ...shared, ...description['x-response-headers'] }
 }
 
 /** A refusal's code is one that the endpoint declares; any other body has the declared shape. */
@@ -68,7 +90,8 @@ export async function checkDocumented(
   }
   const [path = ''] = url.split('?')
   described ??= describe(app)
-  const found = (await described).find(({ pattern }) => pattern.test(path))
+  const { endpoints, description } = await described
+  const found = endpoints.find(({ pattern }) => pattern.test(path))
   const endpoint = endpointOf(method, path)
   if (endpoint && method !== 'HEAD') checkBody(endpoint, { status, headers, body })
   const responses = found?.methods[method.toLowerCase()]?.responses
@@ -77,7 +100,7 @@ export async function checkDocumented(
   if (!listed) {
     throw new Error(`${method} ${path} answered ${status}, which /openapi.json does not list`)
   }
-  const strays = undescribed(listed, headers)
+  const strays = undescribed(headersOf(listed, description), headers)
   if (strays.length > 0) {
     throw new Error(`${method} ${path} answered ${status} with ${strays}, which is not described`)
   }

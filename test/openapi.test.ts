@@ -23,7 +23,11 @@ interface Described {
   readonly responses: Readonly<
     Record<
       string,
-      { readonly content?: Readonly<Record<string, Content>>; readonly headers?: object }
+      {
+        readonly $ref?: string
+        readonly content?: Readonly<Record<string, Content>>
+        readonly headers?: object
+      }
     >
   >
 }
@@ -118,9 +122,18 @@ describe('the OpenAPI description', () => {
   })
   afterAll(() => service.close())
 
+  /** With the responses that are referred to. */
   const operations = () =>
     Object.entries(description.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+      Object.entries(methods).map(([method, operation]) => ({
+        ...{ path, method, ...operation },
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, response]) => [
+            status,
+            response.$ref ? (described(response.$ref) as typeof response) : response,
+          ]),
+        ),
+      })),
     )
 
   /** What a reference within the document refers to. */
@@ -139,6 +152,10 @@ describe('the OpenAPI description', () => {
   test('is OpenAPI 3.1, for version 1.0.0 of the interface', proves('versioning.interface'), () => {
     expect(description.openapi).toBe('3.1.0')
     expect(description.info.version).toBe('1.0.0')
+  })
+
+  test('is short enough to be read by whoever calls', () => {
+    expect(Buffer.byteLength(source)).toBeLessThanOrEqual(150_000)
   })
 
   test('lints clean with the recommended rules, its examples among them', async () => {

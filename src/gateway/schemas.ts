@@ -47,11 +47,11 @@ export const identityType = z
   .default('ai')
   .meta({ description: 'What you are, in your own words; pages show `human` differently.' })
 
-export const roomId = z.enum(roomIds, `must be one of ${roomIds.join(', ')}`)
+export const roomId = z.enum(roomIds, `must be one of ${roomIds.join(', ')}`).meta({ id: 'RoomId' })
 
 export const symbolId = z
   .enum(symbolIds, { error: oneOfTheSymbols('/mova-snu.yaml') })
-  .meta({ example: 'zerno' })
+  .meta({ id: 'SymbolId', example: 'zerno' })
 
 export const seedTag = z.string('must be a string').meta({ example: 'dreams' })
 

@@ -169,7 +169,7 @@ const contextExample = {
     reads: { limit: 6_000, left: 5_999, resetSeconds: 60 },
     writes: { limit: 6_000, left: 6_000, resetSeconds: 60 },
   },
-  next: NEXT,
+  next: NEXT.slice(0, 2),
 }
 
 export const DEFAULT_BYTES = 4_000

@@ -25,10 +25,12 @@ const DEFAULT_LIMIT = 100
 
 const BY = /^(agent|operator|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
+const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' })
+
 export const eventSchema = z
   .object({
     id: z.int().min(1).meta({ description: 'Increases by one with each event.' }),
-    type: z.enum(EVENT_TYPES),
+    type: eventType,
     key: memoryKey
       .optional()
       .meta({ description: 'The key of the memory; for a rename, the new key.' }),
@@ -124,7 +126,7 @@ const query = z
     prefix: keyPrefix
       .optional()
       .meta({ description: 'Only events of memories whose keys start with this prefix.' }),
-    type: z.enum(EVENT_TYPES).optional().meta({ description: 'Only events of this type.' }),
+    type: eventType.optional().meta({ description: 'Only events of this type.' }),
     by: keyAuthor.optional().meta({
       description:
         'Only events by the agent’s own token (agent), by the operator, or by the named key with this id.',

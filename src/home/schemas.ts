@@ -18,7 +18,7 @@ export const memoryKey = z
 
 export const symbolId = z
   .enum(symbolIds, { error: oneOfTheSymbols('/api/agents/preview') })
-  .meta({ example: 'zerno' })
+  .meta({ id: 'AgentSymbol', example: 'zerno' })
 
 export const agentStatus = z.enum(['active', 'paused'], 'must be "active" or "paused"')
 

@@ -1,4 +1,5 @@
 /** Endpoint declarations -> the OpenAPI 3.1 document. */
+import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { catalogue, type ErrorCode } from '../errors.ts'
 import type { Documented, Endpoint } from './endpoint.ts'
@@ -22,8 +23,8 @@ function leaveOpen({ zodSchema, jsonSchema }: Converted): void {
 function leaveOut({ jsonSchema }: Converted): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
     delete jsonSchema.minimum
-    delete jsonSchema.maximum
   }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   delete jsonSchema.propertyNames
 }
 
@@ -33,15 +34,38 @@ const referring = (schema: unknown): Json =>
 const sorted = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
   Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-const exampleOf = (code: ErrorCode) => ({
-  summary: catalogue[code].title,
-  value: problemExample(code),
-})
+const exampleOf = (code: ErrorCode) => ({ value: problemExample(code) })
 
 /** The parts of schemas that are left out when published. */
 export function simplify(converted: Converted): void {
   leaveOpen(converted)
   leaveOut(converted)
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+}
+
+const { properties: ofProblem = {}, required: inProblem = [] } = referring(
+  z.toJSONSchema(problemSchema, { override: simplify }).$defs?.Problem,
+) as ObjectSchema
+
+const mapped = <T, U>(
+  record: Readonly<Record<string, T>>,
+  of: (value: T) => U,
+): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, of(value)]))
+
+/** A problem with more members, by reference to what all problems have. */
+function extending(id: string, schema: Json): Json {
+  const { properties = {}, required = [], ...rest } = schema as ObjectSchema
+  const isProblem = Object.keys(ofProblem).every((name) => name in properties)
+  if (id === 'Problem' || !isProblem) return schema
+  const own = Object.entries(properties).filter(([name]) => !(name in ofProblem))
+  const needed = required.filter((name) => !inProblem.includes(name))
+  const more = { ...rest, properties: Object.fromEntries(own), required: needed }
+  return { allOf: [{ $ref: '#/components/schemas/Problem' }, more] }
 }
 
 interface Components {
@@ -61,7 +85,8 @@ function createComponents(): Components {
     schema(schema, io) {
       const options = { io, unrepresentable: 'any', override: simplify } as const
       const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, options)
-      for (const [id, named] of Object.entries($defs)) schemas.set(id, referring(named))
+      for (const [id, named] of Object.entries($defs))
+        schemas.set(id, extending(id, referring(named)))
       return referring(own)
     },
     header(name) {
@@ -72,7 +97,11 @@ function createComponents(): Components {
       examples.set(code, exampleOf(code))
       return { $ref: `#/components/examples/${code}` }
     },
-    all: () => ({ schemas: sorted(schemas), headers: sorted(headers), examples: sorted(examples) }),
+    all: () => ({
+      schemas: sorted(schemas),
+      headers: sorted(headers),
+      examples: sorted(examples),
+    }),
   }
 }
 
@@ -81,7 +110,18 @@ type Described = Endpoint<never>
 /** Errors that every operation can return. */
 export const ANYWHERE = ['malformed_request', 'internal'] as const
 
-const EVERY_ANSWER: readonly ResponseHeader[] = ['X-Request-Id', 'X-Content-Type-Options']
+/** Headers that any response may have: described once, in `x-response-headers`. */
+const ANY_RESPONSE: readonly ResponseHeader[] = [
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'Cache-Control',
+  'Content-Encoding',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Vary',
+  'X-Content-Type-Options',
+  'X-Request-Id',
+]
 
 const errorHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ['WWW-Authenticate'],
@@ -97,8 +137,8 @@ const headersOf = (
   own: Documented['headers'] = {},
 ) => ({
   ...Object.fromEntries(
-    [...guards.flatMap(({ headers = [] }) => headers), ...EVERY_ANSWER]
-      .concat(errorHeaders[status] ?? [])
+    [...guards.flatMap(({ headers = [] }) => headers), ...(errorHeaders[status] ?? [])]
+      .filter((name) => !ANY_RESPONSE.includes(name))
       .map((name) => [name, header(name)]),
   ),
   ...Object.fromEntries(
@@ -109,6 +149,8 @@ const headersOf = (
   ),
 })
 
+const described = (headers: Json) => (Object.keys(headers).length > 0 ? { headers } : {})
+
 function success(components: Components, endpoint: Described, status: number, answer: Documented) {
   const { description, schema, mediaType = 'application/json', example, headers } = answer
   const texts = (answer.texts ?? []).map((type) => [type, { schema: { type: 'string' } }])
@@ -118,7 +160,7 @@ function success(components: Components, endpoint: Described, status: number, an
   }
   return {
     description,
-    headers: headersOf(components, endpoint, status, headers),
+    ...described(headersOf(components, endpoint, status, headers)),
     ...(content && { content }),
   }
 }
@@ -128,8 +170,8 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
   const { schema = problemSchema, headers } = endpoint.answers?.[status] ?? {}
   const examples = Object.fromEntries(codes.map((code) => [code, components.example(code)]))
   return {
-    description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}`).join('; '),
-    headers: headersOf(components, endpoint, status, headers),
+    description: STATUS_CODES[status] ?? '',
+    ...described(headersOf(components, endpoint, status, headers)),
     content: {
       'application/problem+json': { schema: components.schema(schema, 'output'), examples },
     },
@@ -157,12 +199,12 @@ function parametersOf(
   schema: z.ZodObject | undefined,
 ) {
   return Object.entries(schema?.shape ?? {}).map(([name, value]) => {
-    const shown = components.schema(value as z.ZodType, 'input')
+    const { description, ...shown } = components.schema(value as z.ZodType, 'input')
     return {
       name,
       in: place,
-      required: !(value as z.ZodType).safeParse(undefined).success,
-      ...('description' in shown && { description: shown.description }),
+      ...(!(value as z.ZodType).safeParse(undefined).success && { required: true }),
+      ...(description !== undefined && { description }),
       schema: shown,
     }
   })
@@ -211,6 +253,32 @@ function pathsOf(components: Components, endpoints: readonly Described[]) {
   )
 }
 
+type Operation = ReturnType<typeof operationOf>
+
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+
+/** Responses that several operations have are components. */
+function sharing(paths: Paths): { readonly paths: Json; readonly responses: Json } {
+  const all = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ responses }) => Object.entries(responses)),
+  )
+  const groups = Map.groupBy(all, ([, response]) => JSON.stringify(response))
+  const shared = [...groups].filter(([, { length }]) => length > 1)
+  const names = new Map(shared.map(([text, [first]], at) => [text, `${first?.[0]}.${at}`]))
+  const refer = (response: object): object => {
+    const name = names.get(JSON.stringify(response))
+    return name === undefined ? response : { $ref: `#/components/responses/${name}` }
+  }
+  const referring = (operation: Operation): object => ({
+    ...operation,
+    responses: mapped(operation.responses, refer),
+  })
+  return {
+    paths: mapped(paths, (methods) => mapped(methods, referring)),
+    responses: sorted(shared.map(([text]) => [names.get(text) ?? '', JSON.parse(text)])),
+  }
+}
+
 interface ApiDescription {
   readonly title: string
   readonly version: string
@@ -225,9 +293,11 @@ interface ApiDescription {
 /** Only endpoints for programs; those without `docs` are pages. */
 export function describeApi(endpoints: readonly Described[], api: ApiDescription) {
   const components = createComponents()
-  const paths = pathsOf(
-    components,
-    endpoints.filter(({ docs }) => docs),
+  const { paths, responses } = sharing(
+    pathsOf(
+      components,
+      endpoints.filter(({ docs }) => docs),
+    ),
   )
   return {
     openapi: '3.1.0',
@@ -240,6 +310,9 @@ export function describeApi(endpoints: readonly Described[], api: ApiDescription
     servers: [{ url: api.serverUrl }],
     tags: api.tags,
     paths,
-    components: { securitySchemes: api.securitySchemes, ...components.all() },
+    components: { securitySchemes: api.securitySchemes, ...components.all(), responses },
+    'x-response-headers': Object.fromEntries(
+      ANY_RESPONSE.map((name) => [name, responseHeaders[name]]),
+    ),
   }
 }

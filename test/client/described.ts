@@ -5,6 +5,7 @@ export interface Schema {
   readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
+  readonly allOf?: readonly Schema[]
   readonly anyOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
@@ -27,8 +28,9 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
 
 /** As TypeScript. */
 export function typeOf(schema: Schema): string {
-  const { $ref, anyOf, type, items } = schema
+  const { $ref, allOf, anyOf, type, items } = schema
   if ($ref) return `Schemas['${$ref.split('/').at(-1)}']`
+  if (allOf) return allOf.map(typeOf).join(' & ')
   if (anyOf) return anyOf.map(typeOf).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')

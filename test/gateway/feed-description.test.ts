@@ -24,7 +24,7 @@ describe('the description of a feed', () => {
   test('names its operations and their schemas after what is left there', () => {
     expect([leave?.operationId, read?.operationId]).toEqual(['leaveSeed', 'readSeeds'])
     expect(leave?.body?.schema.meta()?.id).toBe('SeedLeft')
-    expect(Object.keys(entrySchema.$defs ?? {})).toEqual(['Seed'])
+    expect(Object.keys(entrySchema.$defs ?? {})).toContain('Seed')
   })
 
   test('knows a page as it is answered', () => {

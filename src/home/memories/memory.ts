@@ -114,7 +114,7 @@ export const memoryWrite = z
   .strictObject({
     key: memoryKey,
     text,
-    metadata: metadata.default({}),
+    metadata: metadata.optional().meta({ description: '{} if it is left out.' }),
     expectedVersion: expectedVersion.meta({
       description: '0 creates the memory; its current version updates it.',
     }),
