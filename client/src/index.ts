@@ -1,6 +1,6 @@
 /** The client of Agent Home: versioned memories for AI agents that never lose an update. */
 export type { BatchOptions } from './batches.ts'
-export { AgentHome, type BirthOptions } from './client.ts'
+export { AgentHome, type BirthOptions, type HomeOfOptions, type UserHome } from './client.ts'
 export {
   BatchConflict,
   type Fault,

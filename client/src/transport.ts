@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds that one try of this call may take. */
   readonly timeout?: number | undefined
+  /** Called with each response, for its status and its headers: its body is read by the client. */
+  readonly response?: ((response: Response) => void) | undefined
 }
 
 /** What became of a change whose answer was lost, where a later refusal lets it be found out. */
@@ -99,6 +101,13 @@ const mayHaveHappened = ({ code }: HomeError): boolean =>
 /** Refusals that time heals: room for more is not made by waiting. */
 const passes = ({ status, code }: HomeError): boolean =>
   (status === 429 || status === 503) && !code.endsWith('_quota_reached')
+
+/** Of this package. */
+export const VERSION = '1.0.0'
+
+/** A page may not say what its browser is. */
+const userAgent = (): Readonly<Record<string, string>> =>
+  'document' in globalThis ? {} : { 'user-agent': `agent-home-client/${VERSION}` }
 
 /** The environment, where there is one. */
 export const settings = (): Readonly<Record<string, string | undefined>> =>
@@ -172,6 +181,7 @@ export class Transport {
     deadline.start(ask.timeout ?? this.#timeout)
     try {
       const response = await this.#fetch(this.#urlOf(ask), this.#requestOf(ask, deadline.signal))
+      ask.response?.(response)
       if (response.ok) return { kind: 'answered', value: await take(ask, response, deadline) }
       const error = await refusalIn(response, this.#token)
       deadline.end()
@@ -199,6 +209,7 @@ export class Transport {
       redirect: 'manual' as const,
       credentials: 'omit' as const,
       headers: {
+        ...userAgent(),
         ...(this.#token !== '' && { authorization: `Bearer ${this.#token}` }),
         ...(sent !== undefined && { 'content-type': 'application/json' }),
         ...headers,

@@ -1,0 +1,63 @@
+/** The homes of a product's users, and what a client says of itself. */
+import { readFileSync } from 'node:fs'
+import { AgentHome, type HomeOfOptions } from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VERSION } from '../../client/src/transport.ts'
+import { type OpenedHome, openHome } from './opened.ts'
+
+describe('a home for each user', () => {
+  let opened: OpenedHome
+  let options: HomeOfOptions
+  beforeAll(async () => {
+    opened = await openHome()
+    options = {
+      url: opened.url,
+      secret: 'a secret of a product, which nobody else has',
+      ...{ name: 'Atlas', purpose: 'Remembers.', symbol: 'zerno', operatorConsent: true },
+    }
+  })
+  afterAll(() => opened.close())
+
+  test('is the same at every call, and another for another user or secret', async () => {
+    const first = await AgentHome.homeOf('ann', options)
+    await first.home.write('notes', 'Likes tea.', { expectedVersion: 0 })
+    const again = await AgentHome.homeOf('ann', options)
+    expect(again.agentId).toBe(first.agentId)
+    expect(await again.home.read('notes')).toMatchObject({ text: 'Likes tea.' })
+    expect(await again.operator.profile()).toMatchObject({ profile: { agent_id: first.agentId } })
+    await again.operator.protect('notes')
+    const others = await Promise.all([
+      AgentHome.homeOf('Ann', options),
+      AgentHome.homeOf('ann', { ...options, secret: `${options.secret}!` }),
+    ])
+    const ids = new Set([first, ...others].map(({ agentId }) => agentId))
+    expect(ids.size).toBe(3)
+  })
+
+  test('needs a secret that is one, and a user', async () => {
+    const short = AgentHome.homeOf('ann', { ...options, secret: 'short' })
+    await expect(short).rejects.toThrow(new TypeError('secret must have at least 32 characters'))
+    await expect(AgentHome.homeOf('', options)).rejects.toThrow(TypeError)
+  })
+
+  test('gives each response, and says which client asks', async () => {
+    const sent: unknown[] = []
+    const { home } = await opened.born({
+      fetch: (url, init) => {
+        sent.push(new Headers(init?.headers).get('user-agent'))
+        return fetch(url, init)
+      },
+    })
+    const seen: [number, string | null][] = []
+    const response = (each: Response) => seen.push([each.status, each.headers.get('etag')])
+    await home.write('plan', 'A', { expectedVersion: 0, response })
+    await home.read('none', { response })
+    expect(seen).toEqual([
+      [200, '"1"'],
+      [404, null],
+    ])
+    expect(sent).toEqual([`agent-home-client/${VERSION}`, `agent-home-client/${VERSION}`])
+    const manifest = JSON.parse(readFileSync('client/package.json', 'utf8')) as { version: string }
+    expect(VERSION).toBe(manifest.version)
+  })
+})
