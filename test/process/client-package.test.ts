@@ -88,7 +88,7 @@ test('it is installed alone, with nothing but itself in it', () => {
     ]),
   )
   const strays = files.filter(
-    (name) => !/\.(js|d\.ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
+    (name) => !/\.(js|js\.map|d\.ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
   )
   expect(strays).toEqual([])
 })
