@@ -187,6 +187,20 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await lastEvent(agent)).toBe(6)
   })
 
+  test('a memory that an import replaced and a rename moved gets its key and text back', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'good' })
+    const then = await contents(agent)
+    const both = [
+      { verb: 'import', key: 'a', to: 'a', text: 'later', version: 1 },
+      { verb: 'rename', key: 'a', to: 'b', text: 'x', version: 1 },
+    ] as const
+    for (const each of both) await take(agent, operator, each)
+    expect(Object.keys(await contents(agent))).toEqual(['b'])
+    expect(await rollBack(operator, 1)).toMatchObject({ restored: 1, deleted: 1, skipped: [] })
+    expect(await contents(agent)).toEqual(then)
+  })
+
   test('a protected memory is rolled back, and stays protected', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a', text: 'good' })
