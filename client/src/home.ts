@@ -120,7 +120,7 @@ export class Home extends Batches {
             ...options,
           })
           .then(pageOf),
-      { start: after, ...(limit !== undefined && { limit }) },
+      { start: after, limit },
     )
   }
 
@@ -149,7 +149,7 @@ export class Home extends Batches {
             ...options,
           })
           .then(pageOf),
-      { start: after, ...(limit !== undefined && { limit }) },
+      { start: after, limit },
     )
   }
 
@@ -177,7 +177,7 @@ export class Home extends Batches {
             ...options,
           })
           .then(pageOf),
-      limit === undefined ? {} : { limit },
+      { limit },
     )
   }
 
@@ -211,7 +211,7 @@ export class Home extends Batches {
             ...options,
           })
           .then(({ events, next }) => ({ items: events, next })),
-      { start: after, ...(limit !== undefined && { limit }) },
+      { start: after, limit },
     )
   }
 

@@ -14,7 +14,7 @@ export async function* pages<T, Cursor>(
   {
     start,
     limit = Infinity,
-  }: { readonly start?: Cursor | undefined; readonly limit?: number } = {},
+  }: { readonly start?: Cursor | undefined; readonly limit?: number | undefined } = {},
 ): AsyncGenerator<T, void> {
   let after: Cursor | undefined = start
   for (let left = limit; left > 0; ) {

@@ -49,11 +49,10 @@ function nearest(path: string, endpoints: Paths): Problem | undefined {
 }
 
 function notFoundAt(path: string, endpoints: Paths): Problem | undefined {
-  if (KEY_IN_PATH.test(path) && !endpoints.some((each) => distance(each.path, path) < 3)) {
-    return keyInPath()
-  }
-  const isNear = path.startsWith(`${ME}/`) && path.length <= LONGEST_PATH
-  return isNear ? nearest(path, endpoints) : undefined
+  const isShort = path.length <= LONGEST_PATH
+  const isMisspelt = isShort && endpoints.some((each) => distance(each.path, path) < 3)
+  if (KEY_IN_PATH.test(path) && !isMisspelt) return keyInPath()
+  return isShort && path.startsWith(`${ME}/`) ? nearest(path, endpoints) : undefined
 }
 
 /**

@@ -33,9 +33,7 @@ const metadata = new WithoutNames()
 function inputSchemaOf(schema: z.ZodType): Description['inputSchema'] {
   const override: typeof simplify = (converted) => {
     simplify(converted)
-    const { jsonSchema } = converted
-    delete jsonSchema.example
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    delete converted.jsonSchema.example
   }
   const { $schema: _, ...lean } = z.toJSONSchema(schema, { io: 'input', metadata, override })
   return lean as Description['inputSchema']

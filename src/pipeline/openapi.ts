@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { catalogue, type ErrorCode } from '../errors.ts'
+import { lazily } from '../lazily.ts'
 import type { Documented, Endpoint } from './endpoint.ts'
 import { type ResponseHeader, responseHeaders } from './guard.ts'
 import { problemExample, problemSchema } from './problem.ts'
@@ -47,9 +48,11 @@ interface ObjectSchema {
   readonly required?: readonly string[]
 }
 
-const { properties: ofProblem = {}, required: inProblem = [] } = referring(
-  z.toJSONSchema(problemSchema, { override: simplify }).$defs?.Problem,
-) as ObjectSchema
+/** On first use: a start converts no schemas. */
+const problemMembers = lazily(
+  () =>
+    referring(z.toJSONSchema(problemSchema, { override: simplify }).$defs?.Problem) as ObjectSchema,
+)
 
 const mapped = <T, U>(
   record: Readonly<Record<string, T>>,
@@ -59,6 +62,7 @@ const mapped = <T, U>(
 
 /** A problem with more members, by reference to what all problems have. */
 function extending(id: string, schema: Json): Json {
+  const { properties: ofProblem = {}, required: inProblem = [] } = problemMembers()
   const { properties = {}, required = [], ...rest } = schema as ObjectSchema
   const isProblem = Object.keys(ofProblem).every((name) => name in properties)
   if (id === 'Problem' || !isProblem) return schema

@@ -158,6 +158,10 @@ export function followImport(before: Ledger, order: ImportOrder, bounds: HomeBou
 
 export type Following = ReturnType<typeof followImport>
 
+/** Whether only the operator changes the memory afterwards: as the source says, or else as before. */
+export const isProtectedAfter = (newest: Newest, head: Head | undefined): boolean =>
+  !isDeletion(newest) && (newest.protected ?? head?.protected ?? false)
+
 /** Of a version that follows the current one of its key, and of its event. */
 export const operationOf = (
   { operation }: Pick<KeptVersion, 'operation'>,

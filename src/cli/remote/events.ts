@@ -4,7 +4,7 @@ import type { Given, Report } from '../command.ts'
 import { table } from '../table.ts'
 import { atHome } from './at-home.ts'
 import { authorOf } from './history.ts'
-import { limitOf, some } from './list.ts'
+import { limitOf } from './list.ts'
 
 const rowOf = ({ id, type, key = '', version, by, createdAt }: HomeEvent) => [
   ...[id, type, key, version ?? '', authorOf(by), createdAt],
@@ -15,7 +15,9 @@ export async function eventsCommand(given: Given): Promise<Report> {
   const asked = { since, key, prefix, type, by } as EventsOptions
   const order = given.flags.has('oldest') ? 'oldest' : 'newest'
   const limit = limitOf(given)
-  const events = await atHome(given, (home) => some(home.events({ ...asked, order }), limit))
+  const events = await atHome(given, (home) =>
+    Array.fromAsync(home.events({ ...asked, order, limit })),
+  )
   const text = table(['ID', 'WHAT', 'KEY', 'VERSION', 'BY WHOM', 'AT'], events.map(rowOf))
   return { value: { events }, text }
 }

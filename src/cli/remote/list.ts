@@ -8,16 +8,6 @@ import { authorOf } from './history.ts'
 
 const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
 
-/** Requests pages until there are enough. */
-export async function some<T>(all: AsyncIterable<T>, limit: number): Promise<T[]> {
-  const found: T[] = []
-  for await (const each of all) {
-    found.push(each)
-    if (found.length === limit) break
-  }
-  return found
-}
-
 export const limitOf = ({ options }: Given): number => wholeNumber('limit', options.limit, LIMIT)
 
 const within = ({ options: { prefix } }: Given) => (prefix === undefined ? {} : { prefix })
@@ -32,7 +22,9 @@ const deletedRow = ({ key, lastVersion, bytes, deletedAt, by }: RestorableMemory
 
 async function listDeleted(given: Given, limit: number): Promise<Report> {
   if (given.options.order !== undefined) throw usage('Give --deleted or --order, not both.')
-  const memories = await atHome(given, (home) => some(home.deleted(within(given)), limit))
+  const memories = await atHome(given, (home) =>
+    Array.fromAsync(home.deleted({ ...within(given), limit })),
+  )
   const heads = ['KEY', 'VERSION', 'BYTES', 'DELETED AT', 'BY WHOM']
   return { value: { memories }, text: table(heads, memories.map(deletedRow)) }
 }
@@ -41,8 +33,8 @@ export async function listCommand(given: Given): Promise<Report> {
   const limit = limitOf(given)
   if (given.flags.has('deleted')) return listDeleted(given, limit)
   const order = given.options.order === 'changed' ? 'changed' : 'key'
-  const query = { ...within(given), order } as const
-  const memories = await atHome(given, (home) => some(home.list(query), limit))
+  const query = { ...within(given), order, limit } as const
+  const memories = await atHome(given, (home) => Array.fromAsync(home.list(query)))
   const heads = ['KEY', 'VERSION', 'BYTES', 'CHANGED AT']
   if (!memories.some((each) => each.protected)) {
     return { value: { memories }, text: table(heads, memories.map(summaryRow)) }
@@ -62,8 +54,8 @@ export async function searchCommand(given: Given): Promise<Report> {
   const [question = ''] = given.args
   const limit = limitOf(given)
   const match = given.options.match === 'all' ? 'all' : 'any'
-  const query = { ...within(given), match } as const
-  const memories = await atHome(given, (home) => some(home.search(question, query), limit))
+  const query = { ...within(given), match, limit } as const
+  const memories = await atHome(given, (home) => Array.fromAsync(home.search(question, query)))
   const text = table(['KEY', 'VERSION', 'TEXT'], memories.map(hitRow), SNIPPET)
   return { value: { memories }, text, ...(memories.length === 0 && { note: NOTHING_FOUND }) }
 }

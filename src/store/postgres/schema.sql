@@ -96,7 +96,7 @@ CREATE TABLE IF NOT EXISTS homes (
 ) WITH (fillfactor = 50);
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
--- text. `protected`: only the operator changes it. Neither it nor the log refers to agents: to check that would lock the agent's row each time.
+-- text. `protected`: only the operator can change it. Neither it nor the log refers to agents: to check that would lock the agent's row each time.
 CREATE TABLE IF NOT EXISTS memories (
   agent_id TEXT COLLATE "C" NOT NULL,
   key TEXT COLLATE "C" NOT NULL,

@@ -99,8 +99,8 @@ CREATE TABLE IF NOT EXISTS homes (
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
 -- text. `change`: its event. `run`: how many versions before the newest follow each other under this
--- key, none missing: of these a version's number tells how many came after it. `protected`: only the
--- operator changes it.
+-- key, none missing, so that a version's number gives its position. `protected`: only the operator
+-- can change it.
 CREATE TABLE IF NOT EXISTS memories (
   agent_id TEXT NOT NULL,
   key TEXT NOT NULL,

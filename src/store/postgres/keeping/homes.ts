@@ -78,13 +78,22 @@ const record = statement<{ id: number }>(
 
 type LoggedRow = AdmittedRow & { last_event: number; first: number } & (EventRow | { id: null })
 
+/** An event has members of its own only where they differ from its version's. */
+const EVENT = {
+  type: 'coalesce(event, operation)',
+  author: 'coalesce(event_author, author)',
+  at: 'coalesce(happened_at, updated_at)',
+}
+
+const EVENT_COLUMNS = `n AS id, ${EVENT.type} AS type, key, renamed_from, version,
+  ${EVENT.author} AS author, ${EVENT.at} AS created_at`
+
 const eventsAfter = statement<LoggedRow>(
   'events_after',
   `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*
    FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
    LEFT JOIN LATERAL (
-     SELECT n AS id, coalesce(event, operation) AS type, key, renamed_from, version,
-       coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
+     SELECT ${EVENT_COLUMNS}
      FROM log
      WHERE agent_id = $1 AND n > greatest($3::BIGINT, h.first_event - 1)
        AND n <= CASE WHEN $5::TEXT = '' THEN h.last_event
@@ -97,13 +106,10 @@ const eventsAfter = statement<LoggedRow>(
 )
 
 const pageOf = (order: 'ASC' | 'DESC'): string => `
-  SELECT n AS id, coalesce(event, operation) AS type, key, renamed_from, version,
-    coalesce(event_author, author) AS author, coalesce(happened_at, updated_at) AS created_at
+  SELECT ${EVENT_COLUMNS}
   FROM log WHERE agent_id = $1 AND n > $2 AND n <= $3 AND ${eventsMatch({
-    ...{ at: 'coalesce(happened_at, updated_at)', key: 'key' },
-    from: 'renamed_from COLLATE "C"',
-    type: 'coalesce(event, operation)',
-    author: 'coalesce(event_author, author)::JSONB',
+    ...{ at: EVENT.at, key: 'key', from: 'renamed_from COLLATE "C"' },
+    ...{ type: EVENT.type, author: `${EVENT.author}::JSONB` },
   })}
   ORDER BY n ${order} LIMIT CAST($9 AS BIGINT)`
 

@@ -7,6 +7,7 @@ import {
   type Following,
   followImport,
   isKept,
+  isProtectedAfter,
   operationOf,
 } from '../../import-plan.ts'
 import { rollbackText } from '../../rows.ts'
@@ -117,9 +118,6 @@ async function place({ ask, identity, order, now }: Doing, taken: readonly Taken
   if (follows.length > 0) await ask(follow, agentId, author, ...all)
 }
 
-const isProtected = ({ newest, head }: Decided): boolean =>
-  newest.operation !== 'delete' && (newest.protected ?? head?.protected ?? false)
-
 /** The event of a rollback, of which the next events are the parts. */
 async function logRollback({ ask, identity, order, now }: Doing, n: number, parts: number) {
   if (order.rollbackTo === undefined) return
@@ -142,7 +140,7 @@ async function carryOut(doing: Doing, decided: readonly Decided[], from: number)
       headRowOf(
         step.newest,
         fate.fate === 'next' ? fate.next : step.newest,
-        { pinned: step.pinned, protected: isProtected(step) },
+        { pinned: step.pinned, protected: isProtectedAfter(step.newest, step.head) },
         n,
       ),
     )

@@ -39,21 +39,19 @@ export const beneath = ({ imports }: Pick<Home, 'imports'>): number => -imports 
 /** Events are added to the index, and pruned, in batches of this size. */
 const TOGETHER = 64
 
-/** The rows of a home that are not in the index, from its tail ?1, newest first. */
-export const TAIL = `
+/** The rows of a home that are not in the index, newest first, from the row `newest`. */
+const tailFrom = (newest: string): string => `
   tail (n, id, before) AS (
-    SELECT n, id, before FROM log WHERE n = ?1
+    SELECT n, id, before FROM log WHERE n = ${newest}
     UNION ALL
     SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
   )`
 
-/** The same, of the home of the agent $1. */
-export const TAIL_OF_HOME = `
-  tail (n, id, before) AS (
-    SELECT l.n, l.id, l.before FROM homes h JOIN log l ON l.n = h.tail WHERE h.agent_id = $1
-    UNION ALL
-    SELECT l.n, l.id, l.before FROM tail t JOIN log l ON l.n = t.before
-  )`
+/** From the tail ?1 of a home. */
+export const TAIL = tailFrom('?1')
+
+/** Of the home of the agent $1. */
+export const TAIL_OF_HOME = tailFrom('(SELECT tail FROM homes WHERE agent_id = $1)')
 
 /** Adds the tail of a home to the index; the home must be saved afterwards. */
 export function prepareFile(db: DatabaseSync) {

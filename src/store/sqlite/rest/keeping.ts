@@ -29,7 +29,8 @@ export const ofMemories: readonly Promised[] = [
     fault: 'what is left of a deleted memory does not agree with the log',
     wrong: `SELECT ${memory} FROM memories m LEFT JOIN log l ON l.n = m.n
       WHERE m.deleted <> 0 AND (
-        m.deleted <> 1 OR m.size <> 0 OR m.pinned <> 0 OR m.protected <> 0 OR (m.n IS NULL AND m.kept <> 0)
+        m.deleted <> 1 OR m.size <> 0 OR m.pinned <> 0 OR m.protected <> 0
+        OR (m.n IS NULL AND m.kept <> 0)
         OR (m.n IS NOT NULL AND l.operation IS NOT NULL AND (
           l.operation <> 'delete'
           OR (l.agent_id, l.key, l.version) IS NOT (m.agent_id, m.key, m.version))))`,

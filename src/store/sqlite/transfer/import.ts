@@ -2,7 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
 import type { FinishAnswer } from '../../import-attempts.ts'
-import { canBecome, type Fate, followImport, isKept, operationOf } from '../../import-plan.ts'
+import {
+  canBecome,
+  type Fate,
+  followImport,
+  isKept,
+  isProtectedAfter,
+  operationOf,
+} from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
@@ -99,8 +106,7 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
     const deleted = newest.operation === 'delete'
     const size = deleted ? 0 : newest.size
     const facts = { id, version, createdAt, updatedAt, size, change, count, run: 0, n }
-    const isProtected = !deleted && (newest.protected ?? before?.protected ?? false)
-    const marks = { deleted, pinned, protected: isProtected }
+    const marks = { deleted, pinned, protected: isProtectedAfter(newest, before) }
     saveState(agentId, key, { ...facts, ...marks }, before === undefined)
   }
 
