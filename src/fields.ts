@@ -16,6 +16,9 @@ export const fields = {
   keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
   text: { minLength: 1, maxBytes: 16_384 },
   metadata: { maxBytes: 4_096 },
+  /** Of an embedding model. */
+  model: { pattern: '^[\\w./:@-]{1,100}$' },
+  vector: { minNumbers: 1, maxNumbers: 4_096 },
   search: { minLength: 1, maxLength: 500 },
   context: { minBytes: 2_000, maxBytes: 65_536 },
   expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },

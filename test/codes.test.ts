@@ -137,7 +137,7 @@ async function besideItsOwn({ ask }: Subject): Promise<Answer> {
   )
 }
 
-const QUEUED: ReadonlySet<string> = new Set(['searchMemories', 'readContext'])
+const QUEUED: ReadonlySet<string> = new Set(['searchMemories', 'searchByVector', 'readContext'])
 
 async function atAnyFullDoor(subject: Subject): Promise<Answer> {
   const { operationId, waits } = subject.row
@@ -237,6 +237,8 @@ async function withPasswordsBusy({ ask }: Subject): Promise<Answer> {
 const inBatch = (verb: string, extra: object): Recipe =>
   json({ operations: [{ [verb]: { key: 'plan', text: 'x', expectedVersion: 0, ...extra } }] })
 
+const LONG_VECTOR = Array.from({ length: 4_096 }, () => 1)
+
 const tooLong = { text: 'x'.repeat(16_385) }
 
 /** Each as large as a text may be, and six times as large in an answer. */
@@ -317,6 +319,15 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     query: 'q=x&prefix=plan',
   })),
+  'searchByVector key_out_of_reach': sending(({ world }) => ({
+    as: bearer(world.named.elsewhere),
+    body: JSON.stringify({ q: 'x', prefix: 'plan' }),
+  })),
+  'storeVectors body_too_large': sending({ body: ' '.repeat(2_359_297) }),
+  'storeVectors memory_quota_reached': asFull({
+    model: 'm',
+    vectors: ['k0', 'k1', 'k2', 'k3'].map((key) => ({ key, version: 1, vector: LONG_VECTOR })),
+  }),
   'serveMcp agent_paused': sending(({ world }) => ({
     as: bearer(world.paused.token),
     body: message('resources/list', {}),

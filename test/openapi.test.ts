@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { catalogue } from '../src/errors.ts'
+import { type CatalogueEntry, catalogue, type ErrorCode } from '../src/errors.ts'
 import { homeEndpoints } from '../src/home/index.ts'
 import { embedded, openService, type TestService } from './harness.ts'
 import { proves } from './requirements.ts'
@@ -10,8 +10,12 @@ interface Example {
   readonly value?: unknown
 }
 
+interface Refusing {
+  readonly properties: { readonly code: { readonly enum: readonly ErrorCode[] } }
+}
+
 interface Content {
-  readonly schema?: object
+  readonly schema?: { readonly allOf?: readonly [object, Refusing] }
   readonly example?: unknown
   readonly examples?: Readonly<Record<string, Example>>
 }
@@ -93,18 +97,22 @@ const ours = [
   'POST /api/agents/me/memory/restore',
   'POST /api/agents/me/operator-keys',
   'POST /api/agents/me/rollback',
+  'POST /api/agents/me/memories/vectors',
+  'POST /api/agents/me/memories/search',
 ]
 
-/** What a conflict tells beside what every problem tells. */
-const conflicts: Readonly<Record<string, string>> = {
-  writeMemory: 'VersionConflict',
-  patchMemory: 'VersionConflict',
-  deleteMemory: 'VersionConflict',
-  appendToMemory: 'VersionConflict',
-  editMemory: 'EditConflict',
-  restoreMemory: 'VersionConflict',
-  changeMemories: 'BatchConflict',
-  importMemories: 'ImportConflict',
+/** What these tell beside what every problem tells. */
+const telling: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  readMemory: { 404: 'MemoryNotFound' },
+  writeMemory: { 409: 'VersionConflict' },
+  patchMemory: { 409: 'VersionConflict' },
+  deleteMemory: { 404: 'MemoryNotFound', 409: 'VersionConflict' },
+  appendToMemory: { 409: 'VersionConflict' },
+  editMemory: { 404: 'MemoryNotFound', 409: 'EditConflict' },
+  protectMemory: { 404: 'MemoryNotFound' },
+  restoreMemory: { 409: 'VersionConflict' },
+  changeMemories: { 409: 'BatchConflict' },
+  importMemories: { 409: 'ImportConflict' },
 }
 
 /** What MCP has its own form for. */
@@ -207,20 +215,30 @@ describe('the OpenAPI description', () => {
     expect(paths).toEqual(expect.arrayContaining(ofTheInterface))
   })
 
-  test('every refusal is a problem with an example for each of its codes', () => {
+  test('every refusal is a problem with its codes, and an example of what only one of them has', () => {
     const seen = new Set<string>()
     for (const { operationId, responses } of operations()) {
       for (const [status, { content }] of Object.entries(responses)) {
         if (Number(status) < 400 || ofMcp.includes(`${operationId} ${status}`)) continue
         const { schema, examples = {} } = content?.['application/problem+json'] ?? {}
-        const name = status === '409' ? conflicts[operationId] : undefined
-        expect(schema, operationId).toEqual({ $ref: `#/components/schemas/${name ?? 'Problem'}` })
-        expect(Object.keys(examples), operationId).not.toHaveLength(0)
+        const name = telling[operationId]?.[status]
+        const codes = schema?.allOf?.[1]?.properties.code.enum ?? []
+        expect(schema, operationId).toEqual({
+          allOf: [
+            { $ref: `#/components/schemas/${name ?? 'Problem'}` },
+            { properties: { code: { enum: codes } } },
+          ],
+        })
+        expect(codes, operationId).not.toHaveLength(0)
+        for (const code of codes) {
+          const { status: its, members }: CatalogueEntry = catalogue[code]
+          expect(its).toBe(Number(status))
+          expect(code in examples, code).toBe(members !== undefined)
+          seen.add(code)
+        }
         for (const [code, example] of Object.entries(examples)) {
           const { value } = example.$ref ? described(example.$ref) : example
           expect(value).toMatchObject({ code, status: Number(status), type: `/problems/${code}` })
-          expect(catalogue).toHaveProperty(code)
-          seen.add(code)
         }
       }
     }

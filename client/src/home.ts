@@ -3,15 +3,18 @@ import { streamIn } from './answer.ts'
 import { Batches } from './batches.ts'
 import { type WatchOptions, watchEvents } from './event-stream.ts'
 import { pages } from './pages.ts'
-import type { CallOptions } from './transport.ts'
+import type { Ask, CallOptions } from './transport.ts'
+import { added, base64Of, requestsOf } from './vectors.ts'
 import type {
   Context,
   HomeEvent,
   MemoryHit,
   MemorySummary,
   MissedEvents,
+  NewVector,
   ProfileResult,
   RestorableMemory,
+  VectorsStored,
 } from './wire.ts'
 
 export interface ListOptions extends CallOptions {
@@ -51,8 +54,17 @@ export interface SearchOptions extends CallOptions {
   readonly prefix?: string
   /** `all`: every word must be there, whole or as a part of another. Default: `any`. */
   readonly match?: 'any' | 'all'
+  /** By meaning too, or by meaning alone where the question is empty; without `match`. */
+  readonly meaning?: Meaning
   /** At most so many; all unless told. */
   readonly limit?: number
+}
+
+/** What is asked for, as your model sees it. */
+export interface Meaning {
+  /** As in `storeVectors`. */
+  readonly model: string
+  readonly vector: ArrayLike<number>
 }
 
 export interface ContextOptions extends CallOptions {
@@ -162,23 +174,53 @@ export class Home extends Batches {
    *   console.log(key, text ?? snippet)
    *   break
    * }
+   * const meaning = { model: 'my-model', vector: [0.12, -0.48, 0.87] }
+   * for await (const { key, similarity } of home.search('', { meaning, limit: 10 })) {
+   *   console.log(key, similarity)
+   * }
    * ```
    */
   search(
     question: string,
-    { prefix, match, limit, ...options }: SearchOptions = {},
+    { prefix, match, meaning, limit, ...options }: SearchOptions = {},
   ): AsyncIterable<MemoryHit> {
+    const path = '/me/memories/search'
+    const words = meaning && question === '' ? {} : { q: question }
+    const meant = meaning && { model: meaning.model, vector: base64Of(meaning.vector) }
     return pages(
-      (after: string | undefined, most) =>
-        this.transport
-          .ask<Listed<MemoryHit>>({
-            path: '/me/memories/search',
-            query: { q: question, match, prefix, after, limit: most },
-            ...options,
-          })
-          .then(pageOf),
+      (after: string | undefined, most) => {
+        const sought = { ...words, prefix, after, limit: most }
+        const sent: Pick<Ask<never>, 'method' | 'body' | 'query'> = meant
+          ? { method: 'POST', body: { ...sought, ...meant } }
+          : { query: { ...sought, match } }
+        return this.transport.ask<Listed<MemoryHit>>({ path, ...sent, ...options }).then(pageOf)
+      },
       { limit },
     )
+  }
+
+  /**
+   * Stores what your model makes of texts, for `search` by `meaning`; any number, in as many
+   * requests as they take. A vector belongs to its version: it is found until the text changes.
+   *
+   * ```ts
+   * const { key, version } = await home.write('pier', 'By the harbour.', { expectedVersion: 0 })
+   * const vector = [0.12, -0.48, 0.87]
+   * const { stale } = await home.storeVectors('my-model', [{ key, version, vector }])
+   * ```
+   */
+  async storeVectors(
+    model: string,
+    vectors: Iterable<NewVector>,
+    options: CallOptions = {},
+  ): Promise<VectorsStored> {
+    let all: VectorsStored = { stored: 0, stale: [] }
+    for (const some of requestsOf(vectors)) {
+      const body = { model, vectors: some }
+      const path = '/me/memories/vectors'
+      all = added(all, await this.transport.ask({ method: 'POST', path, body, ...options }))
+    }
+    return all
   }
 
   /**

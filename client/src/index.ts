@@ -16,6 +16,7 @@ export type {
   DeletedOptions,
   EventsOptions,
   ListOptions,
+  Meaning,
   SearchOptions,
 } from './home.ts'
 export { type IdempotentOptions, newIdempotencyKey } from './keys.ts'

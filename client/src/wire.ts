@@ -31,7 +31,24 @@ export interface MemorySummary extends Omit<ListedMemory, 'text'> {
 export interface MemoryHit extends MemorySummary {
   /** Its words that answer the question, in lower case and without accents. */
   readonly matched: readonly string[]
+  /** The cosine of the angle between its vector and the one that was sent. */
+  readonly similarity?: number
   readonly snippet?: string
+}
+
+/** What your model makes of a text. */
+export interface NewVector {
+  readonly key: string
+  /** The version whose text it is of. */
+  readonly version: number
+  /** At most 4,096 numbers; only their direction counts. */
+  readonly vector: ArrayLike<number>
+}
+
+export interface VectorsStored {
+  readonly stored: number
+  /** Memories that are at another version now; 0: there is none. Compute their vectors anew. */
+  readonly stale: readonly { readonly key: string; readonly currentVersion: number }[]
 }
 
 export interface DeletedMemory {

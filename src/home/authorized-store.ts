@@ -59,6 +59,15 @@ const allowing =
 
 type Allow = ReturnType<typeof allowing>
 
+const forWriters = (store: HomeStore, allowed: Allow) => ({
+  writeMemory: allowed((identity, { key }) => writingRefused(identity, key), store.writeMemory),
+  changeMemories: allowed(changesRefused, store.changeMemories),
+  storeVectors: allowed(
+    (identity, _, vectors) => writingRefused(identity, ...vectors.map(({ key }) => key)),
+    store.storeVectors,
+  ),
+})
+
 const forOperators = (store: HomeStore, allowed: Allow) => ({
   protectMemory: allowed(operators, store.protectMemory),
   eraseMemory: allowed(operators, store.eraseMemory),
@@ -129,8 +138,7 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     readMemory: allowed(readingRefused, store.readMemory),
     readVersion: allowed((identity, key) => readingRefused(identity, key), store.readVersion),
     listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),
-    writeMemory: allowed((identity, { key }) => writingRefused(identity, key), store.writeMemory),
-    changeMemories: allowed(changesRefused, store.changeMemories),
+    ...forWriters(store, allowed),
     ...forOperators(store, allowed),
   }
 }

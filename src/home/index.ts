@@ -22,6 +22,8 @@ import { patchMemory } from './memories/patch.ts'
 import { protectMemory } from './memories/protect.ts'
 import { restoreMemory } from './memories/restore.ts'
 import { searchMemories } from './memories/search.ts'
+import { searchByVector } from './memories/search-by-vector.ts'
+import { storeVectors } from './memories/store-vectors.ts'
 import { listVersions } from './memories/versions.ts'
 import { preview } from './preview.ts'
 import { changeProfile, readProfile, setStatus } from './profile.ts'
@@ -47,6 +49,8 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   listEvents,
   followEvents,
   searchMemories,
+  searchByVector,
+  storeVectors,
   readContext,
   exportMemories,
   importMemories,

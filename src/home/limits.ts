@@ -33,6 +33,9 @@ export const batch = {
   answerBytes: 1_048_576,
 } as const
 
+/** Limits of a request that stores vectors: its bytes suffice for all of them in Base64. */
+export const vectors = { perRequest: 100, maxBytes: 2_359_296 } as const
+
 /**
  * Concurrency; further requests wait. Per agent, one export and one import at a time: another is
  * refused.
@@ -74,13 +77,15 @@ export interface HomeLimits {
   /** 0 means no limit, here and in every quota below. */
   readonly memoriesPerAgent: number
   /**
-   * UTF-8 bytes of texts and metadata, including earlier versions, the oldest of which are pruned.
+   * UTF-8 bytes of texts and metadata, including earlier versions, the oldest of which are pruned,
+   * and bytes of vectors.
    */
   readonly bytesPerAgent: number
   /** Of each memory, including the current one. */
   readonly versionsPerMemory: number
   readonly eventsPerAgent: number
   readonly batch: typeof batch
+  readonly vectors: typeof vectors
   /** UTF-8 bytes of an export that is imported. */
   readonly importBytes: number
   /** Named keys. */
@@ -163,6 +168,7 @@ export function homeLimits(config: Config): HomeLimits {
     versionsPerMemory: config.VERSIONS_PER_MEMORY,
     eventsPerAgent: config.EVENTS_PER_AGENT,
     batch,
+    vectors,
     importBytes: config.EXPORT_BYTES,
     keysPerAgent: KEYS_PER_AGENT,
     passkeysPerAccount: PASSKEYS_PER_ACCOUNT,

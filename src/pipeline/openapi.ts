@@ -169,15 +169,21 @@ function success(components: Components, endpoint: Described, status: number, an
   }
 }
 
+/** Which codes it can have; examples of those that have members of their own. */
 function failure(components: Components, endpoint: Described, codes: readonly ErrorCode[]) {
   const status: number = catalogue[codes[0] ?? 'internal'].status
   const { schema = problemSchema, headers } = endpoint.answers?.[status] ?? {}
-  const examples = Object.fromEntries(codes.map((code) => [code, components.example(code)]))
+  const telling = codes.filter((code) => 'members' in catalogue[code])
+  const examples = Object.fromEntries(telling.map((code) => [code, components.example(code)]))
+  const ofCodes = { properties: { code: { enum: codes } } }
   return {
     description: STATUS_CODES[status] ?? '',
     ...described(headersOf(components, endpoint, status, headers)),
     content: {
-      'application/problem+json': { schema: components.schema(schema, 'output'), examples },
+      'application/problem+json': {
+        schema: { allOf: [components.schema(schema, 'output'), ofCodes] },
+        ...(telling.length > 0 && { examples }),
+      },
     },
   }
 }

@@ -1,6 +1,7 @@
 /** What a change does to a memory: decided here for every engine. */
 import { conflictWith } from './answers.ts'
 import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
+import type { TextFate } from './port/keeping/vectors.ts'
 
 /** The current state of a key: a live memory or a tombstone. */
 export interface Head {
@@ -44,10 +45,18 @@ export type Effect =
       readonly memory: Memory
       /** UTF-8 bytes of its text and metadata. */
       readonly size: number
+      /** The text is the one before, perhaps under another key. */
+      readonly sameText?: boolean
       /** Of a rename: the old key and its tombstone. */
       readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
     }
   | { readonly effect: 'delete'; readonly key: string; readonly deleted: Deleted }
+
+export function textFateOf(effect: Effect): TextFate {
+  if (effect.effect === 'delete') return { from: effect.key, to: undefined }
+  const { memory, left, sameText } = effect
+  return { from: left?.key ?? memory.key, to: sameText ? memory : undefined }
+}
 
 /** Every change except a read. */
 export type Mutation = Exclude<Change, { verb: 'read' }>
@@ -104,7 +113,8 @@ function patch(change: Of<'patch'>, found: Found, now: number): Decision {
   const { text = content().text, metadata = content().metadata } = change
   const sent = { id: head.id, text, metadata }
   if (head.version !== change.expectedVersion) return conflict(found, sent)
-  return keep('patch', change.key, found, sent, now)
+  const kept = keep('patch', change.key, found, sent, now)
+  return { ...kept, sameText: text === content().text } as Effect
 }
 
 function append(change: Of<'append'>, found: Found, now: number): Decision {
@@ -170,7 +180,7 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
   const above = { head: { ...head, version: latest }, floor }
   const kept = keep('rename', to, above, { ...content(), id: head.id }, at)
   const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
-  return { ...kept, left: { key: from, deleted } } as Effect
+  return { ...kept, sameText: true, left: { key: from, deleted } } as Effect
 }
 
 export function decide(change: Mutation, found: Found, now: number): Decision {

@@ -104,7 +104,7 @@ export const withBrought = (brought: Brought, newest: Newest, { fate }: Fate): B
 
 /** Whether the quota is exceeded for certain: replacing every memory would not make room. */
 export const isTooMuch = (brought: Brought, before: Ledger, bounds: HomeBounds): boolean =>
-  isOver(before, { ...before, ...brought }, bounds)
+  isOver(before, { ...before, ...brought, vectors: 0 }, bounds)
 
 /** Tombstones beyond the limit that a home may have before some are removed together. */
 const LATE = 64

@@ -35,6 +35,8 @@ export interface Ledger {
   readonly deleted: number
   /** The highest version of any forgotten tombstone. */
   readonly floor: number
+  /** Bytes of vectors: those of replaced texts are counted until the end. */
+  readonly vectors: number
 }
 
 /** The state before the batch. */
@@ -161,10 +163,17 @@ function counted<L extends Ledger>(ledger: L, effect: Effect, headOf: Stored['he
   return { ...ledger, memories, bytes, history, deleted }
 }
 
+/** Vectors count as texts do. */
+const heldOf = ({ memories, bytes, vectors }: Ledger): Readonly<Record<Quota, number>> => ({
+  memories,
+  bytes: bytes + vectors,
+})
+
 /** The quota that is exceeded. */
 function quotaOver(before: Ledger, after: Ledger, bounds: HomeBounds): Quota | undefined {
+  const [was, is] = [heldOf(before), heldOf(after)]
   const isOver = (quota: Quota): boolean =>
-    bounds[quota] > 0 && after[quota] > before[quota] && after[quota] > bounds[quota]
+    bounds[quota] > 0 && is[quota] > was[quota] && is[quota] > bounds[quota]
   return QUOTAS.find(isOver)
 }
 

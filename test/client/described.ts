@@ -53,6 +53,7 @@ export const PAIRS: Readonly<Record<string, string>> = {
   ListedMemory: "Schemas['ListedMemory']",
   MemorySummary: "Schemas['MemorySummary']",
   MemoryHit: "Schemas['MemoryHit']",
+  VectorsStored: "Schemas['VectorsStored']",
   DeletedMemory: "Schemas['DeletedMemory']['deleted']",
   Author: "Schemas['Author']",
   Version: "Schemas['Versions']['versions'][number]",

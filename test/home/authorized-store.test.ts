@@ -98,6 +98,13 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'writes',
     ask: (home, as, key) => home.changeMemories(as, [remove(key)], NOON),
   },
+  storeVectors: {
+    right: 'writes',
+    ask: (home, as, key) => {
+      const vectors = [{ key, version: 1, vector: Float32Array.of(1) }]
+      return home.storeVectors(as, 'm', vectors)
+    },
+  },
   protectMemory: {
     right: 'operators',
     ask: (home, as, key) => home.protectMemory(as, key, true, NOON),

@@ -40,6 +40,8 @@ const published = {
     keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
     text: { minLength: 1, maxBytes: 16_384 },
     metadata: { maxBytes: 4_096 },
+    model: { pattern: '^[\\w./:@-]{1,100}$' },
+    vector: { minNumbers: 1, maxNumbers: 4_096 },
     search: { minLength: 1, maxLength: 500 },
     context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
@@ -60,6 +62,7 @@ const published = {
   passkeysPerAccount: 10,
   sessionsPerAccount: 20,
   batch: { operations: 100, maxBytes: 1_048_576, answerBytes: 1_048_576 },
+  vectors: { perRequest: 100, maxBytes: 2_359_296 },
   importBytes: 536_870_912,
   connectionsPerAddress: 256,
   streamsPerAddress: 32,
@@ -229,6 +232,28 @@ describe('the published limits', () => {
     expectProblem(await number('1'.repeat(maxNumberLength + 1)), 'malformed_json')
     passes(await number(`1e-${'9'.repeat(maxExponentDigits)}`))
     expectProblem(await number(`1e-${'9'.repeat(maxExponentDigits + 1)}`), 'malformed_json')
+  })
+
+  test('of vectors are enforced, and all of them fit in Base64', async () => {
+    const { perRequest, maxBytes } = limits.vectors
+    const { maxNumbers } = limits.fields.vector
+    const vectorOf = (numbers: number) =>
+      Buffer.from(new Float32Array(numbers).fill(1).buffer).toString('base64')
+    const post = (vectors: number, numbers: number, space = 0) => {
+      const vector = vectorOf(numbers)
+      const each = { key: 'k'.repeat(100), version: Number.MAX_SAFE_INTEGER, vector }
+      const body = { model: 'm'.repeat(100), vectors: Array.from({ length: vectors }, () => each) }
+      return service.call('POST', '/api/agents/me/memories/vectors', {
+        token,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body) + ' '.repeat(space),
+      })
+    }
+    const most = await post(perRequest, maxNumbers)
+    expect(most.body).toMatchObject({ stored: 0, stale: { length: perRequest } })
+    refusedAt(await post(perRequest + 1, 1), 'vectors')
+    refusedAt(await post(1, maxNumbers + 1), 'vectors/0/vector')
+    expectProblem(await post(1, 1, maxBytes), 'body_too_large')
   })
 
   test('of the answer of a batch is enforced', async () => {

@@ -19,12 +19,15 @@ const counts = statement<{ agents: number; log: number }>(
   'count_moved',
   'SELECT (SELECT count(*) FROM agents) AS agents, (SELECT count(*) FROM log) AS log',
 )
+const vectors = statement<{ vector: Buffer }>('moved_vectors', 'SELECT vector FROM vectors')
 
 test('a text that arrives otherwise than it left ends the move, with nothing moved', async () => {
   const source = await embedded.fresh()
   const fixture = await openFixture({ ...embedded, fresh: async () => source })
   const { agent } = await fixture.agent()
   await fixture.write(agent, { text: 'what is kept' })
+  const vector = { key: 'plan', version: 1, vector: Float32Array.of(0.6, 0.8) }
+  await fixture.store().storeVectors(agent, 'm', [vector])
   await fixture.store().close()
   const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   const connections = openConnections(hostsOf(target.url), 1, 'agent-home test')
@@ -38,6 +41,8 @@ test('a text that arrives otherwise than it left ends the move, with nothing mov
   await connections.write(statement('', 'DROP FUNCTION change CASCADE'))
   await move(source.url, target.url, NOON, () => {})
   expect(await connections.read(counts)).toEqual([{ agents: 1, log: 1 }])
+  const [moved] = await connections.read(vectors)
+  expect(moved?.vector).toEqual(Buffer.from(vector.vector.buffer))
   await connections.close()
   await Promise.all([source.drop(), target.drop()])
 })

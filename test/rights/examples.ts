@@ -94,6 +94,11 @@ export const examples: Readonly<Record<string, Example>> = {
   listEvents: page,
   followEvents: { method: 'HEAD', outcome: '200' },
   searchMemories: { query: 'q=mine', outcome: '200' },
+  searchByVector: { body: () => ({ model: 'm', vector: [1, 0] }), outcome: '200' },
+  storeVectors: {
+    body: () => ({ model: 'm', vectors: [{ key: 'plan', version: 1, vector: [1, 0] }] }),
+    outcome: '200',
+  },
   readContext: page,
   exportMemories: page,
   importMemories: { body: exportOf, outcome: '200' },

@@ -68,6 +68,12 @@ export const homeRights: readonly Rights[] = [
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
     named: 'any',
   }),
+  withToken('searchByVector', 'POST /api/agents/me/memories/search', 'either-token', 'reads', {
+    named: 'any',
+  }),
+  withToken('storeVectors', 'POST /api/agents/me/memories/vectors', 'either-token', 'writes', {
+    named: 'writes',
+  }),
   withToken('readContext', 'GET /api/agents/me/context', 'either-token', 'reads', {
     named: 'any',
   }),

@@ -4,6 +4,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { NewEntry } from '../../src/store/port/gateway.ts'
 import type { Birth, BirthLimits, Identity } from '../../src/store/port/home.ts'
 import type { MemoriesQuery, Memory, MemoryWrite } from '../../src/store/port/keeping/memories.ts'
+import type { KeyBounds } from '../../src/store/port/keys.ts'
 import type { HomeBounds, Store } from '../../src/store/port/store.ts'
 import type { Engine } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
@@ -75,10 +76,14 @@ export interface StoredAgent {
   readonly operator: Identity
 }
 
+export type NamedIdentity = Identity & { readonly key: KeyBounds }
+
 export interface StoreFixture {
   readonly store: () => Store
   /** An agent that was born, and who its two tokens speak for. */
   readonly agent: (overrides?: Partial<Birth>) => Promise<StoredAgent>
+  /** Who a new named key of the agent speaks for. */
+  readonly named: (operator: Identity, bounds?: Partial<KeyBounds>) => Promise<NamedIdentity>
   readonly write: (
     identity: Identity,
     overrides?: Partial<MemoryWrite>,
@@ -118,6 +123,14 @@ export async function openFixture(
         await identify(birth.operatorTokenHash),
       ]
       return { birth, agent, operator }
+    },
+    async named(operator, overrides) {
+      const id = randomUUID()
+      const bounds = { id, name: 'k', access: 'write', prefix: '', expiresAt: undefined } as const
+      const tokenHash = hex()
+      await store.createKey(operator, { ...bounds, ...overrides }, tokenHash, NOON)
+      const identity = await identify(tokenHash)
+      return { ...identity, key: { ...bounds, ...overrides } }
     },
     write: (identity, overrides) => store.writeMemory(identity, newWrite(overrides), NOON),
     async restart(bounds = home) {

@@ -129,11 +129,8 @@ describe.each(stores)('rollback on $name', (engine) => {
 
   test('under a prefix the rest stays, and of an author what others changed', async () => {
     const { agent, operator } = await fixture.agent()
-    const bounds = { name: 'k', access: 'write', prefix: '', expiresAt: undefined } as const
-    const key = { ...bounds, id: randomUUID() }
-    const tokenHash = randomUUID()
-    await fixture.store().createKey(operator, key, tokenHash, now)
-    const named: Identity = { ...agent, tokenHash, key }
+    const named = await fixture.named(operator)
+    const by = named.key.id
     const write = async (who: Identity, name: string, text: string) => {
       const expectedVersion = await versionOf(agent, name)
       const sent = newWrite({ key: name, text, expectedVersion })
@@ -146,11 +143,11 @@ describe.each(stores)('rollback on $name', (engine) => {
     await write(agent, 'in.b', 'better')
     const later = await contents(agent)
 
-    expect(await rollBack(operator, to, { by: key.id, prefix: 'in.' })).toEqual({
+    expect(await rollBack(operator, to, { by, prefix: 'in.' })).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 0, unchanged: 0, skipped: [] },
     })
     expect(await contents(agent)).toEqual({ ...later, 'in.a': then['in.a'] })
-    expect(await rollBack(operator, to, { by: key.id })).toEqual({
+    expect(await rollBack(operator, to, { by })).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 1, unchanged: 1, skipped: [] },
     })
     expect(await contents(agent)).toEqual({

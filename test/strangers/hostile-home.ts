@@ -34,7 +34,7 @@ export async function fill(kind: Kind, memories: number): Promise<void> {
   const filled = new HomeIndex()
   index = filled
   for (let n = 0; n < memories; n++) {
-    filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', updatedAt: n })
+    filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', version: 1, updatedAt: n })
     if (n % 16 === 0) await turn()
   }
 }

@@ -105,18 +105,28 @@ const savedResult = z
   .object({ memory: memorySchema.partial({ text: true, metadata: true }) })
   .meta({ id: 'SavedMemory' })
 
+/** Of a memory that was deleted. */
+const deletedOptions = {
+  deletedVersion: z
+    .int()
+    .optional()
+    .meta({ description: 'If the memory was deleted: the version of the deletion.' }),
+  deletedAt: dateTime.optional(),
+}
+
 const versionConflict = problemSchema
   .extend({
     currentVersion: z.int().min(0).meta({ description: '0 if no memory has the key.' }),
     updatedAt: dateTime.optional(),
     sameContent: z.boolean().meta({ description: 'The stored content equals what was sent.' }),
-    deletedVersion: z
-      .int()
-      .optional()
-      .meta({ description: 'If the memory was deleted: the version of the deletion.' }),
-    deletedAt: dateTime.optional(),
+    ...deletedOptions,
   })
   .meta({ id: 'VersionConflict' })
+
+export const missingAnswer = {
+  description: 'There is no such memory.',
+  schema: problemSchema.extend(deletedOptions).meta({ id: 'MemoryNotFound' }),
+}
 
 const saved = {
   description: 'The memory; with "Prefer: return=minimal", without its text and metadata.',
@@ -151,6 +161,27 @@ export const editConflictAnswer = {
 
 /** The response of operations that create a version. */
 export const savedAnswers = { 200: saved }
+
+export const ifMatch = {
+  'If-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'An ETag that names the same version as expectedVersion.' }),
+}
+
+export const prefer = {
+  Prefer: z
+    .literal('return=minimal')
+    .optional()
+    .meta({ description: 'Leaves out the text and metadata of saved memories.' }),
+}
+
+export const ifNoneMatch = z.object({
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'The ETag of what you have: 304 if it is still the same.' }),
+})
 
 export const CHANGE_ERRORS = [
   ...WRITE_ERRORS,
@@ -222,7 +253,7 @@ const OVER: Readonly<Record<Quota, string>> = {
     'Nothing was written: the memories would have more bytes than the home may keep, and waiting does not help. Shorten or delete some.',
 }
 
-const overQuota = (quota: Quota): Problem =>
+export const overQuota = (quota: Quota): Problem =>
   problem('memory_quota_reached', { detail: OVER[quota], members: { quota } })
 
 export function faultProblem(fault: ChangeError): Problem {

@@ -16,7 +16,14 @@ import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { batch as bounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema, tag } from '../schemas.ts'
-import { deletedView, faultProblem, memoryJson, prefersMinimal, savedJson } from './answers.ts'
+import {
+  deletedView,
+  faultProblem,
+  memoryJson,
+  prefer,
+  prefersMinimal,
+  savedJson,
+} from './answers.ts'
 import { EXCESS, excessOf } from './content.ts'
 import { deletedSchema } from './delete.ts'
 import { type MemoryVerb, type WriteContext, writeContext } from './verb.ts'
@@ -120,6 +127,7 @@ export const changeMemories = endpoint({
     tag,
     summary: 'Change several memories at once, all or nothing',
     description: `Operations are applied in order, each to the result of those before it; if one cannot be applied, none is. A rename keeps the id and history. Each operation counts as one write; if the remaining budget is too small, only one is counted and nothing is changed. At most ${bounds.operations} operations and ${bounds.maxBytes} bytes; the texts and metadata in the response have the same size limit, which writes alone never exceed.`,
+    headers: z.object(prefer),
   },
   guards: forAgents('writes'),
   query: noQuery,

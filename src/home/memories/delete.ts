@@ -7,7 +7,14 @@ import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { CHANGE_ERRORS, conflictAnswer, deletedView, PRECONDITION } from './answers.ts'
+import {
+  CHANGE_ERRORS,
+  conflictAnswer,
+  deletedView,
+  ifMatch,
+  missingAnswer,
+  PRECONDITION,
+} from './answers.ts'
 import { expectedVersion } from './content.ts'
 import { carryOut, type MemoryVerb, requireAgreement } from './verb.ts'
 
@@ -43,6 +50,7 @@ export const deleteMemory = endpoint({
     tag,
     summary: 'Delete a memory',
     description: `Its versions are retained: POST /api/agents/me/memory/restore with expectedVersion 0 restores it. Only the operator can erase it permanently. ${PRECONDITION}`,
+    headers: z.object(ifMatch),
   },
   guards: forAgents('writes'),
   query: z.strictObject({ key: memoryKey, expectedVersion: queryInteger(fields.expectedVersion) }),
@@ -60,6 +68,7 @@ export const deleteMemory = endpoint({
         note: noteOf(4),
       },
     },
+    404: missingAnswer,
     409: conflictAnswer,
   },
   errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...remove.errors],

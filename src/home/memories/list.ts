@@ -17,7 +17,7 @@ import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS, prefixOf } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { author, memoryKey, tag } from '../schemas.ts'
-import { summaryExample, summaryJson, summarySchema } from './answers.ts'
+import { ifNoneMatch, summaryExample, summaryJson, summarySchema } from './answers.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
 
@@ -141,6 +141,7 @@ export const listMemories = endpoint({
     summary: 'List memories',
     description:
       'A page ends after limit memories, or earlier if it becomes large; next is null at the end. The ETag changes with every event of this home; for a key with a prefix, it changes with the page.',
+    headers: ifNoneMatch,
   },
   guards: forAgents('reads'),
   query,

@@ -12,7 +12,14 @@ import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
-import { faultProblem, memoryJson, notFound, saveWrite } from './answers.ts'
+import {
+  faultProblem,
+  ifNoneMatch,
+  memoryJson,
+  missingAnswer,
+  notFound,
+  saveWrite,
+} from './answers.ts'
 import { expectedVersion, measured, metadata, metadataIn, text } from './content.ts'
 import { type MemoryVerb, savingEndpoint, writeContext } from './verb.ts'
 
@@ -81,6 +88,7 @@ export const readMemory = endpoint({
     summary: 'Read a memory',
     description:
       'The current version, or the one given in version. For a deleted memory, the 404 contains deletedVersion and deletedAt.',
+    headers: ifNoneMatch,
   },
   guards: forAgents('reads'),
   query: z.strictObject({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
@@ -102,6 +110,7 @@ export const readMemory = endpoint({
       description: 'The version is still the one in If-None-Match.',
       headers: { ETag: 'The version, quoted.' },
     },
+    404: missingAnswer,
   },
   errors: [...KEY_READ_ERRORS, 'memory_not_found', 'version_not_found', 'version_gone'],
   async handle({ call, identity, query: { key, version } }, home: Home) {

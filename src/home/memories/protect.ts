@@ -9,7 +9,7 @@ import type { Home } from '../home.ts'
 import { body } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, tag } from '../schemas.ts'
-import { notFound } from './answers.ts'
+import { missingAnswer, notFound } from './answers.ts'
 
 const schema = z
   .strictObject({ key: memoryKey, protected: z.boolean('must be true or false') })
@@ -57,6 +57,7 @@ export const protectMemory = endpoint({
         .meta({ id: 'Protected' }),
       example: { memory: { key: memoryExample.key, version: 3, protected: true } },
     },
+    404: missingAnswer,
   },
   errors: [...WRITE_ERRORS, 'memory_not_found'],
   async handle({ call, identity, body: { key, protected: isProtected } }, home: Home) {

@@ -1,7 +1,7 @@
 /** GET /api/agents/me/memories/search: full-text search. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { answer, type Call } from '../../http/call.ts'
+import { type Answer, answer, type Call } from '../../http/call.ts'
 import { showState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
@@ -16,9 +16,10 @@ import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 import { knownElsewhere } from './list.ts'
+import { otherLength } from './vector.ts'
 
 const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 100
+export const MAX_LIMIT = 100
 const MIB = 1_048_576
 
 /** How many were shown, and the last of them. */
@@ -36,6 +37,11 @@ export const question = characters(fields.search).refine(
   'must contain something to search for',
 )
 
+export const prefix = z
+  .string('must be a string')
+  .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
+  .meta({ description: 'Only keys that start with this prefix.' })
+
 const query = z
   .strictObject({
     q: question.meta({
@@ -47,11 +53,7 @@ const query = z
         'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
       default: 'any',
     }),
-    prefix: z
-      .string()
-      .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
-      .optional()
-      .meta({ description: 'Only keys that start with this prefix.' }),
+    prefix: prefix.optional(),
     limit: z
       .string()
       .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
@@ -73,6 +75,9 @@ export const hitSchema = summarySchema
       description:
         'Words of the memory that match words of `q`, in lower case and without accents.',
     }),
+    similarity: z.number().min(-1).max(1).optional().meta({
+      description: 'The cosine of the angle between its vector and the one that was sent.',
+    }),
     text: z.string().optional().meta({
       description:
         'The whole text: in a search if it has at most 400 characters, in a context if it fits.',
@@ -84,7 +89,7 @@ export const hitSchema = summarySchema
   })
   .meta({ id: 'MemoryHit' })
 
-const hits = z
+export const hits = z
   .object({
     memories: z.array(hitSchema).meta({ description: 'Best first.' }),
     next: z
@@ -94,8 +99,8 @@ const hits = z
   })
   .meta({ id: 'MemoryHits' })
 
-export const hitJson = ({ matched, text, snippet, ...summary }: SearchHit): string =>
-  summaryJson(summary, `,${JSON.stringify({ matched, text, snippet }).slice(1, -1)}`)
+export const hitJson = ({ matched, similarity, text, snippet, ...summary }: SearchHit): string =>
+  summaryJson(summary, `,${JSON.stringify({ matched, similarity, text, snippet }).slice(1, -1)}`)
 
 /** Takes one read per MiB that was read, besides the one for the request. */
 async function chargeFor({ budgets }: Home, identity: Identity, looked: number, call?: Call) {
@@ -116,9 +121,27 @@ export async function searchInTurn(
 ) {
   const { store, searches } = home
   const found = await searches.run({ client }, () => store.searchMemories(identity, query))
+  if (found.outcome === 'other_length') throw otherLength(found.numbers, ['vector'])
   if (found.outcome !== 'hits') throw refusal(found)
   await chargeFor(home, identity, found.looked, call)
   return found
+}
+
+interface Asked extends Pick<SearchQuery, 'q' | 'all' | 'meant' | 'after'> {
+  readonly prefix?: string | undefined
+  readonly limit?: number | undefined
+}
+
+/** The answer to a search, with defaults for what was not sent. */
+export async function hitsAnswer(
+  home: Home,
+  { call, identity }: { readonly call: Call; readonly identity: Identity },
+  { prefix = '', limit = DEFAULT_LIMIT, ...asked }: Asked,
+): Promise<Answer> {
+  const query = { ...asked, prefix, limit }
+  const found = await searchInTurn(home, clientOf(call, home), identity, query, call)
+  const next = found.next ? `"${cursorText(found.next)}"` : 'null'
+  return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],"next":${next}}`)
 }
 
 export const searchMemories = endpoint({
@@ -146,11 +169,8 @@ export const searchMemories = endpoint({
     },
   },
   errors: [...KEY_READ_ERRORS, 'overloaded'],
-  async handle({ call, identity, query }, home: Home) {
-    const { q, match, prefix = '', limit = DEFAULT_LIMIT, after } = query
-    const wanted = { q, prefix, limit, after, all: match === 'all' }
-    const found = await searchInTurn(home, clientOf(call, home), identity, wanted, call)
-    const next = found.next ? `"${cursorText(found.next)}"` : 'null'
-    return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],"next":${next}}`)
+  handle({ call, identity, query }, home: Home) {
+    const { match, ...wanted } = query
+    return hitsAnswer(home, { call, identity }, { ...wanted, all: match === 'all' })
   },
 })

@@ -2,7 +2,7 @@
  * The verbs that change one memory. Each is declared once, in the file of its endpoint, and listed
  * in `verbs.ts`; its endpoint, its batch operation and its MCP tool derive from that.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type ErrorCode, problem } from '../../errors.ts'
 import type { BodyStatuses } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
@@ -18,8 +18,11 @@ import { tag } from '../schemas.ts'
 import {
   CHANGE_ERRORS,
   conflictAnswer,
+  ifMatch,
   makeChange,
+  missingAnswer,
   PRECONDITION,
+  prefer,
   savedAnswers,
   saveWrite,
   showSaved,
@@ -116,11 +119,20 @@ export function savingEndpoint<Schema extends Expecting>(
   const schema: Expecting = verb.schema
   return endpoint({
     ...route,
-    docs: { tag, summary, description: [description, PRECONDITION].filter(Boolean).join(' ') },
+    docs: {
+      tag,
+      summary,
+      description: [description, PRECONDITION].filter(Boolean).join(' '),
+      headers: z.object({ ...ifMatch, ...prefer }),
+    },
     guards: forAgents('writes'),
     query: noQuery,
     body: { schema, maxBytes: body.maxBytes, example, ...(statuses && { statuses }) },
-    answers: { ...savedAnswers, 409: conflict as ConflictAnswer },
+    answers: {
+      ...savedAnswers,
+      ...(verb.errors.includes('memory_not_found') && { 404: missingAnswer }),
+      409: conflict as ConflictAnswer,
+    },
     errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
     async handle({ call, identity, body, source }, home: Home) {
       requireAgreement(call, body.expectedVersion)

@@ -34,7 +34,7 @@ export interface Moved {
 
 export type Progress = (table: string, rows: number, total: number) => void
 
-type Row = (string | number | boolean | null)[]
+type Row = (string | number | boolean | Uint8Array | null)[]
 
 /** Equal for equal sets of rows, and only for those. */
 function digester() {
@@ -54,7 +54,10 @@ function* rowsOf(source: DatabaseSync, { source: sql, columns }: Table): Generat
   query.setReturnArrays(true)
   for (const found of query.iterate()) {
     const row = Object.values(found) as Row
-    yield row.map((value, i) => (columns[i]?.type === 'BOOLEAN' ? value === 1 : value))
+    yield row.map((value, i) => {
+      if (value instanceof Uint8Array) return Buffer.from(value)
+      return columns[i]?.type === 'BOOLEAN' ? value === 1 : value
+    })
   }
 }
 
@@ -63,7 +66,9 @@ function* batches(rows: Iterable<Row>): Generator<Row[]> {
   let chars = 0
   for (const row of rows) {
     batch.push(row)
-    for (const value of row) chars += typeof value === 'string' ? value.length : 8
+    for (const value of row) {
+      chars += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
+    }
     if (batch.length < BATCH_ROWS && chars < BATCH_CHARS) continue
     yield batch
     batch = []

@@ -4,11 +4,11 @@
  */
 import { joinedWords, storedWords } from '../postgres/engine/words.ts'
 
-type Value = string | number | boolean | null
+type Value = string | number | boolean | Uint8Array | null
 
 export interface Column {
   readonly name: string
-  readonly type: 'TEXT' | 'BIGINT' | 'BOOLEAN'
+  readonly type: 'TEXT' | 'BIGINT' | 'BOOLEAN' | 'BYTEA'
 }
 
 export interface Table {
@@ -100,6 +100,15 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'vectors',
+    source: 'SELECT agent_id, key, model, version, n, vector FROM vectors',
+    columns: [
+      ...text('agent_id', 'key', 'model'),
+      ...bigint('version', 'n'),
+      { name: 'vector', type: 'BYTEA' },
+    ],
+  },
+  {
     name: 'log',
     source: `${PLACED}
      SELECT l.agent_id, l.key, l.renamed_from, l.memory_id, l.operation, l.author,
@@ -123,11 +132,12 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'homes',
-    source: `SELECT agent_id, memories, bytes, history, deleted, floor, last_event, first_event
-     FROM homes`,
+    source: `SELECT agent_id, memories, bytes, history, deleted, floor, last_event, first_event,
+       vectors, last_vector FROM homes`,
     columns: [
       ...text('agent_id'),
       ...bigint('memories', 'bytes', 'history', 'deleted', 'floor', 'last_event', 'first_event'),
+      ...bigint('vectors', 'last_vector'),
     ],
   },
   {

@@ -31,7 +31,7 @@ export type Today = Omit<DayOfActivity, 'day'>
 export interface OwnedAgent {
   readonly profile: Profile
   readonly memoryCount: number
-  /** UTF-8 bytes of current texts and metadata. */
+  /** UTF-8 bytes of current texts and metadata, and bytes of vectors. */
   readonly bytes: number
   /** Accurate to about ten seconds; undefined if no call was counted yet. */
   readonly seenAt: number | undefined

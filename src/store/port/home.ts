@@ -2,6 +2,7 @@
 import type { EventStore } from './keeping/events.ts'
 import type { MemoryStore } from './keeping/memories.ts'
 import type { SearchStore } from './keeping/search.ts'
+import type { VectorStore } from './keeping/vectors.ts'
 import type { KeyBounds, KeyStore } from './keys.ts'
 import type { TransferStore } from './transfer.ts'
 
@@ -61,7 +62,7 @@ export type ProfileAnswer =
       readonly outcome: 'profile'
       readonly profile: Profile
       readonly memoryCount: number
-      /** UTF-8 bytes of current texts and metadata. */
+      /** UTF-8 bytes of current texts and metadata, and bytes of vectors. */
       readonly bytes: number
     }
   | { readonly outcome: 'revoked' }
@@ -142,7 +143,13 @@ export interface ProfileChange {
   readonly symbol?: string | undefined
 }
 
-export interface HomeStore extends MemoryStore, SearchStore, EventStore, KeyStore, TransferStore {
+export interface HomeStore
+  extends MemoryStore,
+    SearchStore,
+    VectorStore,
+    EventStore,
+    KeyStore,
+    TransferStore {
   /**
    * Undefined: unknown or revoked. With several nodes it may lag behind a revocation, so every verb
    * checks again; a paused agent is never out of date. Cached identities are returned

@@ -42,7 +42,10 @@ export interface FeedBounds {
 export interface HomeBounds {
   /** Live memories. */
   readonly memories: number
-  /** UTF-8 bytes of texts and metadata, including earlier versions, which are pruned first. */
+  /**
+   * UTF-8 bytes of texts and metadata, including earlier versions, which are pruned first, and
+   * bytes of vectors.
+   */
   readonly bytes: number
   /** Of each memory, including the current one. */
   readonly versions: number

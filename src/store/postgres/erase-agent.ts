@@ -26,11 +26,12 @@ const eraseSome = (table: string, column: string) =>
 /** Each with a value below all of its rows. */
 const SLICES = [
   { erase: eraseSome('memories', 'key'), before: '' },
+  { erase: eraseSome('vectors', 'key'), before: '' },
   { erase: eraseSome('log', 'n'), before: Number.MIN_SAFE_INTEGER },
 ] as const
 
 /** Tables with texts of the agent: its name, keys, prefixes and memories. */
-const VACUUM = 'VACUUM agents, credentials, memories, log'
+const VACUUM = 'VACUUM agents, credentials, memories, vectors, log'
 
 const forget = statement('forget_erased', 'DELETE FROM erased_agents WHERE agent_id = $1')
 

@@ -2,8 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
 import { SLICE } from '../search/indexes.ts'
+import { vectorReads } from '../verbs/kept-vectors.ts'
 import { openConnections } from './engine/connections.ts'
 import { hostsOf } from './engine/hosts.ts'
+import { readVerbs } from './engine/run.ts'
 import { eventReader } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
 
@@ -26,6 +28,7 @@ answerSearches(port, {
   source: {
     eventsAfter: eventReader(connections.read),
     readMemory,
+    ...readVerbs(connections, vectorReads),
     async readSlice(identity, prefix, after) {
       const bounds = { limit: SLICE.memories, maxBytes: SLICE.bytes, whole: true }
       const found = await listMemories(identity, { prefix, order: 'key', after, ...bounds })

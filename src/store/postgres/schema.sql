@@ -92,7 +92,9 @@ CREATE TABLE IF NOT EXISTS homes (
   first_event BIGINT NOT NULL DEFAULT 1,
   day BIGINT NOT NULL DEFAULT 0,
   day_writes BIGINT NOT NULL DEFAULT 0,
-  erasures BIGINT NOT NULL DEFAULT 0
+  erasures BIGINT NOT NULL DEFAULT 0,
+  vectors BIGINT NOT NULL DEFAULT 0,
+  last_vector BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
@@ -111,6 +113,20 @@ CREATE TABLE IF NOT EXISTS memories (
   protected BOOLEAN NOT NULL DEFAULT false,
   PRIMARY KEY (agent_id, key)
 ) WITH (fillfactor = 80);
+
+-- The vectors that clients computed from current texts: 32-bit floats of length 1, little-endian.
+-- `version`: the memory's; `n` counts those that were stored or moved in a home, in this order.
+CREATE TABLE IF NOT EXISTS vectors (
+  agent_id TEXT COLLATE "C" NOT NULL,
+  key TEXT COLLATE "C" NOT NULL,
+  model TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  n BIGINT NOT NULL,
+  vector BYTEA NOT NULL,
+  PRIMARY KEY (agent_id, key)
+);
+CREATE UNIQUE INDEX IF NOT EXISTS vectors_in_turn ON vectors (agent_id, n);
+CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 
 -- Everything that happened in a home, numbered in it by `n`, each change of a memory with the version
 -- that it made (`kept`). What an import brought is below zero. `previous`: the version before it of

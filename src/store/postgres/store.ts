@@ -126,7 +126,7 @@ export async function openPostgres(
   const importMemories = importVerb(slices, committed, options.home)
   const reading = readVerbs(hot, readsOfLog)
   const logEvent = logEvents(options.home.events)
-  const others = writeVerbs(hot, otherWrites(logEvent))
+  const others = writeVerbs(hot, otherWrites(logEvent, options.home.bytes))
   const writing = writeVerbs(hot, tokenWrites(logEvent))
   const known = rememberIdentities(() => performance.now())
   const searcher = searcherOf(databaseUrl, options)
@@ -259,6 +259,7 @@ type AsTheyAre =
   | 'findReplacement'
   | 'knowsAddress'
   | 'noteUse'
+  | 'storeVectors'
 
 function homeVerbs(
   parts: HomeParts,

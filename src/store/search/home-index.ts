@@ -5,6 +5,7 @@
  */
 import { isPinned } from '../change.ts'
 import { Lexicon, NO_TERM } from './lexicon.ts'
+import { Vectors } from './similar.ts'
 import { indexable } from './tokens.ts'
 import { type Terms, type Turn, Vocabulary } from './vocabulary.ts'
 
@@ -13,12 +14,14 @@ export interface IndexedMemory {
   readonly text: string
   /** JSON. */
   readonly metadata: string
+  readonly version: number
   readonly updatedAt: number
 }
 
 export interface Doc {
   readonly id: number
   readonly key: string
+  readonly version: number
   /** Characters of text and metadata. */
   readonly length: number
   readonly updatedAt: number
@@ -87,6 +90,7 @@ export class HomeIndex {
   readonly #ids = new Map<string, number>()
   readonly #lexicon = new Lexicon()
   readonly #vocabulary = new Vocabulary(this.#lexicon)
+  readonly vectors = new Vectors()
   #lastId = 0
   #length = 0
   #tokens = 0
@@ -94,6 +98,10 @@ export class HomeIndex {
 
   get docs(): ReadonlyMap<number, Doc> {
     return this.#docs
+  }
+
+  docOf(key: string): Doc | undefined {
+    return this.#docs.get(this.#ids.get(key) ?? 0)
   }
 
   /** Characters. */
@@ -107,7 +115,7 @@ export class HomeIndex {
   }
 
   /** A memory keeps its number, so that a concurrent search does not lose it. */
-  put({ key, updatedAt, ...memory }: IndexedMemory): void {
+  put({ key, version, updatedAt, ...memory }: IndexedMemory): void {
     const texts = [readable(memory.text), unescaped(memory.metadata)].map(indexable)
     const id = this.#ids.get(key) ?? ++this.#lastId
     const length = texts.reduce((sum, text) => sum + text.length, 0)
@@ -115,8 +123,9 @@ export class HomeIndex {
     const keyTokens = tokens.indexOf(NO_TERM)
     this.#take(id)
     const pinned = isPinned(memory.metadata)
-    this.#docs.set(id, { id, key, length, updatedAt, pinned, tokens, keyTokens })
+    this.#docs.set(id, { id, key, version, length, updatedAt, pinned, tokens, keyTokens })
     this.#ids.set(key, id)
+    this.vectors.keepFrom(key, version)
     this.#length += length
     this.#tokens += tokens.length
   }
@@ -127,6 +136,7 @@ export class HomeIndex {
     this.#take(id)
     this.#docs.delete(id)
     this.#ids.delete(key)
+    this.vectors.keepFrom(key, Number.POSITIVE_INFINITY)
   }
 
   #take(id: number): void {
@@ -187,6 +197,6 @@ export class HomeIndex {
   /** Approximate bytes of memory. */
   get bytes(): number {
     const docs = this.#docs.size * DOC_BYTES + this.#tokens * TOKEN_BYTES
-    return docs + this.#lexicon.bytes + this.#vocabulary.bytes
+    return docs + this.#lexicon.bytes + this.#vocabulary.bytes + this.vectors.bytes
   }
 }

@@ -6,6 +6,7 @@
 import type { Identity, Refused } from '../port/home.ts'
 import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
+import type { VectorsPage } from '../port/keeping/vectors.ts'
 import { HomeIndex, type IndexedMemory } from './home-index.ts'
 import type { Turn } from './vocabulary.ts'
 
@@ -27,6 +28,7 @@ export interface SearchSource
   extends Pick<EventStore, 'eventsAfter'>,
     Pick<MemoryStore, 'readMemory'> {
   readSlice(identity: Identity, prefix: string, after: string): Promise<MemorySlice>
+  vectorsAfter(identity: Identity, prefix: string, after: number): Promise<VectorsPage | Refused>
 }
 
 interface Entry {
@@ -86,8 +88,31 @@ class Filling {
     this.#turn = turn
   }
 
-  bringUpToDate(identity: Identity, entry: Entry): Promise<Refreshed> {
-    return entry.at ? this.#catchUp(identity, entry, entry.at) : this.#build(identity, entry)
+  /** `withVectors`: they are read only if they are searched. */
+  async bringUpToDate(identity: Identity, entry: Entry, withVectors: boolean): Promise<Refreshed> {
+    const texts = await (entry.at
+      ? this.#catchUp(identity, entry, entry.at)
+      : this.#build(identity, entry))
+    if (!withVectors || texts.outcome !== 'up_to_date') return texts
+    const vectors = await this.#putVectors(identity, entry)
+    if (vectors.outcome !== 'up_to_date') return vectors
+    return { outcome: 'up_to_date', looked: texts.looked + vectors.looked }
+  }
+
+  /** Those that were stored or moved since. */
+  async #putVectors(identity: Identity, { index: { vectors }, prefix }: Entry): Promise<Refreshed> {
+    for (let looked = 0; ; ) {
+      const page = await this.#source.vectorsAfter(identity, prefix, vectors.at)
+      if (page.outcome !== 'vectors') return page
+      // The home was restored from a backup.
+      if (page.last < vectors.at) return STALE
+      for (const each of page.vectors) {
+        vectors.put(each)
+        looked += each.vector.byteLength
+      }
+      if (page.isEnd) return { outcome: 'up_to_date', looked }
+      await this.#turn()
+    }
   }
 
   async #positionOf(identity: Identity): Promise<Position | Refused> {
@@ -224,13 +249,14 @@ export class Indexes {
   /** Calls the work with a current index, which may be built first. `looked`: UTF-8 bytes read. */
   async use<T>(
     identity: Identity,
+    withVectors: boolean,
     work: (index: HomeIndex) => Promise<T>,
   ): Promise<{ readonly outcome: 'used'; readonly result: T; readonly looked: number } | Refused> {
     for (;;) {
       const entry = this.#entryOf(identity.agentId, identity.key?.prefix ?? '')
       entry.users++
       try {
-        const refreshed = await this.#refresh(identity, entry)
+        const refreshed = await this.#refresh(identity, entry, withVectors)
         if (refreshed.outcome === 'up_to_date') {
           return { outcome: 'used', result: await work(entry.index), looked: refreshed.looked }
         }
@@ -267,11 +293,11 @@ export class Indexes {
   }
 
   /** An index whose update failed is not used again. */
-  #refresh(identity: Identity, entry: Entry): Promise<Refreshed> {
+  #refresh(identity: Identity, entry: Entry, withVectors: boolean): Promise<Refreshed> {
     const work = entry.work.then(async () => {
       if (entry.isStale) return STALE
       try {
-        const refreshed = await this.#filling.bringUpToDate(identity, entry)
+        const refreshed = await this.#filling.bringUpToDate(identity, entry, withVectors)
         if (refreshed.outcome !== 'up_to_date' && !entry.at) this.#drop(entry)
         return refreshed
       } catch (error) {

@@ -3,7 +3,8 @@ import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
 import type { Doc, HomeIndex } from './home-index.ts'
 import type { Indexes, SearchSource } from './indexes.ts'
-import { rank } from './rank.ts'
+import { type Ranking, rank } from './rank.ts'
+import { fused, type Similar, similarTo } from './similar.ts'
 import { snippetOf } from './snippet.ts'
 import type { Turn } from './vocabulary.ts'
 
@@ -14,9 +15,11 @@ const SHORT_TEXT = 400
 interface Placed {
   readonly key: string
   readonly terms: readonly string[]
+  readonly similarity: number | undefined
 }
 
 interface Page {
+  readonly outcome: 'page'
   readonly placed: readonly Placed[]
   readonly next: SearchCursor | undefined
 }
@@ -30,18 +33,29 @@ function placeAfter(docs: readonly Doc[], { shown, last }: SearchCursor): number
   return at < 0 ? Math.max(0, shown - 1) : at + 1
 }
 
-async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn): Promise<Page> {
-  const { q, prefix, pinned = false, all = false, after, limit } = query
+const NO_WORDS: Ranking = { docs: [], termsIn: () => [] }
+const NO_VECTOR: Similar = { outcome: 'compared', docs: [], similarities: new Map() }
+
+async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
+  const { q, meant, prefix, pinned = false, all = false, after, limit } = query
   const isWanted = (doc: Doc) => doc.key.startsWith(prefix) && (doc.pinned || !pinned)
-  const { docs, termsIn } = await rank(index, { q, all, isWanted }, turn)
+  const similar = meant ? await similarTo(index, meant, isWanted, turn) : NO_VECTOR
+  if (similar.outcome !== 'compared') return similar
+  const words = q === '' ? NO_WORDS : await rank(index, { q, all, isWanted }, turn)
+  const docs = meant ? fused(words.docs, similar.docs) : words.docs
   const from = after ? placeAfter(docs, after) : 0
   const page = docs.slice(from, from + limit)
   const shown = from + page.length
   const last = page.at(-1)?.key
   return {
-    placed: page.map(({ id, key }) => ({ key, terms: termsIn(id) })),
+    outcome: 'page',
+    placed: page.map(({ id, key }) => ({
+      key,
+      terms: words.termsIn(id),
+      similarity: similar.similarities.get(id),
+    })),
     next: shown < docs.length && last !== undefined ? { shown, last } : undefined,
-  }
+  } satisfies Page
 }
 
 const isShort = (text: string): boolean =>
@@ -51,7 +65,7 @@ const isShort = (text: string): boolean =>
 async function show(
   source: SearchSource,
   identity: Identity,
-  { key, terms }: Placed,
+  { key, terms, similarity }: Placed,
 ): Promise<SearchHit | undefined> {
   const found = await source.readMemory(identity, key)
   if (found.outcome !== 'found') return undefined
@@ -60,6 +74,7 @@ async function show(
     ...memory,
     bytes: Buffer.byteLength(text),
     matched: terms,
+    ...(similarity !== undefined && { similarity }),
     ...(isShort(text) ? { text } : { snippet: snippetOf(found.memory, terms) }),
   }
 }
@@ -69,9 +84,13 @@ const bytesOf = ({ bytes, metadata }: SearchHit): number => bytes + Buffer.byteL
 export const searchWith =
   (source: SearchSource, indexes: Indexes, turn: Turn) =>
   async (identity: Identity, query: SearchQuery): Promise<SearchAnswer> => {
-    const used = await indexes.use(identity, (index) => pageOf(index, query, turn))
+    const used = await indexes.use(identity, query.meant !== undefined, (index) =>
+      pageOf(index, query, turn),
+    )
     if (used.outcome !== 'used') return used
-    const { placed, next } = used.result
+    const page = used.result
+    if (page.outcome !== 'page') return page
+    const { placed, next } = page
     const shown = await Promise.all(placed.map((each) => show(source, identity, each)))
     const hits = shown.filter((hit) => hit !== undefined)
     const looked = hits.reduce((sum, hit) => sum + bytesOf(hit), used.looked)

@@ -31,10 +31,12 @@ export function prepareEraseAgent(db: DatabaseSync, tally: Tally) {
 
 /** Deletes a slice; false if nothing is left. */
 export function prepareEraseRest(db: DatabaseSync) {
-  const removeMemories = prepare(
-    db,
-    `DELETE FROM memories WHERE agent_id = ?1
-     AND key IN (SELECT key FROM memories WHERE agent_id = ?1 LIMIT ${AT_ONCE})`,
+  const removeKeys = ['memories', 'vectors'].map((table) =>
+    prepare(
+      db,
+      `DELETE FROM ${table} WHERE agent_id = ?1
+       AND key IN (SELECT key FROM ${table} WHERE agent_id = ?1 LIMIT ${AT_ONCE})`,
+    ),
   )
   const first = `FROM log_index WHERE agent_id = ?1 ORDER BY id, n LIMIT ${AT_ONCE}`
   const remove = prepare(db, `DELETE FROM log WHERE n IN (SELECT n ${first})`)
@@ -44,7 +46,7 @@ export function prepareEraseRest(db: DatabaseSync) {
   )
   const forget = prepare(db, 'DELETE FROM erased_agents WHERE agent_id = ?')
   return (agentId: string): boolean => {
-    if (removeMemories.run(agentId).changes > 0) return true
+    if (removeKeys.some((some) => some.run(agentId).changes > 0)) return true
     remove.run(agentId)
     if (unfile.run(agentId).changes > 0) return true
     forget.run(agentId)

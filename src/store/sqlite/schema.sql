@@ -80,6 +80,7 @@ INSERT INTO gates (name) VALUES ('births'), ('arrivals') ON CONFLICT (name) DO N
 -- memories that are tombstones; `first_event` to `last_event` are kept. `tail`: the newest row of its
 -- log that is not in log_index yet. `imports`: how many it took, whose versions have ids below zero.
 -- `erasures`: those that took a text; an export that began before the last of them must end.
+-- `vectors`: bytes of its vectors; `last_vector`: the highest `n` among them so far.
 CREATE TABLE IF NOT EXISTS homes (
   agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
   memories INTEGER NOT NULL DEFAULT 0,
@@ -94,7 +95,9 @@ CREATE TABLE IF NOT EXISTS homes (
   day INTEGER NOT NULL DEFAULT 0,
   day_writes INTEGER NOT NULL DEFAULT 0,
   imports INTEGER NOT NULL DEFAULT 0,
-  erasures INTEGER NOT NULL DEFAULT 0
+  erasures INTEGER NOT NULL DEFAULT 0,
+  vectors INTEGER NOT NULL DEFAULT 0,
+  last_vector INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
@@ -118,6 +121,20 @@ CREATE TABLE IF NOT EXISTS memories (
   run INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (agent_id, key)
 ) STRICT, WITHOUT ROWID;
+
+-- The vectors that clients computed from current texts: 32-bit floats of length 1, little-endian.
+-- `version`: the memory's; `n` counts those that were stored or moved in a home, in this order.
+CREATE TABLE IF NOT EXISTS vectors (
+  agent_id TEXT NOT NULL,
+  key TEXT NOT NULL,
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  PRIMARY KEY (agent_id, key)
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS vectors_in_turn ON vectors (agent_id, n);
+CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 
 -- Everything that happened in any home, in this order, each change of a memory with the version that
 -- it made. It grows only at its end, whichever home writes: that keeps writes sequential. `id` counts

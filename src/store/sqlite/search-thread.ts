@@ -1,7 +1,9 @@
 /** The search thread, with a reading connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
+import { vectorReads } from '../verbs/kept-vectors.ts'
 import { mapped, openReader, translate } from './engine/connection.ts'
+import { prepareVerbs } from './engine/run.ts'
 import { prepareIdentify } from './identities.ts'
 import { prepareEvents } from './keeping/events.ts'
 import { prepareReadMemory } from './keeping/memories.ts'
@@ -21,12 +23,14 @@ const { refuse } = prepareIdentify(db)
 const eventsAfter = prepareEvents(db, refuse)
 const readMemory = prepareReadMemory(db, refuse)
 const readSlice = prepareSlices(db, refuse)
+const { vectorsAfter } = prepareVerbs(db, vectorReads)
 
 answerSearches(port, {
   source: {
     eventsAfter: async (...after) => eventsAfter(...after),
     readMemory: async (...key) => readMemory(...key),
     readSlice: async (...slice) => readSlice(...slice),
+    vectorsAfter: async (...after) => vectorsAfter(...after),
   },
   cacheBytes,
   translate,

@@ -120,13 +120,13 @@ const keepingVerbs = (
   recordEvent: (...event) => writer.submit('recordEvent', ...event),
 })
 
-/** No event is logged on this side: the verbs are known by their names. */
+/** No event is logged on this side, nor is a limit held: the verbs are known by their names. */
 const unlogged: LogEvent = () => atOnce(() => {})
 
 /** The verbs that are written for both engines. */
 const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
   ...reads,
-  ...submitVerbs(otherWrites(unlogged), submit),
+  ...submitVerbs(otherWrites(unlogged, 0), submit),
   ...submitVerbs(tokenWrites(unlogged), (...write) => submit(...write).finally(known.forget)),
 })
 

@@ -56,7 +56,7 @@ export function* takeControl({ agentId, tokenHash }: Identity): Verb<Refused | u
 
 export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
   (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
-  (SELECT bytes FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
+  (SELECT bytes + vectors FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
 
 /** The time of a change never decreases. */
 const LATER = (parameter: string): string =>

@@ -4,7 +4,7 @@
  * generator it cannot wait for anything else, so it never holds a transaction open.
  */
 
-export type Value = string | number | boolean | null | undefined
+export type Value = string | number | boolean | Uint8Array | null | undefined
 
 /**
  * SQL for both engines, with parameters `$1`, `$2`, …. `name`: unique; PostgreSQL prepares the

@@ -6,6 +6,7 @@ import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
 import { deletedReads } from './deleted.ts'
+import { vectorWrites } from './kept-vectors.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { protectWrites } from './protect.ts'
@@ -54,10 +55,12 @@ export const tokenWrites = (logEvent: LogEvent) => ({
   ...protectWrites(logEvent),
 })
 
-export const otherWrites = (logEvent: LogEvent) => ({
+/** `maxBytes`: of a home. */
+export const otherWrites = (logEvent: LogEvent, maxBytes: number) => ({
   ...accountWrites,
   ...agentWrites,
   ...keyUses,
   ...passkeyWrites,
   ...sessionWrites(logEvent),
+  ...vectorWrites(maxBytes),
 })

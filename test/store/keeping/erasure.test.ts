@@ -7,7 +7,7 @@ import type { Erasure } from '../../../src/store/port/keeping/memories.ts'
 
 const NOW = 1_000
 
-const before: Ledger = { memories: 3, bytes: 300, history: 90, deleted: 2, floor: 6 }
+const before: Ledger = { memories: 3, bytes: 300, history: 90, deleted: 2, floor: 6, vectors: 0 }
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'id', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 40, kept: true },

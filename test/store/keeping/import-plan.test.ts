@@ -8,7 +8,7 @@ import { unbounded } from '../../unbounded.ts'
 
 const NOW = 1_000
 
-const before: Ledger = { memories: 3, bytes: 300, history: 50, deleted: 2, floor: 6 }
+const before: Ledger = { memories: 3, bytes: 300, history: 50, deleted: 2, floor: 6, vectors: 0 }
 
 const newest = (overrides: Partial<Newest> = {}): Newest => ({
   ...{ key: 'a', id: 'new', version: 7, operation: 'write', size: 10 },

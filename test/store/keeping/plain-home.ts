@@ -51,7 +51,7 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
     )
     const kept = sum(all.flatMap(({ versions }) => [...versions.values()].map(bytesOf)))
     const deleted = all.length - living.length
-    return { memories: living.length, bytes, history: kept - bytes, deleted, floor: 0 }
+    return { memories: living.length, bytes, history: kept - bytes, deleted, floor: 0, vectors: 0 }
   }
 
   function carryOut(effect: Effect): void {

@@ -26,6 +26,8 @@ async function keep(service: TestService, { token, operatorToken }: Born): Promi
   await ask('POST', 'batch', token, { operations: [{ rename }] })
   await write(service, token, 'late', 'one')
   await write(service, token, 'late', 'two', 1)
+  const vectors = ['plan', 'late'].map((key, at) => ({ key, version: 4 - 2 * at, vector: [at, 1] }))
+  await ask('POST', 'memories/vectors', token, { model: 'm', vectors })
   await ask('POST', 'keys/named', operatorToken, { name: 'CI', access: 'read', prefix: 'p' })
 }
 

@@ -49,7 +49,7 @@ test('ASCII is folded, and nothing else', () => {
 
 test('no words stand together across key, text and metadata', async () => {
   const index = new HomeIndex()
-  index.put({ key: 'one', text: 'two', metadata: '{"three":4}', updatedAt: 0 })
+  index.put({ key: 'one', text: 'two', metadata: '{"three":4}', version: 1, updatedAt: 0 })
   const places: number[] = []
   await index.visit(
     ['one', 'two', 'three', '4'],
@@ -70,7 +70,7 @@ test('no words stand together across key, text and metadata', async () => {
 
 test('a key without a word, and a memory without a text, have no places', () => {
   const index = new HomeIndex()
-  index.put({ key: '-', text: '', metadata: '{}', updatedAt: 0 })
+  index.put({ key: '-', text: '', metadata: '{}', version: 1, updatedAt: 0 })
   expect(index.docs.get(1)).toMatchObject({ keyTokens: 0, length: 2 })
 })
 

@@ -11,6 +11,8 @@ const turn = async () => {}
 export const sourceOf = (store: Store, slice = 2): SearchSource => ({
   eventsAfter: (...after) => store.eventsAfter(...after),
   readMemory: (...key) => store.readMemory(...key),
+  // Nobody of these tests searches by vector.
+  vectorsAfter: async () => ({ outcome: 'vectors', vectors: [], last: 0, isEnd: true }),
   async readSlice(identity, prefix, after) {
     const bounds = { limit: slice, maxBytes: 1_048_576, whole: true }
     const found = await store.listMemories(identity, { prefix, order: 'key', after, ...bounds })

@@ -18,7 +18,7 @@ const query = { q: 'apple', prefix: '', limit: 1 }
 /** What one index takes of the memory that each agent of these tests has. */
 function bytesOfOne(): number {
   const index = new HomeIndex()
-  index.put({ key: 'a', text: 'apple', metadata: '{}', updatedAt: 0 })
+  index.put({ key: 'a', text: 'apple', metadata: '{}', version: 1, updatedAt: 0 })
   return index.bytes
 }
 
@@ -113,7 +113,13 @@ test('large homes are built one after the other, and small ones meanwhile', asyn
   const source = sourceOf(fixture.store())
   const [gate, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const ends: string[] = []
-  const large = { key: 'large', text: 'apple '.repeat(800_000), metadata: '{}', updatedAt: 0 }
+  const large = {
+    key: 'large',
+    text: 'apple '.repeat(800_000),
+    metadata: '{}',
+    version: 1,
+    updatedAt: 0,
+  }
   const indexes = openIndexes({
     ...source,
     async readSlice(identity, prefix, after) {

@@ -200,6 +200,7 @@ describe.each(stores)('a kept index on $name', (engine) => {
       eventsAfter: (_, ...after) => store.eventsAfter(now, ...after),
       readMemory: (_, key) => store.readMemory(now, key),
       readSlice: (_, ...slice) => store.readSlice(now, ...slice),
+      vectorsAfter: (_, ...after) => store.vectorsAfter(now, ...after),
     })
     const query = { q: 'apple', prefix: '', limit: 10 }
     const found = async () => {

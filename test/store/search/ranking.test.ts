@@ -16,6 +16,7 @@ const runs = { seed, numRuns: 500 }
 type Kept = Partial<IndexedMemory>
 
 const kept = ({ key = 'note', text = 'nothing', metadata = '{}', updatedAt = 0 }: Kept) => ({
+  version: 1,
   ...{ key, text, metadata, updatedAt },
 })
 

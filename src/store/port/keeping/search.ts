@@ -8,7 +8,16 @@ export interface SearchCursor {
   readonly last: string
 }
 
+/** What is asked for, as a client's model sees it. */
+export interface Meant {
+  readonly model: string
+  /** Of length 1. */
+  readonly vector: Float32Array
+}
+
 export interface SearchQuery {
+  /** Both rankings are fused; with a vector, `q` may be empty. */
+  readonly meant?: Meant | undefined
   /** Phrases in quotes must occur in a memory; of the other words any may. */
   readonly q: string
   /** Every word must occur, as a word or part of one. */
@@ -25,6 +34,8 @@ export interface SearchQuery {
 export interface SearchHit extends Omit<MemorySummary, 'change'> {
   /** Words of the memory that match words of `q`, in lower case and without accents. */
   readonly matched: readonly string[]
+  /** The cosine of the angle between its vector and the asked one, if it has one of that model. */
+  readonly similarity?: number
   /** The whole text of a short memory. Either `text` or `snippet` is present. */
   readonly text?: string
   /** An excerpt around the best match: at most 200 code points, whole characters only. */
@@ -41,6 +52,8 @@ export type SearchAnswer =
       /** UTF-8 bytes that were read to build the index. */
       readonly looked: number
     }
+  /** The model's vectors have so many numbers. */
+  | { readonly outcome: 'other_length'; readonly numbers: number }
   | Refused
 
 export interface SearchStore {

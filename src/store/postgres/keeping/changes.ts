@@ -1,11 +1,13 @@
 /** Batches of changes, in one transaction that locks the home first. */
 import { authorOf } from '../../answers.ts'
-import { type Content, keyOf, type Past } from '../../change.ts'
+import { type Content, keyOf, type Past, textFateOf } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { AnswerBound, Change, ChangesAnswer } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { type HeadRow, headOf, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { boundOf, CURRENT, chainOf, rowAt } from './log.ts'
@@ -124,8 +126,11 @@ async function carryOut(
   await saveHeads(ask, [agentId], [...rows.heads.values()])
   await saveLog(ask, [agentId], rows.log)
   await saveHome(ask, agentId, { ...ledger, last_event: to }, now, effects.length)
-  const { bytes, history, deleted } = ledger
-  const grown = { made: rows.log, bytes: bytes + history, deleted, events: { from, to } }
+  if (home.vectors > 0) {
+    await run(ask, vectorFates.vectorsFollow(agentId, effects.map(textFateOf)))
+  }
+  const { bytes, history, vectors, deleted } = ledger
+  const grown = { made: rows.log, bytes: bytes + history + vectors, deleted, events: { from, to } }
   await prune(ask, agentId, grown, bounds)
 }
 

@@ -3,7 +3,9 @@ import { authorOf } from '../../answers.ts'
 import { type Erased, type Link, numbersOf, planErasure } from '../../erasure.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { eventOf, type HeadRow, headOf, remainsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { chainOf, GIVEN_UP } from './log.ts'
@@ -68,7 +70,10 @@ async function erase(
   const { gone, left, ledger, made: version = null } = erased
   await remove(ask, agentId, erased)
   if (gone.length > 0) await ask(countErasure, agentId)
-  if (left) await saveHeads(ask, [agentId], [remainsOf(head, left, null)])
+  if (left) {
+    await saveHeads(ask, [agentId], [remainsOf(head, left, null)])
+    await run(ask, vectorFates.dropVector(agentId, key))
+  }
   const lastEvent = home.last_event + 1
   await saveHome(ask, agentId, { ...ledger, last_event: lastEvent }, now, 0)
   const done = { author: JSON.stringify(authorOf(identity)), now }
@@ -91,7 +96,7 @@ export function eraseVerb({ transact, alone }: Connections, committed: () => voi
     if (answer.outcome !== 'erased') return answer
     committed()
     // Without the right or the time to vacuum, autovacuum does it later.
-    await alone('VACUUM log').catch(() => {})
+    await alone('VACUUM log, vectors').catch(() => {})
     return answer
   }
 }

@@ -27,7 +27,7 @@ const lockHome = statement<AdmittedRow & HomeRow>(
   `WITH ${ADMITTED},
    home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
    SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
-     h.deleted, h.floor, h.last_event
+     h.deleted, h.floor, h.vectors, h.last_event
    FROM admitted a LEFT JOIN home h ON true`,
 )
 

@@ -13,13 +13,13 @@ import { chainOf, GIVEN_UP, isStaged } from './log.ts'
 const EVENTS_AT_ONCE = 64
 
 const HELD = `held AS (
-  SELECT agent_id, bytes + history AS bytes, deleted, first_event FROM homes
+  SELECT agent_id, bytes + history + vectors AS bytes, deleted, first_event FROM homes
   WHERE agent_id = $1 FOR UPDATE
 )`
 
 const FREED = `
   UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
-  WHERE agent_id = $1 RETURNING bytes + history AS bytes`
+  WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`
 
 const dropSurplus = statement<{ bytes: number }>(
   'drop_surplus',
@@ -87,7 +87,7 @@ const forgetDeletes = statement<{ bytes: number }>(
    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
      deleted = deleted - (SELECT count(*) FROM forgotten),
      floor = greatest(floor, (SELECT max(version) FROM forgotten))
-   WHERE agent_id = $1 RETURNING bytes + history AS bytes`,
+   WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`,
 )
 
 /** What a change added: versions, bytes, and event numbers. */

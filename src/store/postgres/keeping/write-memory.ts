@@ -4,7 +4,8 @@
  * Every event of a home increments its event number and locks its row until the commit. So only the
  * home's row is locked here: if the number is what it was when the statement read it, nothing of
  * the home has changed since, including credentials and memories. If it differs, or the day has
- * changed, the verb falls back to the write that locks the home first.
+ * changed, the verb falls back to the write that locks the home first. So does an update in a home
+ * with vectors, which may take one along.
  */
 import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
 import { isPinned, sizeOf } from '../../change.ts'
@@ -69,11 +70,11 @@ const createMemory = statement<SavedRow>(
      FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
      WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
        AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
-       AND ($12::BIGINT = 0 OR h.bytes + $7::BIGINT <= $12::BIGINT)
+       AND ($12::BIGINT = 0 OR h.bytes + h.vectors + $7::BIGINT <= $12::BIGINT)
      RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
        greatest(m.updated_at, $10::BIGINT) AS created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history AS bytes
+       h.last_event, h.bytes + h.history + h.vectors AS bytes
    ),
    saved AS (
      INSERT INTO memories
@@ -94,13 +95,13 @@ export const updateMemory = statement<SavedRow>(
      UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
        ${COUNTED}
      FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
-     WHERE ${UNCHANGED} AND m.version = $13 AND NOT m.deleted
+     WHERE ${UNCHANGED} AND h.vectors = 0 AND m.version = $13 AND NOT m.deleted
        AND (c.kind = 'operator' OR NOT m.protected)
        AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
          OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
      RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
        greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history AS bytes
+       h.last_event, h.bytes + h.history + h.vectors AS bytes
    ),
    saved AS (
      UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,

@@ -11,7 +11,9 @@ import {
   operationOf,
 } from '../../import-plan.ts'
 import { rollbackText } from '../../rows.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { type Ask, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { eventOf, type Found, saveHeads, saveLog } from '../keeping/effects.ts'
 import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
 import type { Grown } from '../keeping/prune.ts'
@@ -161,8 +163,9 @@ async function keep(
   const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
   const ledger = following.ledger()
   await saveHome(ask, identity.agentId, { ...ledger, last_event: to }, now, taken)
-  const { bytes, history, deleted } = ledger
-  return { made: [], bytes: bytes + history, deleted, events: { from, to } }
+  if (home.vectors > 0) await run(ask, vectorFates.dropAgedVectors(identity.agentId))
+  const { bytes, history, vectors, deleted } = ledger
+  return { made: [], bytes: bytes + history + vectors, deleted, events: { from, to } }
 }
 
 /** `grown`: what was added; absent if nothing was. */

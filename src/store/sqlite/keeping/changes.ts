@@ -1,7 +1,7 @@
 /** Changes of memories in the writer: each creates a version, and the memory points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
-import { type Content, type Effect, isPinned } from '../../change.ts'
+import { type Content, type Effect, isPinned, textFateOf } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type {
@@ -13,6 +13,8 @@ import type {
   WriteAnswer,
 } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
+import { prepareVerbs } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, prepareReplacing } from './homes.ts'
@@ -81,6 +83,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   const prune = preparePrune(db, bounds)
   const save = prepareSaveChange(db, prune, sweep)
   const replacing = prepareReplacing(db)
+  const { vectorsFollow } = prepareVerbs(db, vectorFates)
 
   /** Returns the row's number. */
   function log(opened: OpenHome, before: KeyState | undefined, entry: Happening): number {
@@ -131,6 +134,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
         if (effect.effect === 'keep') keep(opened, effect)
         else remove(opened, effect)
       }
+      if (ledger.vectors > 0) vectorsFollow(opened.agentId, effects.map(textFateOf))
       return prune.home(opened.agentId, opened.home, was)
     },
   }

@@ -5,7 +5,9 @@ import { type Erased, numbersOf, planErasure } from '../../erasure.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EraseAnswer, Erasure } from '../../port/keeping/memories.ts'
 import type { ErasuresAnswer } from '../../port/transfer.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { prepare } from '../engine/connection.ts'
+import { prepareVerbs } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from './homes.ts'
@@ -50,6 +52,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
   const remove = prepareRemoval(db)
   const homes = prepareHomes(db)
   const append = prepareAppend(db, events)
+  const { dropVector } = prepareVerbs(db, vectorFates)
   const count = prepare(db, 'UPDATE homes SET erasures = erasures + 1 WHERE agent_id = ?')
 
   return (identity: Identity, key: string, erasure: Erasure, now: number): EraseAnswer => {
@@ -64,6 +67,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     const { gone, ledger, made: version } = erased
     remove(agentId, home, erased)
     saveState(agentId, key, stateAfter(state, erased), false)
+    if (erased.left) dropVector(agentId, key)
     const author = JSON.stringify(authorOf(identity))
     const entry = { event: 'erase', key, version, author, at: now } as const
     homes.save(agentId, append(agentId, { ...home, ...ledger }, entry).home)

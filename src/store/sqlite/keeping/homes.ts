@@ -20,7 +20,7 @@ export interface Home extends Ledger {
 }
 
 const NEW_HOME: Home = {
-  ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
+  ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0, vectors: 0 },
   ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0, imports: 0 },
 }
 
@@ -37,13 +37,14 @@ type HomeTuple = [
   day: number,
   writes: number,
   imports: number,
+  vectors: number,
 ]
 
 export function prepareHomes(db: DatabaseSync) {
   const select = prepareTuples<HomeTuple>(
     db,
     `SELECT memories, bytes, history, deleted, floor, last_event, first_event, tail, oldest,
-       day, day_writes, imports FROM homes WHERE agent_id = ?`,
+       day, day_writes, imports, vectors FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
@@ -57,8 +58,8 @@ export function prepareHomes(db: DatabaseSync) {
       if (!row) return NEW_HOME
       const [memories, bytes, history, deleted, floor] = row
       const ledger = { memories, bytes, history, deleted, floor }
-      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports] = row
-      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes, imports }
+      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors] = row
+      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors }
     },
     save(agentId: string, home: Home): void {
       const { memories, bytes, history, deleted, floor } = home

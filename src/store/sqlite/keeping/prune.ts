@@ -98,7 +98,7 @@ function prepareForget(db: DatabaseSync, most: number) {
 }
 
 /** Of all its versions. */
-export const bytesOf = ({ bytes, history }: Home): number => bytes + history
+export const bytesOf = ({ bytes, history, vectors }: Home): number => bytes + history + vectors
 
 export function preparePrune(db: DatabaseSync, { versions, bytes, events }: HomeBounds) {
   const walk = prepareWalk(db)

@@ -7,7 +7,13 @@ import { type MemorySlice, SLICE } from '../../search/indexes.ts'
 import { prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 
-type TextTuple = [key: string, updatedAt: number, metadata: string, text: Uint8Array<ArrayBuffer>]
+type TextTuple = [
+  key: string,
+  version: number,
+  updatedAt: number,
+  metadata: string,
+  text: Uint8Array<ArrayBuffer>,
+]
 
 /** Five times as fast as the driver's decoding of texts that are not ASCII. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -15,7 +21,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export function prepareSlices(db: DatabaseSync, refuse: Refuse) {
   const texts = prepareTuples<TextTuple>(
     db,
-    `SELECT m.key, m.updated_at, v.metadata, CAST(v.text AS BLOB)
+    `SELECT m.key, m.version, m.updated_at, v.metadata, CAST(v.text AS BLOB)
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ? AND m.deleted = 0
      ORDER BY m.key`,
@@ -29,8 +35,8 @@ export function prepareSlices(db: DatabaseSync, refuse: Refuse) {
       if (memories.length === SLICE.memories || size >= SLICE.bytes) {
         return { outcome: 'memories', memories, next: memories.at(-1)?.key }
       }
-      const [key, updatedAt, metadata, text] = row
-      memories.push({ key, updatedAt, metadata, text: decoder.decode(text) })
+      const [key, version, updatedAt, metadata, text] = row
+      memories.push({ key, version, updatedAt, metadata, text: decoder.decode(text) })
       size += text.length + metadata.length
     }
     return { outcome: 'memories', memories, next: undefined }

@@ -149,6 +149,16 @@ export const ofLog: readonly Promised[] = [
   },
 ]
 
+export const ofVectors: readonly Promised[] = [
+  {
+    fault: 'a vector is of no current text, or is none',
+    wrong: `SELECT v.agent_id || ' ' || v.key FROM vectors v
+      LEFT JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND m.deleted = 0
+      WHERE v.version IS NOT m.version OR length(v.vector) NOT BETWEEN 1 AND ${4 * fields.vector.maxNumbers}
+        OR length(v.vector) % 4 <> 0`,
+  },
+]
+
 export const ofHomes: readonly Promised[] = [
   {
     fault: 'a home’s counts of memories differ from what is there',
@@ -165,5 +175,12 @@ export const ofHomes: readonly Promised[] = [
         SELECT agent_id, sum(size) AS size FROM ${VERSIONS} GROUP BY agent_id
       ) v ON v.agent_id = h.agent_id
       WHERE h.bytes + h.history <> coalesce(v.size, 0)`,
+  },
+  {
+    fault: 'a home’s count of vectors differs from what is there',
+    wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
+        SELECT agent_id, sum(length(vector)) AS bytes, max(n) AS last FROM vectors GROUP BY agent_id
+      ) v ON v.agent_id = h.agent_id
+      WHERE h.vectors <> coalesce(v.bytes, 0) OR h.last_vector < coalesce(v.last, 0)`,
   },
 ]

@@ -6,7 +6,7 @@ import type { Checking, Verified, Violation } from '../../port/rest.ts'
 import { SCHEMA } from '../../schema.ts'
 import { prepareTuples } from '../engine/connection.ts'
 import { migrate } from '../schema/migrations.ts'
-import { ofHomes, ofLog, ofMemories, ofVersions } from './keeping.ts'
+import { ofHomes, ofLog, ofMemories, ofVectors, ofVersions } from './keeping.ts'
 import { ofAgents, ofEntries, type Promised } from './promises.ts'
 import { readFileOf } from './still.ts'
 
@@ -18,6 +18,7 @@ const promises: readonly Promised[] = [
   ...ofMemories,
   ...ofVersions,
   ...ofLog,
+  ...ofVectors,
   ...ofHomes,
   ...ofEntries,
 ]

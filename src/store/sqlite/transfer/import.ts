@@ -15,7 +15,9 @@ import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
 import { rollbackText } from '../../rows.ts'
+import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { prepare } from '../engine/connection.ts'
+import { prepareVerbs } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes } from '../keeping/homes.ts'
@@ -122,6 +124,7 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
   const take = prepareTake(db, bounds)
   const append = prepareAppend(db, bounds.events)
   const countWrites = prepareCountWrites(db)
+  const { dropAgedVectors } = prepareVerbs(db, vectorFates)
 
   return (opened: OpenHome, decided: readonly Decided[], ledger: Ledger): void => {
     const { agentId, author, order, now } = opened
@@ -135,6 +138,7 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
       opened.home = append(agentId, opened.home, { event: 'rollback', key, author, at: now }).home
     }
     for (const each of decided) take(opened, mend(opened, each))
+    if (ledger.vectors > 0) dropAgedVectors(agentId)
     homes.save(agentId, countWrites(agentId, opened.home, now, taken))
     tally.created(ledger.memories - before.memories)
   }

@@ -1,0 +1,90 @@
+/** Vectors as clients send them. */
+import { z } from 'zod'
+import { problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { WrittenNumber } from '../../json/decimals.ts'
+import { pointerOf } from '../../json/pointer.ts'
+
+const { maxNumbers } = fields.vector
+const NUMBER_BYTES = Float32Array.BYTES_PER_ELEMENT
+const LENGTH = `must have 1 to ${maxNumbers} numbers`
+
+/** Without line breaks; padded or not. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+const MOST_CHARS = Math.ceil((maxNumbers * NUMBER_BYTES) / 3) * 4
+
+export const model = z
+  .string('must be a string')
+  .regex(new RegExp(fields.model.pattern), 'must be 1 to 100 letters, digits or _ . - / : @')
+  .meta({
+    description:
+      'The model that computed the vector; include its version or dimensions if it has several.',
+    example: 'text-embedding-3-small',
+  })
+
+/** The numbers, or why there are none. */
+type Numbers = readonly number[] | string
+
+function ofList(sent: readonly unknown[]): Numbers {
+  if (sent.length === 0 || sent.length > maxNumbers) return LENGTH
+  const numbers = sent.map((each) => (each instanceof WrittenNumber ? Number(each.literal) : each))
+  const other = numbers.findIndex((each) => typeof each !== 'number')
+  return other < 0 ? (numbers as number[]) : `must be numbers only: the one at ${other} is not`
+}
+
+function ofBase64(sent: string): Numbers {
+  if (sent.length > MOST_CHARS) return LENGTH
+  const bytes = BASE64.test(sent) ? new Uint8Array(Buffer.from(sent, 'base64')) : new Uint8Array(1)
+  if (bytes.length % NUMBER_BYTES > 0) {
+    return 'must be Base64 of 32-bit floats in little-endian order'
+  }
+  return bytes.length === 0 ? LENGTH : [...new Float32Array(bytes.buffer)]
+}
+
+/** Of length 1, so that the product of two vectors is the cosine of their angle. */
+function unit(numbers: readonly number[]): Float32Array | string {
+  const largest = numbers.reduce((most, each) => Math.max(most, Math.abs(each)), 0)
+  if (!numbers.every(Number.isFinite)) return 'must have finite numbers only'
+  if (largest === 0) return 'must have a number other than 0'
+  const scaled = numbers.map((each) => each / largest)
+  const length = Math.sqrt(scaled.reduce((sum, each) => sum + each * each, 0))
+  return Float32Array.from(scaled, (each) => each / length)
+}
+
+function vectorOf(sent: unknown): Float32Array | string {
+  if (!Array.isArray(sent) && typeof sent !== 'string') {
+    return 'must be a list of numbers, or Base64 of 32-bit floats in little-endian order'
+  }
+  const numbers = typeof sent === 'string' ? ofBase64(sent) : ofList(sent)
+  return typeof numbers === 'string' ? numbers : unit(numbers)
+}
+
+/** A list of numbers or Base64; becomes a vector of length 1. */
+export const vector = z
+  .unknown()
+  .transform((sent, { addIssue }) => {
+    const made = vectorOf(sent)
+    if (typeof made !== 'string') return made
+    addIssue({ code: 'custom', message: made })
+    return z.NEVER
+  })
+  .meta({
+    id: 'Vector',
+    anyOf: [
+      { type: 'array', items: { type: 'number' }, minItems: 1, maxItems: maxNumbers },
+      { type: 'string', contentEncoding: 'base64', maxLength: MOST_CHARS },
+    ],
+    description:
+      'Numbers, or Base64 of them as 32-bit floats in little-endian order, which embedding APIs return as encoding_format "base64". Only the direction counts.',
+    example: [0.12, -0.48, 0.87],
+  })
+
+export const otherLength = (numbers: number, path: readonly PropertyKey[]) =>
+  problem('invalid_body', {
+    errors: [
+      {
+        pointer: pointerOf(path),
+        message: `must have ${numbers} numbers, as the vectors of this model in this home have: name another model for another length`,
+      },
+    ],
+  })

@@ -1,0 +1,116 @@
+/** The vectors of a home's index, compared one by one: ten million numbers in ten milliseconds. */
+import type { Meant } from '../port/keeping/search.ts'
+import type { VectorOf } from '../port/keeping/vectors.ts'
+import type { Doc, HomeIndex } from './home-index.ts'
+import type { Turn } from './vocabulary.ts'
+
+interface Stored extends VectorOf {
+  readonly model: string
+}
+
+/** Approximate bytes per vector, without its numbers. */
+const VECTOR_BYTES = 200
+
+/** Numbers that are compared without a pause. */
+const NUMBERS_PER_TURN = 1_048_576
+
+/**
+ * How quickly a result counts less the later it stands in a ranking (Cormack et al., 2009); chosen by
+ * `npm run bench -- find`.
+ */
+const RANK_CONSTANT = 10
+
+/** Digits after the point that 32-bit floats are good for. */
+const EXACTLY = 1e6
+
+/** Of two vectors of length 1, the cosine of their angle. */
+function similarityOf(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let at = 0; at < a.length; at++) sum += (a[at] ?? 0) * (b[at] ?? 0)
+  return Math.round(sum * EXACTLY) / EXACTLY
+}
+
+export class Vectors {
+  readonly #stored = new Map<string, Stored>()
+  #bytes = 0
+  /** The highest number that was read. */
+  at = 0
+
+  /** In the order of their numbers. */
+  put({ n, ...stored }: Stored & { readonly n: number }): void {
+    this.#drop(stored.key)
+    this.#stored.set(stored.key, stored)
+    this.#bytes += VECTOR_BYTES + stored.vector.byteLength
+    this.at = n
+  }
+
+  /** Forgets the vector of an earlier version than this one. */
+  keepFrom(key: string, version: number): void {
+    if ((this.#stored.get(key)?.version ?? version) < version) this.#drop(key)
+  }
+
+  #drop(key: string): void {
+    const stored = this.#stored.get(key)
+    if (!stored) return
+    this.#stored.delete(key)
+    this.#bytes -= VECTOR_BYTES + stored.vector.byteLength
+  }
+
+  of(model: string): readonly Stored[] {
+    return [...this.#stored.values()].filter((stored) => stored.model === model)
+  }
+
+  /** Approximate bytes of memory. */
+  get bytes(): number {
+    return this.#bytes
+  }
+}
+
+export type Similar =
+  /** Most similar first. */
+  | {
+      readonly outcome: 'compared'
+      readonly docs: readonly Doc[]
+      /** By the number of the memory. */
+      readonly similarities: ReadonlyMap<number, number>
+    }
+  | { readonly outcome: 'other_length'; readonly numbers: number }
+
+/** The memories whose current text has a vector of that model. */
+export async function similarTo(
+  index: HomeIndex,
+  { model, vector }: Meant,
+  isWanted: (doc: Doc) => boolean,
+  turn: Turn,
+): Promise<Similar> {
+  const similarities = new Map<number, number>()
+  const docs: Doc[] = []
+  let compared = 0
+  for (const stored of index.vectors.of(model)) {
+    const numbers = stored.vector.length
+    if (numbers !== vector.length) return { outcome: 'other_length', numbers }
+    const doc = index.docOf(stored.key)
+    if (doc?.version !== stored.version || !isWanted(doc)) continue
+    similarities.set(doc.id, similarityOf(stored.vector, vector))
+    docs.push(doc)
+    compared += numbers
+    if (compared < NUMBERS_PER_TURN) continue
+    compared = 0
+    await turn()
+  }
+  const of = ({ id }: Doc): number => similarities.get(id) ?? 0
+  docs.sort((a, b) => of(b) - of(a) || b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1))
+  return { outcome: 'compared', docs, similarities }
+}
+
+/** Two rankings as one: what stands high in both comes first (reciprocal rank fusion). */
+export function fused(one: readonly Doc[], other: readonly Doc[]): readonly Doc[] {
+  const scores = new Map<Doc, number>()
+  for (const ranking of [one, other]) {
+    for (const [at, doc] of ranking.entries()) {
+      scores.set(doc, (scores.get(doc) ?? 0) + 1 / (RANK_CONSTANT + at + 1))
+    }
+  }
+  // A stable sort: at the same score, what the first ranking has comes first.
+  return [...scores].sort(([, a], [, b]) => b - a).map(([doc]) => doc)
+}
