@@ -1,8 +1,10 @@
 /** The store of LangGraph in a home: whatever is done, as the one in memory does it. */
+import { Embeddings } from '@langchain/core/embeddings'
 import {
   InMemoryStore,
   type Item,
   type Operation,
+  type PutOperation,
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
@@ -68,6 +70,37 @@ const list = fc.record(
 )
 
 const EVERYTHING = 10_000
+
+const DIMENSIONS = 27
+
+/** A small model: how often each letter is in a text. */
+class Letters extends Embeddings {
+  fails = false
+  readonly seen: string[] = []
+
+  constructor() {
+    super({})
+  }
+
+  override async embedDocuments(texts: string[]): Promise<number[][]> {
+    if (this.fails) throw new Error('the model does not answer')
+    this.seen.push(...texts)
+    return texts.map((text) => {
+      const vector = Array.from({ length: DIMENSIONS }, () => 0)
+      for (const letter of `${text} `) {
+        const at = letter.charCodeAt(0) - 96
+        const place = at > 0 && at < DIMENSIONS ? at : 0
+        vector[place] = (vector[place] ?? 0) + 1
+      }
+      return vector
+    })
+  }
+
+  override async embedQuery(text: string): Promise<number[]> {
+    const [vector = []] = await this.embedDocuments([text])
+    return vector
+  }
+}
 
 const told = ({ namespace, key, value }: Item) => ({ namespace, key, value })
 
@@ -200,6 +233,75 @@ describe('the store of LangGraph', () => {
       long('a thread of a needle'),
       { text: `a needle ${long('a needle').text}` },
     ])
+  })
+
+  test('with an index a query is by meaning, as in the one in memory', async () => {
+    const namespaces = fc.constantFrom<string[][]>(['m'], ['m', 'in'], ['клуня'])
+    const text = fc.constantFrom('tea', 'green tea', 'a cup of tea', 'rain', 'a rainy day')
+    const put: fc.Arbitrary<PutOperation> = fc.record(
+      {
+        namespace: namespaces,
+        key: fc.constantFrom('1', '2', '3', 'ключ'),
+        value: fc.oneof(fc.record({ text, other: text }), fc.constant(null)),
+        index: fc.constantFrom<(false | string[])[]>(false, ['other']),
+      },
+      { requiredKeys: ['namespace', 'key', 'value'] },
+    )
+    const query = fc.oneof(text, fc.constant(''))
+    const asked = fc.record({ namespacePrefix: namespaces, query })
+    const rounds = fc.array(fc.record({ puts: fc.array(put, { maxLength: 4 }), asked }), {
+      maxLength: 4,
+    })
+    const property = fc.asyncProperty(rounds, async (steps) => {
+      const { home } = await opened.born()
+      const index = { dims: DIMENSIONS, embeddings: new Letters(), fields: ['text'] }
+      const store = new AgentHomeStore({ home, index })
+      // The one in memory keeps the vectors of what is put again without: it is made anew.
+      const last = new Map<string, PutOperation>()
+      for (const { puts, asked } of steps) {
+        await store.batch(puts)
+        for (const each of puts) last.set(JSON.stringify([each.namespace, each.key]), each)
+        const memory = new InMemoryStore({ index })
+        await memory.batch([...last.values()])
+        const wanted = { ...asked, limit: EVERYTHING }
+        const [ours = []] = await store.batch([wanted])
+        const [theirs = []] = await memory.batch([wanted])
+        const scored = (items: readonly SearchItem[]) =>
+          Object.fromEntries(items.map(({ score, ...item }) => [nameOf(item), score]))
+        const expected = Object.entries(scored(theirs)).map(([name, score]) => [
+          name,
+          score === undefined || asked.query === '' ? undefined : expect.closeTo(score, 5),
+        ])
+        expect(scored(ours)).toEqual(Object.fromEntries(expected))
+        const scores = ours.map(({ score = -1 }) => score)
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+      }
+    })
+    await fc.assert(property, { numRuns: times(40) })
+  })
+
+  test('the texts of fields are found wherever they are', async () => {
+    const { home } = await begin()
+    const embeddings = new Letters()
+    const fields = ['title', 'author.name', 'tags[*]', 'pages[-1].text', 'pages[9]', 'no.such[0]']
+    const store = new AgentHomeStore({ home, index: { dims: DIMENSIONS, embeddings, fields } })
+    const pages = [{ text: 'first' }, { text: 'last' }]
+    const value = { title: 'tea', author: { name: 'ann' }, tags: ['a', 7, null], pages }
+    await store.put(['m'], 'k', value)
+    await store.put(['m'], 'whole', value, ['$'])
+    await store.put(['m'], 'none', { other: 'x' })
+    expect(embeddings.seen).toEqual(['tea\nann\na\n7\nlast', JSON.stringify(value)])
+  })
+
+  test('a model that fails changes nothing', async () => {
+    const { home } = await begin()
+    const embeddings = new Letters()
+    const store = new AgentHomeStore({ home, index: { dims: DIMENSIONS, embeddings } })
+    await store.put(['m'], 'k', { text: 'tea' })
+    embeddings.fails = true
+    const refused = await caught(store.put(['m'], 'k', { text: 'rain' }))
+    expect(refused).toEqual(new Error('the model does not answer'))
+    expect((await store.get(['m'], 'k'))?.value).toEqual({ text: 'tea' })
   })
 
   test('short items that answer a query are read with it', async () => {

@@ -4,7 +4,7 @@ import { backoff, wait } from '../../deadline.ts'
 import { contend } from '../../fitting/contend.ts'
 import { all } from '../../fitting/listed.ts'
 import { BATCH, bytesOf } from '../../fitting/pieces.ts'
-import type { AgentHome, MemoryHit, Operation } from '../../index.ts'
+import type { AgentHome, MemoryHit, NewVector, Operation } from '../../index.ts'
 import { itemKey, prefixesOf } from './item-keys.ts'
 import {
   deleting,
@@ -15,6 +15,7 @@ import {
   restsUnder,
   writing,
 } from './kept-item.ts'
+import type { Meanings } from './meanings.ts'
 
 const MOST_READS = 10
 
@@ -37,7 +38,10 @@ const isUnder =
   (item: KeptItem): boolean =>
     namespace.every((label, at) => item.namespace[at] === label)
 
-/** Several rankings as one: what has more words of the question comes first. */
+/** How well a hit answers: how similar it is, or how many words of the question it has. */
+const worthOf = ({ similarity, matched }: MemoryHit): number => similarity ?? matched.length
+
+/** Several rankings as one. */
 async function* merged(rankings: readonly AsyncIterable<MemoryHit>[]): AsyncGenerator<MemoryHit> {
   const iterators = rankings.map((ranking) => ranking[Symbol.asyncIterator]())
   const next = async (iterator: AsyncIterator<MemoryHit>) => {
@@ -46,7 +50,7 @@ async function* merged(rankings: readonly AsyncIterable<MemoryHit>[]): AsyncGene
   }
   let heads = (await Promise.all(iterators.map(next))).flat()
   for (;;) {
-    const [best, ...others] = heads.toSorted((a, b) => b.hit.matched.length - a.hit.matched.length)
+    const [best, ...others] = heads.toSorted((a, b) => worthOf(b.hit) - worthOf(a.hit))
     if (!best) return
     yield best.hit
     heads = [...(await next(best.iterator)), ...others]
@@ -56,10 +60,12 @@ async function* merged(rankings: readonly AsyncIterable<MemoryHit>[]): AsyncGene
 export class Items {
   readonly #home: AgentHome
   readonly #prefix: string
+  readonly #meanings: Meanings | undefined
 
-  constructor(home: AgentHome, prefix: string) {
+  constructor(home: AgentHome, prefix: string, meanings?: Meanings) {
     this.#home = home
     this.#prefix = prefix
+    this.#meanings = meanings
   }
 
   async get(namespace: readonly string[], key: string): Promise<Item | null> {
@@ -76,21 +82,29 @@ export class Items {
     })
   }
 
-  /** What the home finds for a question, best first. What is `listed` is not read again. */
+  /**
+   * What the home finds for a question, best first, with its similarity in a store with an index.
+   * What is `listed` is not read again.
+   */
   async *answering(
     question: string,
     namespace: readonly string[],
     listed?: ByKey,
-  ): AsyncGenerator<readonly [key: string, Item]> {
-    const q = [...question.replaceAll('\0', ' ')].slice(0, LONGEST_QUESTION).join('')
+  ): AsyncGenerator<readonly [key: string, Item, similarity: number | undefined]> {
+    const meaning = await this.#meanings?.ofQuestion(question)
+    const words = [...question.replaceAll('\0', ' ')].slice(0, LONGEST_QUESTION).join('')
+    const q = meaning ? '' : words
     const seen = new Set<string>()
     const prefixes = prefixesOf(this.#prefix, namespace)
-    for await (const hit of merged(prefixes.map((prefix) => this.#home.search(q, { prefix })))) {
+    const rankings = prefixes.map((prefix) =>
+      this.#home.search(q, { prefix, ...(meaning && { meaning }) }),
+    )
+    for await (const hit of merged(rankings)) {
       const key = headKeyOf(hit.key)
       if (seen.has(key)) continue
       seen.add(key)
       const item = listed ? listed.get(key) : await this.#found(hit, key, namespace)
-      if (item) yield [key, item]
+      if (item) yield [key, item, hit.similarity]
     }
   }
 
@@ -116,13 +130,37 @@ export class Items {
   /** The last of each name counts. Throws RangeError for a value that no batch takes. */
   async put(puts: readonly PutOperation[]): Promise<void> {
     const last = [...new Map(puts.map((each) => [nameOf(each), each])).values()]
+    // A model that fails changes nothing.
+    const vectors = (await this.#meanings?.ofItems(last)) ?? new Map<PutOperation, number[]>()
     for (const group of await this.#groups(last)) {
-      await contend(async () => {
-        const operations = (await Promise.all(group.map((each) => this.#change(each)))).flat()
-        requireOneBatch(operations)
-        if (operations.length > 0) await this.#home.batch(operations)
-      }, 'again')
+      const written = await contend(() => this.#write(group), 'again')
+      await this.#index(group, vectors, written)
     }
+  }
+
+  /** The new versions by key. */
+  async #write(group: readonly PutOperation[]): Promise<ReadonlyMap<string, number>> {
+    const operations = (await Promise.all(group.map((each) => this.#change(each)))).flat()
+    requireOneBatch(operations)
+    const results = operations.length > 0 ? await this.#home.batch(operations) : []
+    const memories = results.flatMap((result) => ('memory' in result ? (result.memory ?? []) : []))
+    return new Map(memories.map(({ key, version }) => [key, version]))
+  }
+
+  /** What somebody else has put meanwhile gets the vector that they bring. */
+  async #index(
+    group: readonly PutOperation[],
+    of: ReadonlyMap<PutOperation, number[]>,
+    versions: ReadonlyMap<string, number>,
+  ): Promise<void> {
+    if (!this.#meanings) return
+    const vectors: NewVector[] = []
+    for (const put of group) {
+      const key = await itemKey(this.#prefix, put.namespace, put.key)
+      const [version, vector] = [versions.get(key), of.get(put)]
+      if (version !== undefined && vector) vectors.push({ key, version, vector })
+    }
+    await this.#home.storeVectors(this.#meanings.model, vectors)
   }
 
   async #change({ namespace, key, value }: PutOperation): Promise<Operation[]> {

@@ -2,6 +2,7 @@
 import {
   BaseStore,
   type GetOperation,
+  type IndexConfig,
   type ListNamespacesOperation,
   type Operation,
   type OperationResults,
@@ -14,20 +15,23 @@ import { requirePrefix } from '../../fitting/names.ts'
 import type { AgentHome } from '../../index.ts'
 import { matching } from './filter.ts'
 import { Items } from './items.ts'
+import { Meanings } from './meanings.ts'
 import { namespacesAsked } from './namespaces.ts'
 
 export interface AgentHomeStoreOptions {
   readonly home: AgentHome
   /** The keys begin so: 1 to 20 characters, `store` unless told. */
   readonly prefix?: string
+  /** Your model: with it, a `query` finds by meaning. */
+  readonly index?: IndexConfig
 }
 
 const LONGEST_PREFIX = 20
 const FOUND_UNLESS_TOLD = 10
 
 /**
- * A store whose items survive the process: each a memory with its value as JSON. There are no
- * embeddings: a `query` ranks as the home's own search does.
+ * A store whose items survive the process: each a memory with its value as JSON. A `query` ranks by
+ * similarity with an `index`, and as the home's own search does without.
  *
  * ```ts
  * const store = new AgentHomeStore({ home })
@@ -39,9 +43,10 @@ export class AgentHomeStore extends BaseStore {
   readonly #items: Items
 
   /** Throws TypeError. */
-  constructor({ home, prefix = 'store' }: AgentHomeStoreOptions) {
+  constructor({ home, prefix = 'store', index }: AgentHomeStoreOptions) {
     super()
-    this.#items = new Items(home, requirePrefix(prefix, LONGEST_PREFIX))
+    const meanings = index && new Meanings(index)
+    this.#items = new Items(home, requirePrefix(prefix, LONGEST_PREFIX), meanings)
   }
 
   /**
@@ -78,8 +83,10 @@ export class AgentHomeStore extends BaseStore {
     const listed = filter || question === '' ? await under() : undefined
     const found = new Map<string, SearchItem>()
     if (question !== '') {
-      for await (const [key, item] of this.#items.answering(question, namespacePrefix, listed)) {
-        if (isWanted(item)) found.set(key, { ...item, score: 1 / (found.size + 1) })
+      const answers = this.#items.answering(question, namespacePrefix, listed)
+      for await (const [key, item, similarity] of answers) {
+        const score = similarity ?? 1 / (found.size + 1)
+        if (isWanted(item)) found.set(key, { ...item, score })
         if (found.size >= end) break
       }
     }
