@@ -40,9 +40,40 @@ export async function writeAll(client: Client, notes: readonly Note[]): Promise<
 export const searchPath = (q: string, limit: number): string =>
   `memories/search?q=${encodeURIComponent(q)}&limit=${limit}`
 
-/** Keys, best first. */
-export async function search(client: Client, q: string, limit: number): Promise<string[]> {
-  const answer = await ask(client, searchPath(q, limit))
+function keysIn(answer: string): string[] {
   const { memories } = JSON.parse(answer) as { memories: readonly { readonly key: string }[] }
   return memories.map(({ key }) => key)
+}
+
+/** Keys, best first. */
+export const search = async (client: Client, q: string, limit: number): Promise<string[]> =>
+  keysIn(await ask(client, searchPath(q, limit)))
+
+interface Meant {
+  readonly model: string
+  readonly vector: readonly number[]
+}
+
+/** The same by meaning, and by words too if there are any. */
+export const searchByMeaning = async (
+  client: Client,
+  meant: Meant,
+  limit: number,
+  q?: string,
+): Promise<string[]> => keysIn(await ask(client, 'memories/search', { ...meant, q, limit }))
+
+const base64 = (vector: readonly number[]): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString('base64')
+
+/** Of memories at version 1. */
+export async function storeVectors(
+  client: Client,
+  model: string,
+  of: ReadonlyMap<string, readonly number[]>,
+): Promise<void> {
+  const vectors = [...of].map(([key, each]) => ({ key, version: 1, vector: base64(each) }))
+  for (let from = 0; from < vectors.length; from += IN_A_BATCH) {
+    const some = vectors.slice(from, from + IN_A_BATCH)
+    await ask(client, 'memories/vectors', { model, vectors: some })
+  }
 }

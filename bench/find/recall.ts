@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { bearAll } from '../home.ts'
 import { type Finding, type Goal, markdownTable } from '../result.ts'
-import { type Note, search, writeAll } from './client.ts'
+import { type Note, search, searchByMeaning, storeVectors, writeAll } from './client.ts'
 import { locomo } from './locomo.ts'
+import { type Embed, loadModel, MODEL } from './model.ts'
 
 /** The memories of one home, and what is asked of it; any of `keys` answers a question. */
 export interface QuestionSet {
@@ -18,6 +19,7 @@ type Find = (q: string) => readonly string[] | Promise<readonly string[]>
 const DEPTHS = [3, 10] as const
 const DEEPEST = Math.max(...DEPTHS)
 const GOAL = 0.64
+const GOAL_BY_MEANING = 0.7
 
 const languages = { English: 'en', German: 'de', Ukrainian: 'uk', Japanese: 'ja' } as const
 const NO_WORSE = ['German', 'Ukrainian'] as const
@@ -41,11 +43,44 @@ function fts5({ memories }: QuestionSet): Find {
   }
 }
 
-async function ours(url: URL, { memories }: QuestionSet): Promise<Find> {
+async function kept(url: URL, { memories }: QuestionSet) {
   const [born] = await bearAll(url, 1)
   const client = { url, token: born?.token ?? '' }
   await writeAll(client, memories)
+  return client
+}
+
+async function ours(url: URL, set: QuestionSet): Promise<Find> {
+  const client = await kept(url, set)
   return (q) => search(client, q, DEEPEST)
+}
+
+/** Vectors of memories by key, and of questions. */
+interface Seen {
+  readonly memories: ReadonlyMap<string, readonly number[]>
+  readonly questions: ReadonlyMap<string, readonly number[]>
+}
+
+async function seenBy(embed: Embed, { memories, questions }: QuestionSet): Promise<Seen> {
+  const ofMemories = await embed(memories.map(({ text }) => text))
+  const ofQuestions = await embed(questions.map(({ q }) => q))
+  return {
+    memories: new Map(memories.map(({ key }, at) => [key, ofMemories[at] ?? []])),
+    questions: new Map(questions.map(({ q }, at) => [q, ofQuestions[at] ?? []])),
+  }
+}
+
+/** Alone, or fused with the words. */
+async function byMeaning(
+  url: URL,
+  set: QuestionSet,
+  { memories, questions }: Seen,
+): Promise<Readonly<Record<'alone' | 'fused', Find>>> {
+  const client = await kept(url, set)
+  await storeVectors(client, MODEL, memories)
+  const find = (q: string, words?: string) =>
+    searchByMeaning(client, { model: MODEL, vector: questions.get(q) ?? [] }, DEEPEST, words)
+  return { alone: (q) => find(q), fused: (q) => find(q, q) }
 }
 
 /** The place, from 0, of the first answer to each question; infinite where none is among them. */
@@ -81,6 +116,31 @@ async function recallOf(url: URL, sets: readonly QuestionSet[]): Promise<Recall>
   }
 }
 
+/** At each of DEPTHS. */
+interface RecallByMeaning {
+  readonly alone: readonly number[]
+  readonly fused: readonly number[]
+}
+
+/** The service hears nothing while the model computes, so that comes first. */
+async function recallByMeaning(url: URL, sets: readonly QuestionSet[]): Promise<RecallByMeaning> {
+  const embed = await loadModel()
+  const seen: Seen[] = []
+  for (const set of sets) seen.push(await seenBy(embed, set))
+  const places: Record<'alone' | 'fused', number[]> = { alone: [], fused: [] }
+  for (const [at, set] of sets.entries()) {
+    const each = seen[at]
+    if (!each) continue
+    const { alone, fused } = await byMeaning(url, set, each)
+    places.alone.push(...(await placesOf(set, alone)))
+    places.fused.push(...(await placesOf(set, fused)))
+  }
+  return {
+    alone: DEPTHS.map((depth) => share(places.alone, depth)),
+    fused: DEPTHS.map((depth) => share(places.fused, depth)),
+  }
+}
+
 const shown = (shares: readonly number[]): string[] => shares.map((each) => each.toFixed(3))
 
 const publicGoal = (recall: Recall | undefined): Goal => ({
@@ -88,6 +148,21 @@ const publicGoal = (recall: Recall | undefined): Goal => ({
   measured: recall?.ours.at(-1)?.toFixed(3) ?? 'not measured',
   met: (recall?.ours.at(-1) ?? 0) >= GOAL,
 })
+
+const meaningGoal = (recall: RecallByMeaning | undefined): Goal => ({
+  goal: `LoCoMo with vectors: recall at ${DEEPEST} of ${GOAL_BY_MEANING} or more`,
+  measured: recall?.fused.at(-1)?.toFixed(3) ?? 'not measured',
+  met: (recall?.fused.at(-1) ?? 0) >= GOAL_BY_MEANING,
+})
+
+const meaningTable = ({ alone, fused }: RecallByMeaning): string =>
+  markdownTable(
+    [`LoCoMo, ${MODEL}`, ...DEPTHS.map((k) => `at ${k}`)],
+    [
+      ['vectors alone', ...shown(alone)],
+      ['fused with words', ...shown(fused)],
+    ],
+  )
 
 const noWorse = (language: string, found: Recall, english: Recall): Goal => {
   const [theirs = 0, its = 1] = [found, english].map(({ ours }) => ours.at(-1))
@@ -101,13 +176,11 @@ const noWorse = (language: string, found: Recall, english: Recall): Goal => {
 /** Of a running service. Where the public set cannot be had, the rest is measured without it. */
 export async function recall(url: URL): Promise<Finding> {
   const found = new Map<string, Recall>()
-  let missing = ''
-  await locomo().then(
-    async (sets) => found.set('LoCoMo', await recallOf(url, sets)),
-    (error: Error) => {
-      missing = `\n\n${error.message}`
-    },
-  )
+  const missing: string[] = []
+  const miss = ({ message }: Error) => void missing.push(message)
+  const sets = await locomo().catch(miss)
+  const meant = sets && (await recallByMeaning(url, sets).catch(miss))
+  if (sets) found.set('LoCoMo', await recallOf(url, sets))
   for (const [name, language] of Object.entries(languages)) {
     found.set(name, await recallOf(url, own(language)))
   }
@@ -127,7 +200,9 @@ export async function recall(url: URL): Promise<Finding> {
     return each && english ? [noWorse(name, each, english)] : []
   })
   return {
-    part: `${markdownTable(head, rows)}${missing}`,
-    goals: [publicGoal(found.get('LoCoMo')), ...beside],
+    part: [markdownTable(head, rows), ...(meant ? [meaningTable(meant)] : []), ...missing].join(
+      '\n\n',
+    ),
+    goals: [publicGoal(found.get('LoCoMo')), meaningGoal(meant || undefined), ...beside],
   }
 }
