@@ -40,7 +40,13 @@ function answered({ change, other }: Asked): Operation {
 }
 
 function refused({ change, other }: Asked): Operation {
-  if (change.kind === 'delete' && other > 2) {
+  if (change.kind === 'edit' && other === 2) {
+    return { ...change, outcome: { is: 'not_once', occurrences: 2, currentVersion: 1 } }
+  }
+  if (change.kind === 'edit' && other === 3) {
+    return { ...change, outcome: { is: 'not_once', occurrences: 0, currentVersion: 1 } }
+  }
+  if ((change.kind === 'delete' || change.kind === 'edit') && other > 2) {
     return { ...change, outcome: { is: 'missing', deletedVersion: other === 3 ? 2 : undefined } }
   }
   const deletedVersion = other === 0 ? 2 : undefined
@@ -55,14 +61,21 @@ const operationAt = (index: number): fc.Arbitrary<Operation> => {
     .record({
       span: spans,
       expectedVersion: versions,
-      kind: fc.constantFrom('write', 'write', 'delete', 'delete', 'append', 'restore' as const),
+      kind: fc.constantFrom(
+        ...(['write', 'write', 'delete', 'delete', 'append', 'edit', 'restore'] as const),
+      ),
+      old: fc.constantFrom('p0', 'p1', 'p'),
       other: fc.nat(4),
     })
-    .map(({ span, expectedVersion, kind, other }): Asked => {
+    .map(({ span, expectedVersion, kind, old, other }): Asked => {
       const all = { ...span, expectedVersion, payload, outcome: { is: 'refused' } as const }
       if (kind === 'restore') return { change: { ...all, kind, version: 1 }, other }
       if (kind === 'append' && other > 1) {
         return { change: { ...all, kind, expectedVersion: undefined }, other }
+      }
+      if (kind === 'edit') {
+        const expected = other > 1 ? undefined : expectedVersion
+        return { change: { ...all, kind, old, expectedVersion: expected }, other }
       }
       return { change: { ...all, kind }, other }
     })

@@ -8,9 +8,11 @@ import {
   conflictAfter,
   created,
   deleted,
+  edited,
   lost,
   missing,
   nothing,
+  notOnce,
   read,
   restored,
   saved,
@@ -98,6 +100,13 @@ describe('a history that one register explains has no fault', () => {
     'a restore without an answer, seen': [
       ...[saved(0, 0, 'a'), saved(10, 1, 'b'), lost(restored(20, 2, 1, 'a')), read(90, 3, 'a')],
     ],
+    'an edit of what is there once, and refusals of others': [
+      ...[saved(0, 0, 'a+b'), edited(10, 2, '+', '-', 'a-b'), notOnce(20, 2, 0)],
+      ...[saved(30, 2, 'pop'), notOnce(40, 3, 2), edited(50, 4, 'o', '-', 'p-p')],
+    ],
+    'an edit without an answer, seen': [
+      ...[saved(0, 0, 'a+'), lost(edited(10, 0, '+', '-', '')), read(90, 2, 'a-')],
+    ],
     'keys of their own': [saved(0, 0, 'a'), { ...saved(0, 0, 'b'), key: 'other' }],
   }
   test.each(Object.entries(histories))('%s', (_, history) => {
@@ -165,6 +174,15 @@ describe('a corrupted history is told apart', () => {
       read(20, 3, 'axx'),
     ],
     'an append to what was deleted before': [...lives.slice(0, 2), appended(30, 3, 'x', 'ax')],
+    'a lost edit': [
+      ...[saved(0, 0, 'ab'), edited(10, 2, 'a', 'A', 'Ab'), edited(20, 3, 'b', 'B', 'aB')],
+    ],
+    'an edit of what is there twice': [saved(0, 0, 'aa'), edited(10, 2, 'a', 'b', 'ba')],
+    'an edit refused, of what is there once': [saved(0, 0, 'p'), notOnce(10, 1, 1)],
+    'an edit refused, of what is there once more': [saved(0, 0, 'p'), notOnce(10, 1, 0)],
+    'an edit that was made twice': [
+      ...[saved(0, 0, 'a'), lost(edited(10, 0, 'a', 'aa', '')), read(20, 3, 'aaa')],
+    ],
     'a restore of another version': [...sound.slice(0, 7), restored(70, 3, 1, 'b')],
     'an answer that names no version': [
       { ...deleted(0, 1), outcome: { is: 'deleted', version: 0 } },

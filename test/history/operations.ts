@@ -17,8 +17,10 @@ export type Outcome =
       /** With currentVersion 0: the delete that left nothing there. */
       readonly deletedVersion?: number | undefined
     }
-  /** To a delete: nothing is there. */
+  /** To a delete or an edit: nothing is there. */
   | { readonly is: 'missing'; readonly deletedVersion?: number | undefined }
+  /** To an edit: the passage is there so often. */
+  | { readonly is: 'not_once'; readonly occurrences: number; readonly currentVersion: number }
   /** Answered, with the promise that nothing was changed. */
   | { readonly is: 'refused' }
   | { readonly is: 'unknown' }
@@ -41,6 +43,16 @@ export interface Append extends Changing {
   readonly payload: string
 }
 
+export interface Edit extends Changing {
+  readonly kind: 'edit'
+  /** Undefined: of whatever is there. */
+  readonly expectedVersion?: number | undefined
+  /** The passage that must be there once. */
+  readonly old: string
+  /** What replaces it. */
+  readonly payload: string
+}
+
 export interface Delete extends Changing {
   readonly kind: 'delete'
   readonly expectedVersion: number
@@ -52,7 +64,7 @@ export interface Restore extends Changing {
   readonly version: number
 }
 
-export type Change = Write | Append | Delete | Restore
+export type Change = Write | Append | Edit | Delete | Restore
 
 export interface Read extends Span {
   readonly kind: 'read'
@@ -86,5 +98,6 @@ export function versionSeen(operation: Operation): number | undefined {
   if (operation.kind === 'read') return operation.version || undefined
   const { outcome } = operation
   if (outcome.is === 'conflict') return outcome.currentVersion || (outcome.deletedVersion ?? 0)
+  if (outcome.is === 'not_once') return outcome.currentVersion
   return outcome.is === 'missing' ? (outcome.deletedVersion ?? 0) : undefined
 }

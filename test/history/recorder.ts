@@ -4,6 +4,7 @@ import type {
   Append,
   Change,
   Delete,
+  Edit,
   Operation,
   Outcome,
   Read,
@@ -14,7 +15,12 @@ import type {
 
 type Without<T extends Change> = Omit<T, 'invokedAt' | 'completedAt' | 'outcome'>
 
-export type Asked = Without<Write> | Without<Append> | Without<Delete> | Without<Restore>
+export type Asked =
+  | Without<Write>
+  | Without<Append>
+  | Without<Edit>
+  | Without<Delete>
+  | Without<Restore>
 
 export interface Recorder {
   readonly history: readonly Operation[]
@@ -38,6 +44,7 @@ interface Result {
   readonly deleted?: { readonly version: number }
   readonly currentVersion?: number
   readonly deletedVersion?: number
+  readonly occurrences?: number
   readonly code?: string
 }
 
@@ -58,10 +65,13 @@ const lost: Timed = { status: 0, body: {} }
 const REFUSALS: readonly unknown[] = ['version_gone', 'version_not_found', 'text_too_large']
 
 function outcomeOf(status: number, result: Result): Outcome {
-  const { memory, deleted, currentVersion, deletedVersion, code } = result
+  const { memory, deleted, currentVersion, deletedVersion, occurrences, code } = result
   if (status === 0 || code === 'outcome_unknown') return { is: 'unknown' }
   if (memory) return { is: 'saved', version: memory.version, payload: memory.text }
   if (deleted) return { is: 'deleted', version: deleted.version }
+  if (currentVersion !== undefined && occurrences !== undefined) {
+    return { is: 'not_once', occurrences, currentVersion }
+  }
   if (currentVersion !== undefined) return { is: 'conflict', currentVersion, deletedVersion }
   if (code === 'memory_not_found') return { is: 'missing', deletedVersion }
   if (status === 503 || REFUSALS.includes(code)) return { is: 'refused' }
@@ -89,6 +99,7 @@ function contentOf(asked: Asked): object {
   const { kind, key, expectedVersion } = asked
   if (kind === 'delete') return { key, expectedVersion }
   if (kind === 'restore') return { key, expectedVersion, version: asked.version }
+  if (kind === 'edit') return { key, expectedVersion, old: asked.old, new: asked.payload }
   return { key, expectedVersion, text: asked.payload }
 }
 
@@ -96,6 +107,7 @@ const WAYS = {
   write: ['POST', '/memory'],
   patch: ['PATCH', '/memory'],
   append: ['POST', '/memory/append'],
+  edit: ['POST', '/memory/edit'],
   restore: ['POST', '/memory/restore'],
 } as const
 

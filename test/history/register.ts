@@ -1,5 +1,5 @@
 /** What one key is, if everything happens one after the other. */
-import type { Change, Operation, Outcome, Read } from './operations.ts'
+import type { Change, Edit, Operation, Outcome, Read } from './operations.ts'
 
 /** Undefined: nothing is there. */
 export type Payload = string | undefined
@@ -12,6 +12,16 @@ export const latest = (versions: Versions): number => versions.length - 1
 export const current = (versions: Versions): number =>
   versions.at(-1) === undefined ? 0 : latest(versions)
 
+/** Overlapping ones too. */
+function occurrencesIn(text: string, passage: string): number {
+  let count = 0
+  for (let at = text.indexOf(passage); at >= 0; at = text.indexOf(passage, at + 1)) count++
+  return count
+}
+
+const edited = (text: string, { old, payload }: Edit): { payload: Payload } | undefined =>
+  occurrencesIn(text, old) === 1 ? { payload: text.split(old).join(payload) } : undefined
+
 /** What the next version holds if the change is made now; undefined where it cannot be. */
 export function madeBy(versions: Versions, change: Change): { payload: Payload } | undefined {
   const { kind, expectedVersion = current(versions) } = change
@@ -23,6 +33,7 @@ export function madeBy(versions: Versions, change: Change): { payload: Payload }
     return payload === undefined ? undefined : { payload }
   }
   if (expectedVersion === 0) return undefined
+  if (kind === 'edit') return edited(versions.at(-1) ?? '', change)
   return { payload: kind === 'patch' ? change.payload : undefined }
 }
 
@@ -49,7 +60,14 @@ const reads = (versions: Versions, { version, payload }: Read): boolean =>
 function isRefusal(versions: Versions, change: Change, outcome: Outcome): boolean {
   const { kind, expectedVersion = current(versions) } = change
   if (outcome.is === 'missing') {
-    return kind === 'delete' && sees(versions, 0, outcome.deletedVersion)
+    const isAsked = kind === 'delete' || (kind === 'edit' && change.expectedVersion === undefined)
+    return isAsked && sees(versions, 0, outcome.deletedVersion)
+  }
+  if (outcome.is === 'not_once') {
+    const { occurrences, currentVersion } = outcome
+    const isAsked = kind === 'edit' && expectedVersion === currentVersion
+    const count = isAsked ? occurrencesIn(versions.at(-1) ?? '', change.old) : 1
+    return count !== 1 && count === occurrences && sees(versions, currentVersion)
   }
   if (outcome.is !== 'conflict') return true
   const { currentVersion, deletedVersion } = outcome

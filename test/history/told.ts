@@ -1,5 +1,5 @@
 /** What was asked and answered, in few words: each lasts five milliseconds. */
-import type { Append, Delete, Operation, Read, Rename, Restore, Write } from './operations.ts'
+import type { Append, Delete, Edit, Operation, Read, Rename, Restore, Write } from './operations.ts'
 
 export const saved = (at: number, expectedVersion: number, payload: string): Write => ({
   kind: 'write',
@@ -56,6 +56,25 @@ export const appended = (at: number, version: number, added: string, payload: st
   kind: 'append',
   payload: added,
   outcome: { is: 'saved', version, payload },
+})
+
+export const edited = (
+  at: number,
+  version: number,
+  old: string,
+  by: string,
+  payload: string,
+): Edit => ({
+  ...span(at),
+  kind: 'edit',
+  old,
+  payload: by,
+  outcome: { is: 'saved', version, payload },
+})
+
+export const notOnce = (at: number, currentVersion: number, occurrences: number): Edit => ({
+  ...edited(at, 0, 'p', 'q', ''),
+  outcome: { is: 'not_once', occurrences, currentVersion },
 })
 
 export const restored = (

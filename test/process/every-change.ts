@@ -6,8 +6,9 @@ const changesOf = (key: string): readonly Asked[] => [
   { kind: 'write', key, expectedVersion: 0, payload: 'a' },
   { kind: 'patch', key, expectedVersion: 1, payload: 'b' },
   { kind: 'append', key, payload: 'c' },
-  { kind: 'delete', key, expectedVersion: 3 },
-  { kind: 'restore', key, version: 3, expectedVersion: 0 },
+  { kind: 'edit', key, old: 'b', payload: 'd' },
+  { kind: 'delete', key, expectedVersion: 4 },
+  { kind: 'restore', key, version: 4, expectedVersion: 0 },
 ]
 
 /** How many answers `changeInEveryWay` waits for. */
@@ -24,9 +25,9 @@ export async function changeInEveryWay(
     answered()
   }
   const made = await batch([
-    { kind: 'delete', key, expectedVersion: 5 },
-    { kind: 'write', key: `${key}.next`, expectedVersion: 0, payload: 'd' },
+    { kind: 'delete', key, expectedVersion: 6 },
+    { kind: 'write', key: `${key}.next`, expectedVersion: 0, payload: 'e' },
   ])
-  expect(made.map(({ outcome }) => outcome)).toMatchObject([{ version: 6 }, { version: 1 }])
+  expect(made.map(({ outcome }) => outcome)).toMatchObject([{ version: 7 }, { version: 1 }])
   answered()
 }

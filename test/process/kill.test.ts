@@ -1,5 +1,5 @@
 /**
- * kill -9 at random moments under 16 writers that write, patch, append, delete, restore, erase and
+ * kill -9 at random moments under 16 writers that write, patch, append, edit, delete, restore, erase and
  * make batches: nothing acknowledged is lost, nothing is torn, log and versions agree, and the next
  * process is ready with its start. `KILL_CYCLES` sets how often (10).
  */
@@ -158,7 +158,7 @@ test(
     expect(writers.flatMap((writer) => halves(events, ...pair(writer)))).toEqual([])
 
     const made = tally(record.history)
-    const kinds = ['write', 'patch', 'append', 'delete', 'restore']
+    const kinds = ['write', 'patch', 'append', 'edit', 'delete', 'restore']
     expect(kinds.filter((kind) => !made[kind])).toEqual([])
     expect(made.answered).toBeGreaterThan(CYCLES * WRITERS)
     expect(made.unknown).toBeGreaterThan(0)
