@@ -21,6 +21,8 @@ export type Outcome =
   | { readonly is: 'missing'; readonly deletedVersion?: number | undefined }
   /** To an edit: the passage is there so often. */
   | { readonly is: 'not_once'; readonly occurrences: number; readonly currentVersion: number }
+  /** To the agent: only the operator may change it. */
+  | { readonly is: 'protected' }
   /** Answered, with the promise that nothing was changed. */
   | { readonly is: 'refused' }
   | { readonly is: 'unknown' }

@@ -12,6 +12,7 @@ import type {
   Restore,
   Write,
 } from './operations.ts'
+import type { Protection } from './protections.ts'
 
 type Without<T extends Change> = Omit<T, 'invokedAt' | 'completedAt' | 'outcome'>
 
@@ -25,6 +26,7 @@ export type Asked =
 export interface Recorder {
   readonly history: readonly Operation[]
   readonly renames: readonly Rename[]
+  readonly protections: readonly Protection[]
   readonly change: (asked: Asked) => Promise<Change>
   /** All of them or none, in one request. */
   readonly batch: (asked: readonly Asked[]) => Promise<readonly Change[]>
@@ -33,6 +35,19 @@ export interface Recorder {
    * reads it is a delete.
    */
   readonly erase: (operatorToken: string, key: string, currentVersion: number) => Promise<Change>
+  /** By the operator. Nothing is recorded where there is no memory. */
+  readonly protect: (operatorToken: string, key: string, isProtected: boolean) => Promise<void>
+  /** That made a text a version of a memory; undefined where it is not found. */
+  readonly eventOf: (key: string, version: number) => Promise<number | undefined>
+  /**
+   * By the operator, of memories under a prefix that nobody else changes, to an event after which
+   * they had these versions. To whoever reads them they are restored.
+   */
+  readonly rollBack: (
+    operatorToken: string,
+    order: { readonly prefix: string; readonly to: number },
+    restored: readonly Without<Restore>[],
+  ) => Promise<readonly Change[]>
   readonly write: (key: string, expectedVersion: number, payload: string) => Promise<Change>
   readonly rename: (from: string, to: string, expectedVersion: number) => Promise<Rename>
   /** Undefined where no answer came: a read without one says nothing. */
@@ -48,8 +63,16 @@ interface Result {
   readonly code?: string
 }
 
+interface EventOf {
+  readonly id: number
+  readonly type: string
+  readonly version?: number
+}
+
 interface Answer extends Result {
+  readonly events?: readonly EventOf[]
   readonly erased?: object
+  readonly restored?: number
   readonly results?: readonly Result[]
   readonly conflicts?: readonly (Result & { readonly operation: number })[]
 }
@@ -67,6 +90,7 @@ const REFUSALS: readonly unknown[] = ['version_gone', 'version_not_found', 'text
 function outcomeOf(status: number, result: Result): Outcome {
   const { memory, deleted, currentVersion, deletedVersion, occurrences, code } = result
   if (status === 0 || code === 'outcome_unknown') return { is: 'unknown' }
+  if (code === 'memory_protected') return { is: 'protected' }
   if (memory) return { is: 'saved', version: memory.version, payload: memory.text }
   if (deleted) return { is: 'deleted', version: deleted.version }
   if (currentVersion !== undefined && occurrences !== undefined) {
@@ -121,6 +145,7 @@ function requestOf(asked: Asked): readonly [method: string, path: string, body?:
 export function recorder(address: () => string, token: string): Recorder {
   const history: Operation[] = []
   const renames: Rename[] = []
+  const protections: Protection[] = []
 
   async function call(method: string, path: string, body?: object, by = token): Promise<Timed> {
     const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
@@ -149,6 +174,7 @@ export function recorder(address: () => string, token: string): Recorder {
   return {
     history,
     renames,
+    protections,
     change,
     async batch(asked) {
       const invokedAt = performance.now()
@@ -162,6 +188,33 @@ export function recorder(address: () => string, token: string): Recorder {
       const { status, body } = await call('POST', '/memory/erase', asked, operatorToken)
       const result = body.erased ? { deleted: { version: expectedVersion + 1 } } : body
       return keep({ kind: 'delete', key, expectedVersion }, invokedAt, outcomeOf(status, result))
+    },
+    async protect(operatorToken, key, isProtected) {
+      const invokedAt = performance.now()
+      const asked = { key, protected: isProtected }
+      const { status, body } = await call('POST', '/memory/protect', asked, operatorToken)
+      if (body.code === 'memory_not_found' || status === 503) return
+      if (![0, 200].includes(status)) throw new Error(`protecting was answered with ${status}`)
+      const completedAt = status === 0 ? Infinity : performance.now()
+      protections.push({ key, protected: isProtected, invokedAt, completedAt })
+    },
+    async eventOf(key, version) {
+      const { body } = await call('GET', `/events?key=${key}&order=newest&limit=100`)
+      const isMaker = (event: EventOf) => event.version === version && event.type !== 'delete'
+      return body.events?.find(isMaker)?.id
+    },
+    async rollBack(operatorToken, order, restored) {
+      const invokedAt = performance.now()
+      const { status, body } = await call('POST', '/rollback', order, operatorToken)
+      const outcomes = await Promise.all(
+        restored.map(async ({ key }): Promise<Outcome> => {
+          if (body.restored === 0) return { is: 'refused' }
+          // The answer tells no versions.
+          const answer = body.restored ? await call('GET', `/memory?key=${key}`) : { status, body }
+          return outcomeOf(answer.status, answer.body)
+        }),
+      )
+      return restored.map((each, at) => keep(each, invokedAt, outcomes[at] ?? { is: 'unknown' }))
     },
     write: (key, expectedVersion, payload) =>
       change({ kind: 'write', key, expectedVersion, payload }),

@@ -1,6 +1,6 @@
 /**
- * kill -9 at random moments under 16 writers that write, patch, append, edit, delete, restore, erase and
- * make batches: nothing acknowledged is lost, nothing is torn, log and versions agree, and the next
+ * kill -9 at random moments under 16 writers that write, patch, append, edit, delete, restore, erase,
+ * make batches, protect and roll back: nothing acknowledged is lost, nothing is torn, log and versions agree, and the next
  * process is ready with its start. `KILL_CYCLES` sets how often (10).
  */
 import { randomInt } from 'node:crypto'
@@ -19,6 +19,7 @@ import {
 } from '../history/choose.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { isChange, versionMade } from '../history/operations.ts'
+import { faultsOfProtections } from '../history/protections.ts'
 import { type Asked, type Recorder, recorder } from '../history/recorder.ts'
 import { ask } from '../http/ask.ts'
 import { birth } from './calls.ts'
@@ -29,9 +30,11 @@ const CYCLES = Number(process.env.KILL_CYCLES ?? 10)
 const WRITERS = 16
 /** Writers meet on these; each also has keys of its own. */
 const SHARED = ['shared.0', 'shared.1', 'shared.2']
+/** One of these, which the operator protects and unprotects. */
+const GUARDED = 'shared.0'
 const own = (writer: number) => [`own.${writer}.0`, `own.${writer}.1`]
-/** Of each writer, changed by batches alone. */
-const pair = (writer: number) => [`left.${writer}`, `right.${writer}`] as const
+/** Of each writer, changed by batches and rolled back by its operator, alone. */
+const pair = (writer: number) => [`pair.${writer}.left`, `pair.${writer}.right`] as const
 /** Of each writer: what its operator erases. */
 const erased = (writer: number) => `erased.${writer}`
 const writers = Array.from({ length: WRITERS }, (_, writer) => writer)
@@ -60,13 +63,29 @@ interface Hand {
   readonly writer: number
 }
 
-async function changeOf({ record, operator, writer }: Hand, asked: Asked) {
+async function changeOf(hand: Hand, asked: Asked) {
+  const { record, operator, writer } = hand
   const { key, kind, expectedVersion = 0 } = asked
   const [left, right] = pair(writer)
   if (key === erased(writer) && kind === 'delete') {
     return record.erase(operator, key, expectedVersion)
   }
+  if (key === GUARDED) await record.protect(operator, key, randomInt(4) === 0)
+  if (key === left && kind === 'restore') return rollBack(hand, asked)
   return key === left ? changeBoth(record, asked, right) : record.change(asked)
+}
+
+/** What the restore of a version would be, of both memories of a pair, where it can be found. */
+async function rollBack(hand: Hand, asked: Extract<Asked, { kind: 'restore' }>) {
+  const { record, operator, writer } = hand
+  const [left, right] = pair(writer)
+  const prefix = `pair.${writer}.`
+  const to = await record.eventOf(right, asked.version)
+  if (to === undefined) return changeBoth(record, asked, right)
+  const both = [left, right].map((key) => ({ ...asked, key }))
+  const [made] = await record.rollBack(operator, { prefix, to }, both)
+  if (!made) throw new Error('a rollback was not recorded')
+  return made
 }
 
 /** Changes until the first answer that does not come; says after each that comes that it came. */
@@ -150,11 +169,13 @@ test(
       await readAll(record)
     }
     expect(faultsOf(record.history)).toEqual([])
+    expect(faultsOfProtections(record.history, record.protections)).toEqual([])
     await tell('ready again after kill -9, in ms', () => readyAfter)
 
     expect(await faultsOfLog(server.url, token, record.history)).toEqual([])
     const events = await eventsOf(server.url, token)
-    expect(events.some(({ type }) => type === 'erase')).toBe(true)
+    const done = new Set(events.map(({ type }) => type))
+    expect(['erase', 'rollback', 'protect'].filter((type) => !done.has(type))).toEqual([])
     expect(writers.flatMap((writer) => halves(events, ...pair(writer)))).toEqual([])
 
     const made = tally(record.history)
@@ -162,6 +183,7 @@ test(
     expect(kinds.filter((kind) => !made[kind])).toEqual([])
     expect(made.answered).toBeGreaterThan(CYCLES * WRITERS)
     expect(made.unknown).toBeGreaterThan(0)
+    expect(made.protected).toBeGreaterThan(0)
     const kept = (await readAll(record)).filter((read) => read && read.version > 0)
     expect(await memoryCount(server.url, token)).toBe(kept.length)
     expect((await server.kill('SIGTERM')).code).toBe(0)

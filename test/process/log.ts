@@ -79,9 +79,10 @@ function unlogged(change: Change, events: ReadonlyMap<string, string>): string[]
     : [`a ${kind} of ${key} to ${version} was answered: logged is ${type}`]
 }
 
+/** A protection has a key and makes no version. */
 const changesIn = (events: readonly Event[]) =>
   Map.groupBy(
-    events.filter(({ key }) => key !== undefined),
+    events.filter(({ key, type }) => key !== undefined && !type.endsWith('protect')),
     ({ key = '' }) => key,
   )
 

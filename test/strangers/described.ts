@@ -23,6 +23,7 @@ interface Schema {
 interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
   readonly schema: Schema
 }
 
@@ -152,17 +153,20 @@ const oddHeader = oddText.map((text) => Buffer.from(text.slice(0, 200)).toString
 
 const headersOf = (parameters: readonly Parameter[], all: Description) => {
   const named = parameters.filter((parameter) => parameter.in === 'header')
-  const values = named.map(({ name, schema }) => [
-    name.toLowerCase(),
-    fc.oneof({ weight: 8, arbitrary: fitting(schema, all).map(String) }, oddHeader),
-  ])
+  const values: Readonly<Record<string, fc.Arbitrary<string>>> = Object.fromEntries(
+    named.map(({ name, schema }) => [
+      name.toLowerCase(),
+      fc.oneof({ weight: 8, arbitrary: fitting(schema, all).map(String) }, oddHeader),
+    ]),
+  )
+  const required = named.filter(({ required }) => required).map(({ name }) => name.toLowerCase())
   const odd = fc.dictionary(
     fc.constantFrom('user-agent', 'if-match', 'if-none-match', 'cookie', 'accept', 'origin'),
     oddHeader,
     { maxKeys: 1 },
   )
   return fc
-    .tuple(fc.record(Object.fromEntries(values)), odd)
+    .tuple(fc.record(values, { requiredKeys: required }), odd)
     .map((both) => Object.assign({}, ...both))
 }
 
