@@ -6,6 +6,7 @@ import {
   guarded,
   happen,
   listed,
+  living,
   type ModelAgent,
   type ModelMemory,
   outcome,
@@ -139,6 +140,7 @@ function rename(agent: ModelAgent, from: string, to: string): void {
   const { text } = before
   const version = Math.max(before.version, agent.memories.get(to)?.version ?? 0) + 1
   happen(agent, 'rename', to, { text, version }, before)
+  Object.assign(agent.events.at(-1) ?? {}, { from })
   agent.memories.set(from, {
     ...{ text: undefined, version: before.version + 1, past: new Map(), protected: false },
   })
@@ -187,6 +189,7 @@ export const erase = (slot: number, who: Who, key: string, versions: 'all' | 'hi
     const text = versions === 'all' ? undefined : memory.text
     const isProtected = text !== undefined && memory.protected
     agent.memories.set(key, { text, version, past, protected: isProtected })
+    agent.mark = undefined
     agent.events.push({ type: 'erase', key, version: isLast ? version : undefined })
   })
 
@@ -238,10 +241,50 @@ export const list = (slot: number, who: Who) =>
     )
   })
 
+/** Remembers what it could be rolled back to. */
+export const mark = (slot: number) =>
+  act('mark', slot, 'operator', async (agent, call, token) => {
+    const { body } = await call('GET', '/api/agents/me/events?order=newest&limit=1', { token })
+    const [last] = body.events as readonly Seen[]
+    const texts = new Map(living(agent).map(({ key, text }) => [key, text]))
+    agent.mark = { id: last?.id ?? 0, texts, events: agent.events.length }
+  })
+
+/** Everything becomes what it was, as new versions of what changed since, and of nothing else. */
+export const rollBack = (slot: number, who: Who) =>
+  act('roll back', slot, who, async (agent, call, token) => {
+    if (!agent.mark) return
+    const { id: to, texts, events } = agent.mark
+    const answer = await call('POST', '/api/agents/me/rollback', { token, body: { to } })
+    const refused = refusal(agent, who, true)
+    expect(outcome(answer)).toBe(refused ?? 'ok')
+    if (refused) return
+    const { restored, deleted } = answer.body as Readonly<Record<string, number>>
+    const parts = Number(restored) + Number(deleted)
+    const newest = `/api/agents/me/events?order=newest&limit=${parts + 1}`
+    const log = (await call('GET', newest, { token })).body.events as readonly Seen[]
+    // One that changes nothing is no event.
+    if (parts > 0) {
+      expect(log.at(-1)).toMatchObject({ type: 'rollback', rollback: { to, parts } })
+    }
+    const since = new Set(agent.events.slice(events).flatMap(({ key, from }) => [key, from]))
+    for (const { type, key = '', version } of log.slice(0, parts).toReversed()) {
+      const text = texts.get(key)
+      expect({ type, version }).toEqual({
+        ...{ type: text === undefined ? 'delete' : 'restore', version: nextOf(agent, key) },
+      })
+      expect(since).toContain(key)
+      happen(agent, type, key, { text, version: nextOf(agent, key) })
+    }
+    expect(answer.body.skipped).toEqual([])
+    expect(new Map(living(agent).map(({ key, text }) => [key, text]))).toEqual(texts)
+  })
+
 interface Seen {
   readonly id: number
   readonly type: string
   readonly key?: string
+  readonly from?: string
   readonly version?: number
 }
 
@@ -255,7 +298,7 @@ export const events = (slot: number, who: Who) =>
     const all = answer.body.events as readonly Seen[]
     expect(all.map(({ id }) => id)).toEqual(all.map((_, at) => at + 1))
     const ofMemories = all.filter(({ key }) => key !== undefined)
-    expect(ofMemories.map(({ type, key, version }) => ({ type, key, version }))).toEqual(
-      agent.events,
-    )
+    expect(
+      ofMemories.map(({ type, key, from, version }) => ({ type, key, from, version })),
+    ).toEqual(agent.events)
   })

@@ -21,12 +21,14 @@ import {
   erase,
   events,
   list,
+  mark,
   patch,
   protect,
   readVersion,
   remove,
   renameAndLog,
   restore,
+  rollBack,
   versions,
 } from './model-changes.ts'
 
@@ -61,6 +63,8 @@ const commands = fc.commands(
     fc.tuple(slot, who, key, key).map((a) => renameAndLog(...a)),
     fc.tuple(slot, who, key, fc.constantFrom('all', 'history')).map((a) => erase(...a)),
     fc.tuple(slot, who, key, fc.boolean()).map((a) => protect(...a)),
+    fc.tuple(slot).map((a) => mark(...a)),
+    fc.tuple(slot, who).map((a) => rollBack(...a)),
     fc.tuple(slot, who, key).map((a) => versions(...a)),
     fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 })).map((a) => readVersion(...a)),
     fc.tuple(slot, who).map((a) => list(...a)),
@@ -80,7 +84,7 @@ describe.each(engines)('the home on $name', (engine) => {
   afterAll(() => service.close())
 
   test(
-    'does what its model does, in any order of births, changes, erasures, reads, pauses, rotations and exports',
+    'does what its model does, in any order of births, changes, erasures, rollbacks, reads, pauses, rotations and exports',
     proves('service.memories', 'service.controls', 'replay.same', 'replay.rotated', 'keys.revoke'),
     async () => {
       const property = fc.asyncProperty(commands, (history) =>

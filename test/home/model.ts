@@ -16,6 +16,8 @@ export interface ModelMemory {
 interface ModelEvent {
   readonly type: string
   readonly key: string
+  /** Of a rename. */
+  readonly from?: string
   /** Undefined where it made none. */
   readonly version: number | undefined
 }
@@ -29,6 +31,17 @@ export interface ModelAgent {
   /** With what is left of those that were deleted. */
   readonly memories: Map<string, ModelMemory>
   readonly events: ModelEvent[]
+  /** What it can be rolled back to; nothing has been erased since. */
+  mark: Mark | undefined
+}
+
+interface Mark {
+  /** Of the last event. */
+  readonly id: number
+  /** Of the living, by key. */
+  readonly texts: ReadonlyMap<string, string>
+  /** How many of the model's events came before. */
+  readonly events: number
 }
 
 export interface Model {
@@ -142,6 +155,7 @@ export const birth = (slot: number, name: string) =>
         status: 'active',
         memories: new Map(),
         events: [],
+        mark: undefined,
       })
     } else if (known.tokens.length > 1) expect(outcome(answer)).toBe('credentials_rotated')
     else if (known.name !== name) expect(outcome(answer)).toBe('birth_conflict')
