@@ -48,7 +48,7 @@ export interface Ask<T> extends CallOptions {
   /** Sent as JSON. */
   readonly body?: object
   /** Sent as it is, JSON already. */
-  readonly upload?: BodyInit
+  readonly upload?: string | Blob | ReadableStream<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
   /** Repeated it would be made twice: it is not, once it may have arrived. */
   readonly once?: boolean

@@ -40,6 +40,8 @@ export const unsaid = home.write('plan', 'A', {})
 export const of = (error: VersionConflict): number => error.currentVersion
 `
 
+const required = `console.log(require('agent-home-client').AgentHome.name)`
+
 /** What plugs into other packages, beside them. */
 const plugged = `
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
@@ -68,7 +70,7 @@ beforeAll(async () => {
   directory = client.directory
   server = await serve({ directory: freshDirectory() })
   writeFileSync(join(directory, 'program.js'), program)
-  writeFileSync(join(directory, 'typed.ts'), typed)
+  for (const file of ['typed.ts', 'typed.cts']) writeFileSync(join(directory, file), typed)
   writeFileSync(join(directory, 'plugged.ts'), plugged)
 })
 afterAll(cleanUp)
@@ -84,11 +86,11 @@ test('it is installed alone, with nothing but itself in it', () => {
     expect.arrayContaining([
       'README.md',
       'LICENSE',
-      ...parts.flatMap((part) => [`${part}.js`, `${part}.d.ts`]),
+      ...parts.flatMap((part) => [`${part}.js`, `${part}.d.ts`, `${part}.d.cts`]),
     ]),
   )
   const strays = files.filter(
-    (name) => !/\.(js|js\.map|d\.ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
+    (name) => !/\.(js|js\.map|d\.c?ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
   )
   expect(strays).toEqual([])
 })
@@ -105,33 +107,49 @@ test('it works on Node.js 20', async ({ skip }) => {
   expect(stdout, output).toBe(OUTPUT)
 })
 
-const typesOf = (how: string, file: string) => {
+/** Installs a package that this project has. */
+function link(name: string): void {
+  const path = join(directory, 'node_modules', name)
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(join(root, 'node_modules', name), path)
+}
+
+const DOM = ['--lib', 'es2023,dom', '--types', '']
+const NODE = ['--lib', 'es2023', '--types', 'node']
+
+const typesOf = (how: string, file: string, platform = DOM) => {
   const module = how === 'bundler' ? 'esnext' : how
   // TypeScript's own files are not what is tried.
-  const options = [
-    '--strict',
-    '--noEmit',
-    '--skipDefaultLibCheck',
-    '--lib',
-    'es2023,dom',
-    '--types',
-    '',
-  ]
+  const options = ['--strict', '--noEmit', '--skipDefaultLibCheck', ...platform]
   const check = ['--module', module, '--moduleResolution', how, ...options, file]
   return launch(lines(join(root, 'node_modules/.bin/tsc'), ...check)).ended
 }
 
-test.each(['nodenext', 'bundler'])('its types are found by module resolution %s', async (how) => {
-  const { code, output } = await typesOf(how, 'typed.ts')
+test.each([
+  ['nodenext', 'typed.ts'],
+  ['bundler', 'typed.ts'],
+  ['nodenext', 'typed.cts'],
+  ['node16', 'typed.cts'],
+])('its types are found by module resolution %s from %s', async (how, file) => {
+  const { code, output } = await typesOf(how, file)
   expect(code, output).toBe(0)
 })
 
+test('its types need no DOM beside those of Node.js', async () => {
+  link('@types/node')
+  link('undici-types')
+  const { code, output } = await typesOf('nodenext', 'typed.ts', NODE)
+  expect(code, output).toBe(0)
+})
+
+test('a CommonJS module requires it', async () => {
+  writeFileSync(join(directory, 'required.cjs'), required)
+  const { stdout, output } = await launch(lines(pinnedNode, 'required.cjs')).ended
+  expect(stdout, output).toBe('AgentHome\n')
+})
+
 test('its adapters work beside the packages that they plug into, and fit their types', async () => {
-  for (const peer of peers) {
-    const path = join(directory, 'node_modules', peer)
-    mkdirSync(dirname(path), { recursive: true })
-    symlinkSync(join(root, 'node_modules', peer), path)
-  }
+  for (const peer of peers) link(peer)
   const { stdout, output } = await launch(lines(pinnedNode, 'plugged.ts')).ended
   expect(stdout, output).toBe('memory 8\n')
   const types = await typesOf('nodenext', 'plugged.ts')
