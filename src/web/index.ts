@@ -24,6 +24,7 @@ import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './co
 import { agentOverview, statusForm } from './console/agent/overview.ts'
 import { eraseAgent, leave } from './console/agent/parting.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
+import { deletedPage } from './console/memories/deleted.ts'
 import { memoriesPage } from './console/memories/memories.ts'
 import {
   memoryDownload,
@@ -89,6 +90,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   ...leave,
   ...eraseAgent,
   memoriesPage,
+  deletedPage,
   severalForm,
   undoForm,
   severalDownload,

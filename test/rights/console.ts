@@ -106,6 +106,7 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleEraseAgentPage', '/erase', 'reads'),
   gravely(formOfOwner('consoleEraseAgent', '/erase', 'controls')),
   ofOwner('consoleMemories', '/memories', 'reads'),
+  ofOwner('consoleDeleted', '/memories/deleted', 'reads'),
   formOfOwner('consoleChange', '/memories', 'writes'),
   formOfOwner('consoleUndo', '/memories/undo', 'writes'),
   formOfOwner('consoleDownloadSeveral', '/memories/download', 'reads'),

@@ -185,6 +185,7 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleEraseAgentPage: page,
   consoleEraseAgent: refusedForm('400', { typed: 'another' }),
   consoleMemories: page,
+  consoleDeleted: page,
   consoleChange: refusedForm('409', { 'memory.plan': '9', do: 'delete' }),
   consoleUndo: refusedForm('409', { 'memory.plan': '9' }),
   consoleDownloadSeveral: {

@@ -269,3 +269,71 @@ test('a thousand memories, and one of 16 KB, stay under 60 KB a page', async () 
   }
   await roomy.close()
 })
+
+describe('protected memories', () => {
+  const change = (fields: Readonly<Record<string, string>>) =>
+    operator.post(`${operator.agent}/memories`, fields)
+  const marksIn = (text: string): string[] =>
+    insideOf(listIn(text), 'li')
+      .filter((each) => textIn(each).includes('Protected'))
+      .flatMap((each) => keysIn(`<ul class="memories">${each}</ul>`))
+  const headOf = (text: string): string => textIn(/id="about">(.*?)<\/div>/s.exec(text)?.[1] ?? '')
+  const agentWrites = async (key: string, text: string) => {
+    const body = { key, text, expectedVersion: 1 }
+    const { token } = operator.born
+    return (await service.call('POST', memoryPath, { token, body })).body.code
+  }
+
+  test('are marked in the list and on their page, and protected from there', async () => {
+    for (const key of ['safe.a', 'safe.b']) await write(service, operator.born.token, key, 'x')
+    const sent = { 'memory.safe.a': '1', 'memory.safe.b': '1', list: 'prefix=safe.' }
+    const { status, headers } = await change({ ...sent, do: 'protect' })
+    expect([status, headers.get('location')]).toEqual([
+      303,
+      `${operator.agent}/memories?prefix=safe.`,
+    ])
+    expect(marksIn(await page('?prefix=safe.'))).toEqual(['safe.b', 'safe.a'])
+    expect(await agentWrites('safe.a', 'y')).toBe('memory_protected')
+
+    const one = await operator.get(`${operator.agent}/memory?key=safe.a`)
+    expect(headOf(one.text)).toBe('safe.aProtected')
+    expect(one.text).toContain('value="unprotect">Unprotect<')
+    await change({ 'memory.safe.a': '1', do: 'unprotect', back: 'memory' })
+    const other = await operator.get(`${operator.agent}/memory?key=safe.a`)
+    expect(headOf(other.text)).toBe('safe.a')
+    expect(other.text).toContain('value="protect">Protect<')
+    expect(marksIn(await page('?prefix=safe.'))).toEqual(['safe.b'])
+    expect(await agentWrites('safe.a', 'y')).toBeUndefined()
+  })
+
+  test('a key that only begins alike is not taken for it', async () => {
+    await write(service, operator.born.token, 'alike.more', 'x')
+    await change({ 'memory.alike.more': '1', do: 'protect' })
+    await write(service, operator.born.token, 'alike', 'x')
+    const { text } = await operator.get(`${operator.agent}/memory?key=alike`)
+    expect(headOf(text)).toBe('alike')
+  })
+})
+
+test('what was deleted is listed with who deleted it, and brought back', async () => {
+  const who = await openConsole(service)
+  const empty = await who.get(`${who.agent}/memories/deleted`)
+  expect(textIn(empty.text)).toContain('Nothing that was deleted can be brought back.')
+  for (const key of ['gone.a', 'gone.b']) {
+    await write(service, who.born.token, key, 'text')
+    const gone = `${memoryPath}?key=${key}&expectedVersion=1`
+    await service.call('DELETE', gone, { token: who.born.token })
+  }
+  expect(linksIn(await page('', who))).toContain(`${who.agent}/memories/deleted`)
+  const listed = await who.get(`${who.agent}/memories/deleted`)
+  expect(keysIn(listed.text)).toEqual([])
+  const list = /<ul class="memories deleted">(.*?)<\/ul>/s.exec(listed.text)?.[1] ?? ''
+  const [row = '', other = ''] = insideOf(list, 'li')
+  expect(textIn(row).replace(/\s+/g, ' ').trim()).toBe(
+    'gone.aDeleted just now · The agent · 4 bytes Bring back',
+  )
+  expect(textIn(other)).toContain('gone.b')
+  const back = await who.post(`${who.agent}/memories/undo`, fieldsIn(row))
+  expect(back.headers.get('location')).toBe(`${who.agent}/memory?key=gone.a`)
+  expect(keysIn(await page('', who))).toEqual(['gone.a'])
+})

@@ -27,6 +27,8 @@ export interface Row extends Pick<MemorySummary, 'key' | 'version' | 'bytes' | '
   /** What of its text is shown, on one line. */
   readonly preview: readonly Piece[]
   readonly pinned: boolean
+  /** Never of what a search has found. */
+  readonly protected: boolean
 }
 
 export interface Found {
@@ -103,7 +105,11 @@ const previewOf = (memory: MemorySummary | SearchHit): readonly Piece[] =>
 function rowOf(memory: MemorySummary | SearchHit): Row {
   const { key, version, bytes, updatedAt, metadata } = memory
   const preview = previewOf(memory)
-  return { key, version, bytes, updatedAt, preview, pinned: isPinned(metadata) }
+  const marks = {
+    pinned: isPinned(metadata),
+    protected: 'protected' in memory && memory.protected === true,
+  }
+  return { key, version, bytes, updatedAt, preview, ...marks }
 }
 
 const from = (listing: Listing, place: Pick<Listing, 'after' | 'until'>): Listing => {

@@ -9,7 +9,15 @@ import { number, plural, size, when } from '../../layout/words.ts'
 import { type AgentPage, findAgent, showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Found, findMemories, type Piece, type Row } from './found.ts'
-import { everything, type Listing, listPath, memoryIn, newPath, queryOf } from './listing.ts'
+import {
+  deletedPath,
+  everything,
+  type Listing,
+  listPath,
+  memoryIn,
+  newPath,
+  queryOf,
+} from './listing.ts'
 
 /** What a list is shown with. */
 interface Pane {
@@ -25,6 +33,8 @@ interface Pane {
 
 export const pinMark: Html = html`<span class="pin">Pinned</span>`
 
+export const protectedMark: Html = html`<span class="pin">Protected</span>`
+
 const preview = (pieces: readonly Piece[]): Html =>
   html`${pieces.map(({ text, isFound }) => (isFound ? html`<mark>${text}</mark>` : text))}`
 
@@ -32,7 +42,7 @@ const row = ({ agentId, listing, current, now }: Pane, each: Row): Html => html`
 <input type="checkbox" name="memory.${each.key}" value="${each.version}" aria-label="Select ${each.key}">
 <a href="${memoryIn(agentId, each.key, listing)}"${each.key === current ? html` aria-current="true"` : nothing}><span
 class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
-class="dim">${each.pinned ? pinMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}</span></a></li>`
+class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}</span></a></li>`
 
 const option = (value: string, label: string, chosen: boolean): Html =>
   html`<option value="${value}"${chosen ? html` selected` : nothing}>${label}</option>`
@@ -40,13 +50,14 @@ const option = (value: string, label: string, chosen: boolean): Html =>
 const isFiltered = ({ prefix, order, pinned }: Listing): boolean =>
   Boolean(prefix || pinned) || order === 'key'
 
-const filters = (listing: Listing): Html => html`<details class="filters"${
+const filters = (agentId: string, listing: Listing): Html => html`<details class="filters"${
   isFiltered(listing) ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
 <label class="order">Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
 <p class="hint best">What has more of your words, and rarer ones, comes first.</p>
+<p class="hint"><a href="${deletedPath(agentId)}">Deleted memories</a> can be brought back.</p>
 </div></details>`
 
 /** Looks as one types, where there is a script. */
@@ -55,7 +66,7 @@ role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds=
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
 <input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto">
 <button class="quiet">Search</button></div>
-${filters(listing)}
+${filters(agentId, listing)}
 </form>`
 
 const inAll = (count: number): string => plural(count, 'memory', 'memories')
@@ -121,6 +132,8 @@ const together = (
 <span class="selected"></span>
 <button name="do" value="pin" class="quiet">Pin</button>
 <button name="do" value="unpin" class="quiet">Unpin</button>
+<button name="do" value="protect" class="quiet">Protect</button>
+<button name="do" value="unprotect" class="quiet">Unprotect</button>
 <button class="quiet" formaction="${agentPath(agentId)}/memories/download">Download</button>
 <button name="do" value="delete" class="danger">Delete</button></p>`
 

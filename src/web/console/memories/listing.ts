@@ -39,6 +39,9 @@ const join = (path: string, mark: string, query: string): string =>
 export const listPath = (agentId: string, listing: Listing): string =>
   join(`${agentPath(agentId)}/memories`, '?', queryOf(listing))
 
+/** Of what was deleted. */
+export const deletedPath = (agentId: string): string => `${agentPath(agentId)}/memories/deleted`
+
 /** Of the form for a new memory, beside that list. */
 export const newPath = (agentId: string, listing: Listing): string =>
   join(`${agentPath(agentId)}/memory/new`, '?', queryOf(listing))

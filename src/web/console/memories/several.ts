@@ -1,4 +1,4 @@
-/** The forms of the list: delete, pin, undo and download, for one memory or several at once. */
+/** The forms of the list: delete, pin, protect, undo and download, for one memory or several at once. */
 
 import { z } from 'zod'
 import { type Problem, problem } from '../../../errors.ts'
@@ -6,6 +6,7 @@ import { EXPORT_FORMAT } from '../../../home/export.ts'
 import { faultProblem, listedJson } from '../../../home/memories/answers.ts'
 import { measured } from '../../../home/memories/content.ts'
 import { findAt, findMemory } from '../../../home/memories/memory.ts'
+import { setProtected } from '../../../home/memories/protect.ts'
 import { profileView } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -82,7 +83,10 @@ export function withPin(metadata: string, pinned: boolean): string {
   return `{${written.join(',')}}`
 }
 
-const asked = z.object({ do: z.enum(['delete', 'pin', 'unpin']), back: z.string().optional() })
+const asked = z.object({
+  do: z.enum(['delete', 'pin', 'unpin', 'protect', 'unprotect']),
+  back: z.string().optional(),
+})
 
 const deleting = ({ key, version }: Chosen): Change => ({
   verb: 'delete',
@@ -134,6 +138,10 @@ export const severalForm = endpoint({
     if (verb === 'delete') {
       await changeTogether(workspace, identity, chosen.map(deleting))
       return redirect(call, afterDelete(agentId, chosen, listingIn(sent.list)))
+    }
+    if (verb === 'protect' || verb === 'unprotect') {
+      for (const { key } of chosen) await setProtected(workspace, identity, key, verb === 'protect')
+      return redirect(call, wayBack(agentId, chosen, sent))
     }
     const pins = chosen.map((each) => pinning(workspace, identity, each, verb === 'pin'))
     await changeTogether(workspace, identity, await Promise.all(pins))

@@ -14,7 +14,7 @@ import { size, when } from '../../layout/words.ts'
 import { byWhom } from '../author.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import { isPinned } from '../memories/found.ts'
-import { oneButton, pinMark, showBeside } from '../memories/list-pane.ts'
+import { oneButton, pinMark, protectedMark, showBeside } from '../memories/list-pane.ts'
 import { everything, type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
@@ -42,6 +42,9 @@ ${metadataOf(memory)}`
 const pinButton = ({ metadata }: Memory): Html =>
   html`${hidden('back', 'memory')}<button name="do" class="quiet" value="${isPinned(metadata) ? 'unpin' : 'pin'}">${isPinned(metadata) ? 'Unpin' : 'Pin'}</button>`
 
+const protectButton = (isProtected: boolean): Html =>
+  html`${hidden('back', 'memory')}<button name="do" class="quiet" value="${isProtected ? 'unprotect' : 'protect'}">${isProtected ? 'Unprotect' : 'Protect'}</button>`
+
 const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
 
 /** What is copied is the file: byte for byte what was written, however it is shown. */
@@ -51,20 +54,21 @@ function takeButtons({ agentId, key }: Place, { version }: Memory): Html {
 <a class="button quiet" href="${file}">Download</a>`
 }
 
-const actions = (place: Place, shown: Memory): Html => {
+const actions = (place: Place, shown: Memory, isProtected: boolean): Html => {
   const { agentId, key, listing } = place
   return html`<div class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
 ${takeButtons(place, shown)}
 ${oneButton(agentId, shown, listing, pinButton(shown))}
+${oneButton(agentId, shown, listing, protectButton(isProtected))}
 <a class="button quiet" href="${memoryIn(agentId, key, listing, '/rename')}">Rename</a>
 <a class="button quiet" href="#versions">History</a>
 ${oneButton(agentId, shown, listing, deleteButton)}</div>`
 }
 
 /** The present memory, or one that was. */
-function shownMemory(place: Place, shown: Memory, as: As): Html {
+function shownMemory(place: Place, shown: Memory, isProtected: boolean, as: As): Html {
   if (shown.version === place.currentVersion)
-    return html`${actions(place, shown)}${content(place, shown, as)}`
+    return html`${actions(place, shown, isProtected)}${content(place, shown, as)}`
   const button = html`<button>Bring back version ${shown.version}</button>`
   return html`<div class="actions doing">${bringBack(place, shown.version, button)}
 ${takeButtons(place, shown)}</div>${content(place, shown, as)}`
@@ -91,8 +95,8 @@ function note(place: Place, { current, newest, shown }: Standing, saved: string 
   return saved === undefined ? nothing : savedNote(current, saved)
 }
 
-const heading = ({ key }: Place, { current }: Standing): Html =>
-  html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}`
+const heading = ({ key }: Place, { current, isProtected }: Standing): Html =>
+  html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}${isProtected ? protectedMark : nothing}`
 
 interface Shown extends Asked {
   /** How it was saved just now: '' or 'unchanged'. */
@@ -111,13 +115,13 @@ async function article(
   const { key, saved, listing = everything, as } = asked
   const { agentId } = identity
   const standing = await findStanding(workspace, identity, asked)
-  const { current, shown, listed } = standing
+  const { current, isProtected, shown, listed } = standing
   const currentVersion = current?.version ?? 0
   const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return html`${refusalNote(typed)}
 <div id="memory" data-live><div class="titled" id="about">${heading(place, standing)}</div>
 ${note(place, standing, saved)}
-${shown ? shownMemory(place, shown, as) : nothing}</div>
+${shown ? shownMemory(place, shown, isProtected, as) : nothing}</div>
 ${history(place, listed)}`
 }
 

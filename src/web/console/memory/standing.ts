@@ -24,6 +24,7 @@ export interface Standing {
   /** Undefined where it was deleted. */
   readonly current: Memory | undefined
   readonly newest: VersionSummary | undefined
+  readonly isProtected: boolean
   readonly listed: Versions
   /** Undefined where no text is kept. */
   readonly shown: Memory | undefined
@@ -39,6 +40,14 @@ async function currentMemory({ store }: Workspace, identity: Identity, key: stri
   return found.memory
 }
 
+async function isProtected({ store }: Workspace, identity: Identity, key: string) {
+  const bounds = { limit: 1, maxBytes: 1, whole: false }
+  const found = await store.listMemories(identity, { prefix: key, order: 'key', ...bounds })
+  if (found.outcome !== 'memories') throw refusal(found)
+  const [first] = found.memories
+  return first?.key === key && first.protected === true
+}
+
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
 export async function findStanding(
   workspace: Workspace,
@@ -47,9 +56,10 @@ export async function findStanding(
 ): Promise<Standing> {
   const page = (upTo: number | undefined) =>
     findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
-  const [current, first] = await Promise.all([
+  const [current, first, guarded] = await Promise.all([
     currentMemory(workspace, identity, key),
     page(undefined),
+    isProtected(workspace, identity, key),
   ])
   const [newest] = first.versions
   if (!current && !newest) throw problem('memory_not_found')
@@ -59,5 +69,5 @@ export async function findStanding(
       ? current
       : await findVersion(workspace, identity, key, asked)
   const listed = before === undefined ? first : await page(before)
-  return { current, newest, listed, shown }
+  return { current, newest, isProtected: guarded, listed, shown }
 }
