@@ -684,8 +684,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     await change(agent, ...creating(['a', 'in', 'in.', 'in.a', 'in.b', 'io']))
     await one(agent, rename('in.a', 'gone', 1))
     await one(agent, rename('a', 'in.new', 1))
-    const key = { name: 'k', access: 'read', prefix: '', expiresAt: undefined } as const
-    await fixture.store().createKey(operator, { id: 'k', ...key }, randomUUID(), NOON)
+    await fixture.named(operator)
     const look = async (id: number, limit: number, prefix = 'in.') => {
       const answer = await fixture.store().eventsAfter(agent, id, limit, prefix)
       if (answer.outcome !== 'events') throw new Error(answer.outcome)
@@ -737,11 +736,7 @@ describe.each(stores)('keeping on $name', (engine) => {
 
     async function busyHome() {
       const { agent, operator } = await fixture.agent()
-      const bounds = { name: 'k', access: 'write', prefix: '', expiresAt: undefined } as const
-      const key = { ...bounds, id: randomUUID() }
-      const tokenHash = randomUUID()
-      await fixture.store().createKey(operator, key, tokenHash, NOON)
-      const named: Identity = { ...agent, tokenHash, key }
+      const named = await fixture.named(operator)
       for (let n = 1; n <= 70; n++) {
         const who = [agent, operator, named][n % 3] ?? agent
         const write = newWrite({ key: `${'abc'[n % 2]}.${n}` })
@@ -749,7 +744,7 @@ describe.each(stores)('keeping on $name', (engine) => {
       }
       await one(agent, rename('b.1', 'c.1', 1))
       await one(agent, remove(1, 'a.2'))
-      return { agent, named: key.id }
+      return { agent, named: named.key.id }
     }
 
     test('have what is asked for in either order, and nothing twice', async () => {

@@ -158,6 +158,37 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await contents(agent)).toEqual(then)
   })
 
+  test('a version that was erased is not mistaken for an older one', async () => {
+    const { agent, operator } = await fixture.agent()
+    const { store, write } = fixture
+    await write(agent, { key: 'a', text: 'one' })
+    await write(agent, { key: 'a', text: 'two', expectedVersion: 1 })
+    await write(agent, { key: 'c', text: 'one' })
+    await write(agent, { key: 'c', text: 'two', expectedVersion: 1 })
+    const then = await lastEvent(agent)
+    const rename: Change = { verb: 'rename', from: 'a', to: 'b', expectedVersion: 2 }
+    await store().changeMemories(agent, [rename], ++now)
+    await write(agent, { key: 'c', text: 'three', expectedVersion: 2 })
+    for (const key of ['b', 'c']) await store().eraseMemory(operator, key, [2], ++now)
+    expect(await rollBack(operator, then)).toEqual({
+      ...{ outcome: 'rolled_back', restored: 1, deleted: 1, unchanged: 0, skipped: ['c'] },
+    })
+    expect(await contents(agent)).toEqual({ a: 'two {}', c: 'three {}' })
+  })
+
+  test('what a rename left without a version is skipped', async () => {
+    const { agent, operator } = await fixture.agent()
+    const { store, write } = fixture
+    await write(agent, { key: 'a', text: 'one' })
+    await write(agent, { key: 'a', text: 'two', expectedVersion: 1 })
+    const then = await lastEvent(agent)
+    const rename: Change = { verb: 'rename', from: 'a', to: 'b', expectedVersion: 2 }
+    await store().changeMemories(agent, [rename], ++now)
+    await write(agent, { key: 'b', text: 'three', expectedVersion: 3 })
+    await store().eraseMemory(operator, 'b', [2, 3], ++now)
+    expect(await rollBack(operator, then)).toMatchObject({ skipped: ['a'] })
+  })
+
   test('is one event with its parts, by the operator, and each part is a version', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a', text: 'good' })

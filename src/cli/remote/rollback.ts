@@ -1,13 +1,13 @@
 /** `agent-home rollback`: makes memories what they were right after an event. */
 import type { Given, Report } from '../command.ts'
 import { atHome } from './at-home.ts'
-import { versionGiven } from './versions.ts'
+import { eventGiven } from './versions.ts'
 
 const NOTHING_DONE = 'Nothing was changed yet: leave out --dry-run to do it.\n'
 
 export async function rollbackCommand(given: Given): Promise<Report> {
   const [event] = given.args
-  const to = versionGiven('EVENT', event) ?? 0
+  const to = eventGiven('EVENT', event) ?? 0
   const { prefix, by } = given.options
   const dryRun = given.flags.has('dry-run')
   const asked = { to, dryRun, ...(prefix && { prefix }), ...(by && { by }) }

@@ -5,7 +5,7 @@ import { oneLine } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 import { authorOf } from './history.ts'
-import { versionGiven } from './versions.ts'
+import { eventGiven } from './versions.ts'
 
 function lineOf(event: HomeEvent | MissedEvents): string {
   if (event.type === 'missed') return `… what came before event ${event.first} is no longer kept`
@@ -15,7 +15,7 @@ function lineOf(event: HomeEvent | MissedEvents): string {
 }
 
 export async function watchCommand(given: Given, { say }: Terminal): Promise<undefined> {
-  const after = versionGiven('--after', given.options.after)
+  const after = eventGiven('--after', given.options.after)
   const asJson = given.flags.has('json')
   await atHome(given, async (home) => {
     for await (const event of home.watch(after === undefined ? {} : { after })) {

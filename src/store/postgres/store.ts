@@ -9,10 +9,8 @@ import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
-import { eventReads } from '../verbs/event-pages.ts'
-import { stateReads } from '../verbs/states-before.ts'
 import type { Asked } from '../verbs/verb.ts'
-import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
+import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { type Ask, type Connections, openConnections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
@@ -200,7 +198,7 @@ function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBound
   }
 }
 
-const readsOfLog = { ...reads, ...eventReads(eventStatements), ...stateReads(versionStatements) }
+const readsOfLog = allReads(eventStatements, versionStatements)
 
 interface HomeParts extends HomeBounds {
   readonly known: Identities

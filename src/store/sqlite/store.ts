@@ -9,9 +9,7 @@ import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { startSearcher } from '../search/searcher.ts'
 import type { LogEvent } from '../verbs/controls.ts'
-import { eventReads } from '../verbs/event-pages.ts'
-import { stateReads } from '../verbs/states-before.ts'
-import { otherWrites, reads, tokenWrites } from '../verbs/verbs.ts'
+import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
@@ -55,11 +53,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     changedHomes: prepareNews(db),
     gateway: prepareGatewayReads(db),
     ...grouped,
-    reads: readVerbs(
-      db,
-      { ...reads, ...eventReads(eventStatements), ...stateReads(versionStatements) },
-      grouped.read,
-    ),
+    reads: readVerbs(db, allReads(eventStatements, versionStatements), grouped.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: () => performance.now(),

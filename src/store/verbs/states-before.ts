@@ -1,6 +1,7 @@
 /** The states that memories had before something changed them. */
 import type { EventType } from '../port/keeping/events.ts'
 import type { Memory } from '../port/keeping/memories.ts'
+import { BLOCK } from '../rows.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
 /** A key, and the memory that it had. */
@@ -67,9 +68,6 @@ const textAt = statement<TextRow>(
   `SELECT memory_id AS id, created_at, text, metadata FROM log WHERE agent_id = $1 AND n = $2`,
 )
 
-/** The places of an import's versions. */
-const BLOCK = 1_000_000_000
-
 const blockOf = ({ place }: PlacedVersionRow): number => Math.floor(place / BLOCK)
 
 /** Whether an import brought the first version after others of a key that was new to the home. */
@@ -101,10 +99,11 @@ function versionThen(
 ): PlacedVersionRow | 'gone' | undefined {
   if (line.wasThere === false) return undefined
   const otherwise = !line.wasThere && isCreated(line, first, floor) ? undefined : 'gone'
+  // The version that a rename makes has the text that was there.
+  if (line.type === 'rename') return first ?? otherwise
   if (!older) return otherwise
   if (!line.wasThere && line.type === 'import' && first && isBrought(first, older)) return undefined
-  const follows = line.type === 'rename' || older.version === line.before - 1
-  if (!follows) return otherwise
+  if (older.version !== line.before - 1) return otherwise
   return older.operation === 'delete' ? undefined : older
 }
 

@@ -6,11 +6,13 @@ import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
 import { deletedReads } from './deleted.ts'
+import { type EventStatements, eventReads } from './event-pages.ts'
 import { vectorWrites } from './kept-vectors.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { protectWrites } from './protect.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
+import { stateReads, type VersionStatements } from './states-before.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 interface EntryRow extends Omit<EntrySummary, 'createdAt'> {
@@ -36,7 +38,7 @@ const hostReads = {
   },
 }
 
-export const reads = {
+const reads = {
   ...accountReads,
   ...activityReads,
   ...agentReads,
@@ -46,6 +48,13 @@ export const reads = {
   ...passkeyReads,
   ...sessionReads,
 }
+
+/** With those that read the log, which each engine has in its own way. */
+export const allReads = (events: EventStatements, versions: VersionStatements) => ({
+  ...reads,
+  ...eventReads(events),
+  ...stateReads(versions),
+})
 
 /** Verbs that change what a token may do. */
 export const tokenWrites = (logEvent: LogEvent) => ({

@@ -7,6 +7,7 @@
  * `first_event`. Versions from an import have negative numbers: they are no events, and older than
  * all events of this home.
  */
+import { BLOCK } from '../../rows.ts'
 import { statement } from '../engine/connections.ts'
 
 /**
@@ -19,9 +20,6 @@ export const rowAt = (agentId: string, place: string): string =>
 
 /** The current version of the memory `m`. */
 export const CURRENT = `LEFT JOIN ${rowAt('m.agent_id', 'm.n')} AS v ON true`
-
-/** Below the versions of any import. */
-export const BLOCK = 1_000_000_000
 
 /** Where an import's versions start, in order of arrival. */
 export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK

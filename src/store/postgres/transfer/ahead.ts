@@ -4,10 +4,11 @@
  */
 import type { Identity, Refused } from '../../port/home.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
+import { BLOCK } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { ADMITTED, MAY } from '../identities.ts'
 import { type HomeRow, holdHome } from '../keeping/homes.ts'
-import { BLOCK, beneath, lowestPlace } from '../keeping/log.ts'
+import { beneath, lowestPlace } from '../keeping/log.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 

@@ -17,6 +17,7 @@ import type { Ledger } from '../../plan.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
+import { BLOCK } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import {
   type Done,
@@ -26,7 +27,6 @@ import {
   type LogRow,
   saveLog,
 } from '../keeping/effects.ts'
-import { BLOCK } from '../keeping/log.ts'
 import { type Ahead, mayGoOn } from './ahead.ts'
 import { earlierRow, isPin, newestOf, newestRow, nextRow, type Place } from './import-rows.ts'
 

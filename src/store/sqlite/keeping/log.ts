@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { Memory, Operation } from '../../port/keeping/memories.ts'
+import { BLOCK } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 
@@ -26,9 +27,6 @@ export interface Entry {
   readonly at: number
   readonly made?: Made | undefined
 }
-
-/** Below the versions of any import. */
-const BLOCK = 1_000_000_000
 
 /**
  * Numbers below this are for the next import's staged versions; versions of earlier imports are
