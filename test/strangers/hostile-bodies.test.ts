@@ -88,6 +88,25 @@ describe('while a hostile body is read', () => {
     await expectBrief('/api/agents/me/batch', body, `Authorization: Bearer ${token}`, [400, 413])
   })
 
+  const VECTORS = '/api/agents/me/memories/vectors'
+  const vectorsOf = (vector: Buffer | string, more = '') =>
+    Buffer.concat([
+      Buffer.from('{"model":"m","vectors":[{"key":"a","version":1,"vector":'),
+      Buffer.from(vector),
+      Buffer.from(`}${more}]}`),
+    ])
+
+  test.each(bodies)('vectors of 2 MiB with %s keep nobody waiting', async (_, of) => {
+    const body = vectorsOf(of(2_048 * KIB))
+    await expectBrief(VECTORS, body, `Authorization: Bearer ${token}`, [400])
+  })
+
+  test('as many and as long vectors as may be keep nobody waiting', async () => {
+    const vector = `"${Buffer.from(new Float32Array(4_096).fill(1).buffer).toString('base64')}"`
+    const body = vectorsOf(vector, `,{"key":"a","version":1,"vector":${vector}}`.repeat(99))
+    await expectBrief(VECTORS, body, `Authorization: Bearer ${token}`, [200])
+  })
+
   describe.each([
     ['/api/garden', 64 * KIB],
     ['/api/agents/birth', 128 * KIB],

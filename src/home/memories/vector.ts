@@ -23,13 +23,18 @@ export const model = z
   })
 
 /** The numbers, or why there are none. */
-type Numbers = readonly number[] | string
+type Numbers = Float64Array | Float32Array | string
 
 function ofList(sent: readonly unknown[]): Numbers {
   if (sent.length === 0 || sent.length > maxNumbers) return LENGTH
-  const numbers = sent.map((each) => (each instanceof WrittenNumber ? Number(each.literal) : each))
-  const other = numbers.findIndex((each) => typeof each !== 'number')
-  return other < 0 ? (numbers as number[]) : `must be numbers only: the one at ${other} is not`
+  const numbers = new Float64Array(sent.length)
+  for (let at = 0; at < sent.length; at++) {
+    const each = sent[at]
+    const number = each instanceof WrittenNumber ? Number(each.literal) : each
+    if (typeof number !== 'number') return `must be numbers only: the one at ${at} is not`
+    numbers[at] = number
+  }
+  return numbers
 }
 
 function ofBase64(sent: string): Numbers {
@@ -38,17 +43,27 @@ function ofBase64(sent: string): Numbers {
   if (bytes.length % NUMBER_BYTES > 0) {
     return 'must be Base64 of 32-bit floats in little-endian order'
   }
-  return bytes.length === 0 ? LENGTH : [...new Float32Array(bytes.buffer)]
+  return bytes.length === 0 ? LENGTH : new Float32Array(bytes.buffer)
 }
 
-/** Of length 1, so that the product of two vectors is the cosine of their angle. */
-function unit(numbers: readonly number[]): Float32Array | string {
-  const largest = numbers.reduce((most, each) => Math.max(most, Math.abs(each)), 0)
-  if (!numbers.every(Number.isFinite)) return 'must have finite numbers only'
+/**
+ * Of length 1, so that the product of two vectors is the cosine of their angle. By indexes: hundreds
+ * of thousands of numbers come in one request, and callbacks take ten times as long.
+ */
+function unit(numbers: Float64Array | Float32Array): Float32Array | string {
+  let largest = 0
+  for (let at = 0; at < numbers.length; at++) {
+    const size = Math.abs(numbers[at] ?? 0)
+    if (!(size < Number.POSITIVE_INFINITY)) return 'must have finite numbers only'
+    if (size > largest) largest = size
+  }
   if (largest === 0) return 'must have a number other than 0'
-  const scaled = numbers.map((each) => each / largest)
-  const length = Math.sqrt(scaled.reduce((sum, each) => sum + each * each, 0))
-  return Float32Array.from(scaled, (each) => each / length)
+  let sum = 0
+  for (let at = 0; at < numbers.length; at++) sum += ((numbers[at] ?? 0) / largest) ** 2
+  const length = Math.sqrt(sum)
+  const made = new Float32Array(numbers.length)
+  for (let at = 0; at < numbers.length; at++) made[at] = (numbers[at] ?? 0) / largest / length
+  return made
 }
 
 function vectorOf(sent: unknown): Float32Array | string {
