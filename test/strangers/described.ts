@@ -7,6 +7,7 @@ interface Schema {
   readonly type?: string
   readonly anyOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
   readonly const?: unknown
   readonly pattern?: string
   readonly format?: string
@@ -49,10 +50,33 @@ export interface Attempt {
   readonly credential: 'none' | 'agent' | 'operator' | 'junk'
 }
 
-const texts = ({ minLength = 0, maxLength = 200 }: Schema): fc.Arbitrary<string> =>
-  fc.oneof(
+/** What attempts are made from. */
+interface Source {
+  readonly all: Description
+  /** Nothing odd is in them: of many parts, one that is wrong would be enough. */
+  readonly careful: boolean
+}
+
+const mostly = <Value>(
+  { careful }: Source,
+  right: fc.Arbitrary<Value>,
+  odd: fc.Arbitrary<Value>,
+): fc.Arbitrary<Value> => (careful ? right : fc.oneof({ weight: 4, arbitrary: right }, odd))
+
+const texts = ({ minLength = 0, maxLength = 200 }: Schema, source: Source) =>
+  mostly(
+    source,
     fc.string({ unit: 'grapheme-composite', minLength, maxLength: Math.min(maxLength, 200) }),
     oddText,
+  )
+
+const plainValue = fc.oneof(fc.integer(), fc.string(), fc.boolean())
+
+const objects = (source: Source) =>
+  mostly<unknown>(
+    source,
+    fc.dictionary(fc.string(), plainValue, { maxKeys: 3 }),
+    fc.dictionary(oddText, anyValue),
   )
 
 const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
@@ -61,7 +85,7 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
 }
 
 /** Few, so that requests are often about what others have left. */
-const NAMES = [...'abcdefghijkl']
+const NAMES = [...'abcdefghijklmnopqrstuvwxyz']
 
 function matching(pattern: RegExp): fc.Arbitrary<string> {
   const any = fc.stringMatching(pattern)
@@ -69,19 +93,22 @@ function matching(pattern: RegExp): fc.Arbitrary<string> {
   return names.length > 0 ? fc.oneof(any, fc.constantFrom(...names)) : any
 }
 
-function stringsOf(schema: Schema): fc.Arbitrary<unknown> {
+function stringsOf(schema: Schema, source: Source): fc.Arbitrary<unknown> {
   if (schema.pattern) return matching(new RegExp(schema.pattern))
-  return formats[schema.format ?? ''] ?? texts(schema)
+  if (schema.examples)
+    return mostly<unknown>(source, fc.constantFrom(...schema.examples), texts(schema, source))
+  return formats[schema.format ?? ''] ?? texts(schema, source)
 }
 
 /** Values that fit, or nearly: of text, only the length is known. */
-function fitting(schema: Schema, all: Description): fc.Arbitrary<unknown> {
-  const of = (inner: Schema) => fitting(inner, all)
-  if (schema.$ref) return of(all.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
+function fitting(schema: Schema, source: Source): fc.Arbitrary<unknown> {
+  const of = (inner: Schema) => fitting(inner, source)
+  if (schema.$ref)
+    return of(source.all.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(of))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.const !== undefined) return fc.constant(schema.const)
-  if (schema.type === 'string') return stringsOf(schema)
+  if (schema.type === 'string') return stringsOf(schema, source)
   if (schema.type === 'integer')
     return fc.integer({ min: 0, max: Math.min(schema.maximum ?? 3, 3) })
   if (schema.type === 'boolean') return fc.boolean()
@@ -89,7 +116,7 @@ function fitting(schema: Schema, all: Description): fc.Arbitrary<unknown> {
     return fc.array(of(schema.items ?? {}), { maxLength: Math.min(schema.maxItems ?? 5, 5) })
   }
   if (!schema.properties)
-    return schema.type === 'object' ? fc.dictionary(oddText, anyValue) : anyValue
+    return schema.type === 'object' ? objects(source) : mostly(source, plainValue, anyValue)
   const members = Object.entries(schema.properties).map(([name, own]) => [name, of(own)] as const)
   if (schema.maxProperties === 1) {
     return fc.oneof(...members.map(([name, value]) => fc.record({ [name]: value })))
@@ -109,15 +136,17 @@ const spoilt = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
         : other,
     )
 
-const bodyOf = (operation: Operation, all: Description): fc.Arbitrary<Partial<Attempt>> => {
+const bodyOf = (operation: Operation, source: Source): fc.Arbitrary<Partial<Attempt>> => {
   const schema = operation.requestBody?.content['application/json']?.schema
   if (!schema) return fc.constant({})
-  const right = fitting(schema, all)
-  const said = fc
-    .oneof({ weight: 4, arbitrary: right }, spoilt(right))
-    .map((value) => ({ value: value as Record<string, unknown>, body: spell(value) }))
-  return fc.oneof(
-    { weight: 6, arbitrary: said },
+  const right = fitting(schema, source)
+  const said = mostly(source, right, spoilt(right)).map((value) => ({
+    value: value as Record<string, unknown>,
+    body: spell(value),
+  }))
+  return mostly<Partial<Attempt>>(
+    source,
+    said,
     oddBody.map((body) => ({ body })),
   )
 }
@@ -127,18 +156,18 @@ const encoded = fc.oneof(
   fc.constantFrom('%00', '%ff', '%', '+', '%ed%a0%80', 'a&b', '=', 'a=b&a=b'),
 )
 
-const rightly = (schema: Schema, all: Description): fc.Arbitrary<string> =>
-  fitting(schema, all).map((value) => encodeURIComponent(String(value).toWellFormed()))
+const rightly = (schema: Schema, source: Source): fc.Arbitrary<string> =>
+  fitting(schema, source).map((value) => encodeURIComponent(String(value).toWellFormed()))
 
-const written = (schema: Schema, all: Description): fc.Arbitrary<string> =>
-  fc.oneof({ weight: 4, arbitrary: rightly(schema, all) }, encoded)
+const written = (schema: Schema, source: Source): fc.Arbitrary<string> =>
+  mostly(source, rightly(schema, source), encoded)
 
-function addressOf(path: string, parameters: readonly Parameter[], all: Description) {
+function addressOf(path: string, parameters: readonly Parameter[], source: Source) {
   const inPath = parameters.filter((parameter) => parameter.in === 'path')
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   const values = (some: readonly Parameter[]) =>
-    Object.fromEntries(some.map(({ name, schema }) => [name, written(schema, all)]))
-  const further = fc.oneof({ weight: 9, arbitrary: fc.constant('') }, encoded)
+    Object.fromEntries(some.map(({ name, schema }) => [name, written(schema, source)]))
+  const further = mostly(source, fc.constant(''), encoded)
   const places = fc.record(values(inPath))
   const asked = fc.record(values(inQuery), { requiredKeys: [] })
   return fc.tuple(places, asked, further).map(([places, query, more]) => {
@@ -151,12 +180,12 @@ function addressOf(path: string, parameters: readonly Parameter[], all: Descript
 
 const oddHeader = oddText.map((text) => Buffer.from(text.slice(0, 200)).toString('latin1'))
 
-const headersOf = (parameters: readonly Parameter[], all: Description) => {
+const headersOf = (parameters: readonly Parameter[], source: Source) => {
   const named = parameters.filter((parameter) => parameter.in === 'header')
   const values: Readonly<Record<string, fc.Arbitrary<string>>> = Object.fromEntries(
     named.map(({ name, schema }) => [
       name.toLowerCase(),
-      fc.oneof({ weight: 8, arbitrary: fitting(schema, all).map(String) }, oddHeader),
+      mostly(source, fitting(schema, source).map(String), oddHeader),
     ]),
   )
   const required = named.filter(({ required }) => required).map(({ name }) => name.toLowerCase())
@@ -166,22 +195,25 @@ const headersOf = (parameters: readonly Parameter[], all: Description) => {
     { maxKeys: 1 },
   )
   return fc
-    .tuple(fc.record(values, { requiredKeys: required }), odd)
+    .tuple(fc.record(values, { requiredKeys: required }), mostly(source, fc.constant({}), odd))
     .map((both) => Object.assign({}, ...both))
 }
 
-const credential = fc.constantFrom<Attempt['credential']>(
-  ...(['agent', 'agent', 'operator', 'operator', 'operator', 'none', 'junk'] as const),
-)
+const credential = (source: Source) =>
+  mostly<Attempt['credential']>(
+    source,
+    fc.constantFrom('agent', 'operator'),
+    fc.constantFrom('none', 'junk'),
+  )
 
-function attemptsAt(method: string, path: string, operation: Operation, all: Description) {
+function attemptsAt(method: string, path: string, operation: Operation, source: Source) {
   const { operationId, parameters = [] } = operation
   return fc
     .tuple(
-      addressOf(path, parameters, all),
-      headersOf(parameters, all),
-      bodyOf(operation, all),
-      credential,
+      addressOf(path, parameters, source),
+      headersOf(parameters, source),
+      bodyOf(operation, source),
+      credential(source),
     )
     .map(([address, headers, sent, as]): Attempt => {
       const { body, value } = sent
@@ -189,13 +221,17 @@ function attemptsAt(method: string, path: string, operation: Operation, all: Des
     })
 }
 
-/** Attempts at every operation, those with a body more often. */
-export function attempts(all: Description): fc.Arbitrary<Attempt> {
-  const weighted = Object.entries(all.paths).flatMap(([path, operations]) =>
+/** At every operation, at those with a body more often. */
+function attemptsFrom(source: Source): fc.Arbitrary<Attempt> {
+  const weighted = Object.entries(source.all.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       weight: operation.requestBody || operation.parameters ? 4 : 1,
-      arbitrary: attemptsAt(method.toUpperCase(), path, operation, all),
+      arbitrary: attemptsAt(method.toUpperCase(), path, operation, source),
     })),
   )
   return fc.oneof(...weighted)
 }
+
+/** Half of them careful. */
+export const attempts = (all: Description): fc.Arbitrary<Attempt> =>
+  fc.oneof(attemptsFrom({ all, careful: true }), attemptsFrom({ all, careful: false }))

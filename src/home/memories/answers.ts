@@ -166,7 +166,10 @@ export const ifMatch = {
   'If-Match': z
     .string()
     .optional()
-    .meta({ description: 'An ETag that names the same version as expectedVersion.' }),
+    .meta({
+      description: 'An ETag that names the same version as expectedVersion.',
+      examples: ['"3"', '*'],
+    }),
 }
 
 export const prefer = {
@@ -180,7 +183,10 @@ export const ifNoneMatch = z.object({
   'If-None-Match': z
     .string()
     .optional()
-    .meta({ description: 'The ETag of what you have: 304 if it is still the same.' }),
+    .meta({
+      description: 'The ETag of what you have: 304 if it is still the same.',
+      examples: ['"3"'],
+    }),
 })
 
 export const CHANGE_ERRORS = [
