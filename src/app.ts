@@ -18,6 +18,7 @@ import { countAgentCalls } from './pipeline/agent-calls.ts'
 import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
+import { createSigning } from './pipeline/signing.ts'
 import type { Store } from './store/port/store.ts'
 import { consoleEndpoints, landing, roomEndpoints } from './web/index.ts'
 import { createWeb } from './web/web.ts'
@@ -44,13 +45,15 @@ export function createApp(parts: Parts): App {
   const newRequestId = requestIds(parts.random)
   const homePresence = watchPresence(stopwatch)
   const streams = createConcurrencyLimit({ perClient: parts.config.STREAMS_PER_ADDRESS })
-  const home = createHome({ ...parts, stopwatch, streams })
+  const signing = createSigning(parts.store, parts.clock)
+  const home = createHome({ ...parts, signing, stopwatch, streams })
   const gateway = createGateway({ ...parts, streams, homeIsAsked: homePresence.recent })
   const calls = countAgentCalls(parts.store, parts.clock)
   const web = createWeb({ ...parts, home, gateway, calls })
   const operations = createOperations({
     ...parts,
     measures,
+    signing,
     origins: home.origins,
     describe: describeService,
     showProblem: web.showProblem,

@@ -315,6 +315,7 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     query: 'key=plan',
   })),
+  'readHead key_out_of_reach': sending(({ world }) => ({ as: bearer(world.named.elsewhere) })),
   'searchMemories key_out_of_reach': sending(({ world }) => ({
     as: bearer(world.named.elsewhere),
     query: 'q=x&prefix=plan',

@@ -82,6 +82,7 @@ const ours = [
   'GET /api/agents/me/events/stream',
   'GET /api/agents/me/keys',
   'GET /api/agents/me/memories',
+  'GET /api/agents/me/head',
   'GET /api/agents/me/memories/search',
   'GET /api/agents/me/memory/versions',
   'PATCH /api/agents/me/memory',

@@ -1,4 +1,5 @@
 /** What can go wrong, as types. No message holds a token or a text of yours. */
+import type { Link } from './wire.ts'
 
 /** One thing that is wrong with what was sent. */
 export interface Fault {
@@ -173,6 +174,56 @@ export class OutcomeUnknown extends HomeError {
     const detail =
       'The answer was lost: the change may or may not have been made. Read what is there before you repeat it.'
     super({ status: 0, code: 'outcome_unknown', detail }, { cause })
+  }
+}
+
+/** The history that is there is not the one that was remembered. */
+class HistoryDiffers extends HomeError {
+  /** What was remembered. */
+  readonly remembered: Link
+  /** What is there. */
+  readonly found: Link
+
+  constructor(code: string, detail: string, remembered: Link, found: Link) {
+    super({ status: 0, code, detail })
+    this.remembered = remembered
+    this.found = found
+  }
+}
+
+/**
+ * Another event is where one was remembered, or an event is not the one that was chained: somebody
+ * changed, dropped or inserted something. Whoever can change the database can; nobody else.
+ *
+ * ```ts
+ * const remembered = { id: 1, hash: '00'.repeat(32) }
+ * const changed = await home.check({ remembered }).catch((error) => error)
+ * if (!(changed instanceof HistoryChanged)) throw new Error('any history was taken')
+ * console.log(changed.remembered.id, changed.found.hash)
+ * ```
+ */
+export class HistoryChanged extends HistoryDiffers {
+  constructor(remembered: Link, found: Link) {
+    const detail = `Event ${remembered.id} of this home is not the one that was remembered: its history was changed. Ask the operator, who can run agent-home verify.`
+    super('history_changed', detail, remembered, found)
+  }
+}
+
+/**
+ * The home is older than what was remembered: a backup was restored. What happened since then is
+ * gone. Whoever knows that accepts it: `check({ accept: true })`.
+ *
+ * ```ts
+ * const remembered = { id: 900, hash: '00'.repeat(32) }
+ * const turned = await home.check({ remembered }).catch((error) => error)
+ * if (!(turned instanceof TurnedBack)) throw new Error('a home that was turned back was taken')
+ * console.log(turned.remembered.id, turned.found.id)
+ * ```
+ */
+export class TurnedBack extends HistoryDiffers {
+  constructor(remembered: Link, found: Link) {
+    const detail = `This home ends at event ${found.id}, and event ${remembered.id} was remembered: it was turned back, as by a restored backup. If the operator says so, accept it.`
+    super('turned_back', detail, remembered, found)
   }
 }
 

@@ -1,13 +1,18 @@
 /** What an agent finds in its home, and what it leaves with. */
 import { streamIn } from './answer.ts'
 import { Batches } from './batches.ts'
+import { follow } from './chain.ts'
+import { HistoryChanged, TurnedBack } from './errors.ts'
 import { type WatchOptions, watchEvents } from './event-stream.ts'
+import type { AgentHomeOptions } from './memories.ts'
 import { pages } from './pages.ts'
 import type { Ask, CallOptions } from './transport.ts'
 import { added, base64Of, requestsOf } from './vectors.ts'
 import type {
   Context,
+  HeadResult,
   HomeEvent,
+  Link,
   MemoryHit,
   MemorySummary,
   MissedEvents,
@@ -80,7 +85,39 @@ interface Listed<T> {
 
 const pageOf = <T>({ memories, next }: Listed<T>) => ({ items: memories, next })
 
+export interface CheckOptions extends CallOptions {
+  /** Instead of what `heads` gives. */
+  readonly remembered?: Link | undefined
+  /** Takes the home as it is, and remembers its head. */
+  readonly accept?: boolean | undefined
+}
+
+export interface Checked {
+  /** The newest event, now remembered. */
+  readonly head: Link
+  /** How many events were computed anew. */
+  readonly events: number
+  /**
+   * What the first of them follows: the remembered head, or a later event if those in between are
+   * no longer in the log. Undefined if nothing was remembered.
+   */
+  readonly since: Link | undefined
+}
+
+interface ChainPage {
+  readonly events: readonly HomeEvent[]
+  readonly next: number | null
+  readonly previous?: Link
+}
+
+const CHECKED_AT_ONCE = 1_000
+
 export class Home extends Batches {
+  constructor(options: AgentHomeOptions = {}) {
+    super(options)
+    if (options.heads) this.transport.beforeFirst(() => this.check())
+  }
+
   /**
    * Who the agent is, and how many memories it has. A paused agent may still ask it.
    *
@@ -271,6 +308,66 @@ export class Home extends Batches {
    */
   watch(options: WatchOptions = {}): AsyncIterable<HomeEvent | MissedEvents> {
     return watchEvents(this.transport, options)
+  }
+
+  /**
+   * The newest event of this home and the hash of all events up to it, signed by the service.
+   * Remember it: `check` tells later whether anything before it was changed.
+   *
+   * ```ts
+   * const { head, statement } = await home.head()
+   * console.log(head.id, head.hash, statement)
+   * ```
+   */
+  head(options: CallOptions = {}): Promise<HeadResult> {
+    return this.transport.askNow({ path: '/me/head', ...options })
+  }
+
+  /**
+   * Computes anew the chain of events since the remembered head (that of `heads` unless told), and
+   * remembers the newest. Throws HistoryChanged if another history leads there, TurnedBack if the
+   * home is older; `accept` takes what is there, whatever was remembered.
+   *
+   * ```ts
+   * const { head } = await home.check()
+   * await home.append('log', 'one line\n')
+   * const { events } = await home.check({ remembered: head })
+   * console.log(events) // 1
+   * ```
+   */
+  async check({ remembered, accept, ...options }: CheckOptions = {}): Promise<Checked> {
+    const from = accept ? undefined : (remembered ?? (await this.heads?.load()))
+    const checked = from
+      ? await this.#checkFrom(from, options)
+      : { head: (await this.head(options)).head, events: 0, since: undefined }
+    await this.heads?.save({ id: checked.head.id, hash: checked.head.hash })
+    return checked
+  }
+
+  async #checkFrom(remembered: Link, options: CallOptions): Promise<Checked> {
+    let head: Link | undefined
+    let since: Link | undefined
+    let events = 0
+    for (let after: number | null = remembered.id; after !== null; ) {
+      const page: ChainPage = await this.transport.askNow({
+        path: '/me/events',
+        query: { after, limit: CHECKED_AT_ONCE },
+        ...options,
+      })
+      const { previous } = page
+      if (!previous) throw new TypeError('a key with a prefix cannot check the chain')
+      if (previous.id < remembered.id) throw new TurnedBack(remembered, previous)
+      if (!head) since = previous
+      const known: Link = head ?? (previous.id === remembered.id ? remembered : previous)
+      if (previous.id === known.id && previous.hash !== known.hash) {
+        throw new HistoryChanged(known, previous)
+      }
+      head = previous
+      for (const event of page.events) head = await follow(head, event)
+      events += page.events.length
+      after = page.next
+    }
+    return { head: head ?? remembered, events, since }
   }
 
   /**

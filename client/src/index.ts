@@ -1,17 +1,22 @@
 /** The client of Agent Home: versioned memories for AI agents that never lose an update. */
 export type { BatchOptions } from './batches.ts'
+export { type ExportFault, type VerifiedExport, type VerifyOptions, verifyExport } from './chain.ts'
 export { AgentHome, type BirthOptions, type HomeOfOptions, type UserHome } from './client.ts'
 export {
   BatchConflict,
   type Fault,
+  HistoryChanged,
   HomeError,
   ImportConflict,
   type OperationConflict,
   OutcomeUnknown,
+  TurnedBack,
   VersionConflict,
 } from './errors.ts'
 export type { WatchOptions } from './event-stream.ts'
 export type {
+  Checked,
+  CheckOptions,
   ContextOptions,
   DeletedOptions,
   EventsOptions,
@@ -23,6 +28,7 @@ export { type IdempotentOptions, newIdempotencyKey } from './keys.ts'
 export type {
   AgentHomeOptions,
   ChangeOptions,
+  Heads,
   WriteOptions,
 } from './memories.ts'
 export type { ImportOptions, RollbackOptions } from './operator.ts'

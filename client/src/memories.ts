@@ -4,11 +4,20 @@ import { pages } from './pages.ts'
 import { type LostSave, settleDelete, settleSave } from './settle.ts'
 import { type CallOptions, settings, Transport, type TransportOptions } from './transport.ts'
 import { type Changing, type Content, update } from './update.ts'
-import type { DeletedMemory, Memory, Metadata, Version } from './wire.ts'
+import type { DeletedMemory, Link, Memory, Metadata, Version } from './wire.ts'
 
 export interface AgentHomeOptions extends TransportOptions {
   /** The agent's, the operator's, or that of a named key; AGENT_HOME_TOKEN unless told. */
   readonly token?: string | undefined
+  /** Where the last head of this home is remembered: with it, the first call checks it. */
+  readonly heads?: Heads | undefined
+}
+
+/** Keep it beside the token: what is remembered elsewhere cannot be changed with the home. */
+export interface Heads {
+  /** What was saved last. */
+  readonly load: () => Link | undefined | Promise<Link | undefined>
+  readonly save: (head: Link) => void | Promise<void>
 }
 
 /** Which version a change is made of: 0 where nothing is. */
@@ -45,10 +54,12 @@ const sameContent = (a: Pick<Memory, 'text' | 'metadata'>, b: Pick<Memory, 'text
 
 export class Memories {
   protected readonly transport: Transport
+  protected readonly heads: Heads | undefined
 
   /** Throws TypeError if the address or the token is missing or malformed. */
-  constructor({ token = settings().AGENT_HOME_TOKEN, ...options }: AgentHomeOptions = {}) {
+  constructor({ token = settings().AGENT_HOME_TOKEN, heads, ...options }: AgentHomeOptions = {}) {
     if (!token) throw new TypeError('token is missing: pass it, or set AGENT_HOME_TOKEN')
+    this.heads = heads
     this.transport = new Transport(options, token)
   }
 

@@ -137,6 +137,9 @@ export class Transport {
   readonly #retries: number
   readonly #maxWait: number
   readonly #onRetry: TransportOptions['onRetry']
+  /** Runs before the first call, and again after it failed. */
+  #wake: (() => Promise<unknown>) | undefined
+  #waking: Promise<unknown> | undefined
 
   /** Throws TypeError. `token`: '' where none is sent. */
   constructor(options: TransportOptions, token: string) {
@@ -149,8 +152,24 @@ export class Transport {
     this.#onRetry = options.onRetry
   }
 
+  /** `wake` uses `askNow`; what it throws, every call throws until it passes. */
+  beforeFirst(wake: () => Promise<unknown>): void {
+    this.#wake = wake
+  }
+
   /** Throws HomeError, OutcomeUnknown, or the reason of the caller's signal. */
   async ask<T>(ask: Ask<T>): Promise<T> {
+    if (this.#wake) {
+      this.#waking ??= this.#wake().finally(() => {
+        this.#waking = undefined
+      })
+      await this.#waking
+      this.#wake = undefined
+    }
+    return this.askNow(ask)
+  }
+
+  async askNow<T>(ask: Ask<T>): Promise<T> {
     let isLost = false
     for (let tries = 0; ; tries++) {
       const outcome = await this.#attempt(ask)

@@ -92,6 +92,23 @@ export interface Version {
   readonly createdAt: string
 }
 
+/** A place in the chain of a home's events: the hash is that of all events up to this id. */
+export interface Link {
+  readonly id: number
+  readonly hash: string
+}
+
+export interface Head extends Link {
+  /** Absent if there is no event. */
+  readonly createdAt?: string
+}
+
+export interface HeadResult {
+  readonly head: Head
+  /** A JWS by the service, of a key under /.well-known/jwks.json. */
+  readonly statement: string
+}
+
 export interface HomeEvent {
   readonly id: number
   readonly type:
@@ -116,8 +133,12 @@ export interface HomeEvent {
   readonly namedKey?: { readonly id: string; readonly name: string }
   /** Of a rollback: the event that it went back to, and how many of the next events are its parts. */
   readonly rollback?: { readonly to: number; readonly parts: number }
+  /** Of a text: what it was committed to. */
+  readonly content?: string
   readonly by: Author
   readonly createdAt: string
+  /** Of this event and all before it; not shown to a key with a prefix. */
+  readonly hash?: string
 }
 
 /** What the log no longer held when a watch came to it: the events between the two ids. */
@@ -208,6 +229,8 @@ export interface Context {
   readonly changes: readonly ChangedMemory[]
   /** After it, `events` tells what happened since; not shown to a key with a prefix. */
   readonly lastEvent?: number
+  /** Of the chain of events; not shown to a key with a prefix. */
+  readonly head?: Link
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number

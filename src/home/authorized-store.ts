@@ -14,6 +14,7 @@ import {
   narrowed,
   prefixOf,
   readingRefused,
+  wholeHomeRefused,
   writingRefused,
 } from './key-scope.ts'
 
@@ -122,6 +123,7 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
       if (page.outcome !== 'page' || prefix === '') return page
       return { ...page, events: page.events.map((event) => visible(event, prefix)) }
     }),
+    readHead: allowed(wholeHomeRefused, store.readHead),
     exportMemories: allowed(anybody, (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),
     ),

@@ -23,7 +23,9 @@ import {
   sharesOf,
   stillThere,
 } from './context-room.ts'
+import { hashExample, linkSchema } from './events.ts'
 import { forAgents } from './guards.ts'
+import { findHead } from './head.ts'
 import type { Home } from './home.ts'
 import { prefixOf } from './key-scope.ts'
 import { protectedMark } from './memories/answers.ts'
@@ -137,6 +139,10 @@ export const contextSchema = z
       description:
         'The last event of the home: GET /api/agents/me/events?after= tells what happened since. Omitted for a key with a prefix.',
     }),
+    head: linkSchema.optional().meta({
+      description:
+        'The head of the chain of events: remember it to see later that nothing was changed. Omitted for a key with a prefix.',
+    }),
     limits: z
       .object({ memories: quota.optional(), bytes: quota.optional() })
       .extend({ reads: rate, writes: rate })
@@ -163,6 +169,7 @@ const contextExample = {
   changes: [],
   leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
   lastEvent: 117,
+  head: { id: 117, hash: hashExample },
   limits: {
     memories: { limit: 10_000, left: 9_998 },
     bytes: { limit: 67_108_864, left: 67_108_700 },
@@ -322,15 +329,16 @@ async function gather(
   { bytes, next }: Asked,
   hits: readonly SearchHit[],
 ): Promise<string> {
-  const [profile, { memories: allPinned, lastEvent }, foundAll] = await Promise.all([
+  const seesAll = prefixOf(identity) === ''
+  const [profile, { memories: allPinned, lastEvent }, foundAll, chain] = await Promise.all([
     home.store.readProfile(identity),
     list(home, identity, PINNED),
     stillThere(home, identity, hits),
+    seesAll ? findHead(home, identity) : undefined,
   ])
   if (profile.outcome === 'revoked') throw refusal(profile)
   const limits = await limitsLeft(home, identity, profile)
-  const shownEvent = prefixOf(identity) === '' ? { lastEvent } : {}
-  const tail = { ...shownEvent, limits, next }
+  const tail = { ...(chain && { lastEvent, head: chain.head }), limits, next }
   const { head, size, withoutPurpose } = frameOf(profile, bytes, tail)
   const room = roomOf(bytes - size)
   const isPinned = new Set(allPinned.map(({ key }) => key))

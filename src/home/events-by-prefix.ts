@@ -15,8 +15,11 @@ import {
 } from '../store/port/keeping/events.ts'
 import { prefixOf } from './key-scope.ts'
 
-/** A key outside the prefix is removed from the event. */
-export function visible({ key, from, ...event }: HomeEvent, prefix: string): HomeEvent {
+/**
+ * A key outside the prefix is removed from the event, and the hash, which depends on events that
+ * are not visible.
+ */
+export function visible({ key, from, hash: _, ...event }: HomeEvent, prefix: string): HomeEvent {
   const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
   return { ...event, key: inReach(key), from: inReach(from) }
 }

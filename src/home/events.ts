@@ -23,7 +23,12 @@ const LIMIT = { minimum: 1, maximum: 1_000 }
 
 const DEFAULT_LIMIT = 100
 
+export const hashExample = '6b86b273ff34fce19d6b…'
+
 const BY = /^(agent|operator|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** Of the chain, or a commitment. Examples are short: a whole one could be taken for a key. */
+export const hash = z.string().meta({ id: 'Hash', description: '64 lower-case hex digits.' })
 
 const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' })
 
@@ -47,10 +52,21 @@ export const eventSchema = z
       description:
         'For rollback: the event that it went back to, and how many of the next events are its parts.',
     }),
+    content: hash.optional().meta({
+      description: 'For an event that made a text: what the text and metadata were committed to.',
+    }),
     by: author,
     createdAt: dateTime,
+    hash: hash.optional().meta({
+      description:
+        'Of this event and all before it, see docs/proof.md. Absent for a key with a prefix.',
+    }),
   })
   .meta({ id: 'HomeEvent' })
+
+export const linkSchema = z
+  .object({ id: z.int().min(0), hash })
+  .meta({ id: 'Link', description: 'An event and the hash of all events up to it.' })
 
 export const eventView = ({ by, createdAt, ...rest }: HomeEvent) => ({
   ...rest,
@@ -156,7 +172,7 @@ async function eventsFor(home: Home, identity: Identity, asked: Query) {
   if (isPlain(asked)) return eventsAfter(home, identity, asked.after ?? 0, limit)
   const found = await home.store.listEvents(identity, { ...asked, prefix, limit })
   if (found.outcome !== 'page') throw refusal(found)
-  return { ...found, missed: undefined, next: found.next ?? null }
+  return { ...found, previous: undefined, missed: undefined, next: found.next ?? null }
 }
 
 export const listEvents = endpoint({
@@ -181,6 +197,10 @@ export const listEvents = endpoint({
             .int()
             .nullable()
             .meta({ description: 'The value of after for the next page; null at the end.' }),
+          previous: linkSchema.optional().meta({
+            description:
+              'What the first event follows, or what the next one will. Absent for a filtered or reversed page and for a key with a prefix.',
+          }),
           missed: missedSchema.optional(),
         })
         .meta({ id: 'Events' }),
@@ -191,19 +211,23 @@ export const listEvents = endpoint({
             type: 'write',
             key: memoryExample.key,
             version: 3,
+            content: '5feceb66ffc86f38d952…',
             by: authorExample,
             createdAt: memoryExample.updatedAt,
+            hash: hashExample,
           },
         ],
         next: null,
+        previous: { id: 6, hash: '4e07408562bedb8b60ce…' },
       },
     },
   },
   errors: KEY_READ_ERRORS,
   async handle(request, home: Home) {
     const { call, identity, query } = request
-    const { events, next, missed, looked } = await eventsFor(home, identity, query)
+    const { events, next, previous, missed, looked } = await eventsFor(home, identity, query)
     await spendAfter(request, home, readsFor(looked) - 1)
-    return json(call, 200, { events: events.map(eventView), next, ...(missed && { missed }) })
+    const page = { events: events.map(eventView), next, previous }
+    return json(call, 200, { ...page, ...(missed && { missed }) })
   },
 })

@@ -8,6 +8,7 @@ import type { Identity } from '../store/port/home.ts'
 import { OPERATIONS } from '../store/port/keeping/memories.ts'
 import type { ExportAnswer, KeptVersion } from '../store/port/transfer.ts'
 import { iso } from '../time.ts'
+import { eventSchema, eventView, hash, linkSchema } from './events.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { listedJson, listedSchema } from './memories/answers.ts'
@@ -37,6 +38,10 @@ const keptSchema = z
       .optional()
       .meta({ description: 'Absent for a deletion and for the current version.' }),
     metadata: z.record(z.string(), z.unknown()).optional(),
+    salt: hash.optional().meta({
+      description:
+        'With it, the content of the version’s event can be computed. Absent if no event committed to the version. An import ignores it.',
+    }),
   })
   .meta({ id: 'KeptVersion' })
 
@@ -52,12 +57,12 @@ const keptExample = {
 
 /** Metadata is returned as the stored text. */
 function keptJson({ content, by, createdAt, updatedAt, ...kept }: KeptVersion): string {
-  const { key, id, version, operation } = kept
+  const { key, id, version, operation, salt } = kept
   const times = {
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   }
-  const facts = JSON.stringify({ key, id, version, operation, by: by ?? null, ...times })
+  const facts = JSON.stringify({ key, id, version, operation, by: by ?? null, ...times, salt })
   if (!content) return facts
   return `${facts.slice(0, -1)},"text":${JSON.stringify(content.text)},"metadata":${content.metadata}}`
 }
@@ -74,6 +79,13 @@ export const exportSchema = z
     history: z.array(keptSchema).optional().meta({
       description:
         'With history=true: every retained version, including those of deleted memories, ordered by key and version.',
+    }),
+    previous: linkSchema.optional().meta({
+      description: 'With history=true, not for a key with a prefix: what the first event follows.',
+    }),
+    events: z.array(eventSchema).optional().meta({
+      description:
+        'With history=true, not for a key with a prefix: the retained events, oldest first. An import ignores them: it begins a chain of its own.',
     }),
   })
   .meta({ id: 'Export' })
@@ -93,13 +105,17 @@ async function* listed<T>(
 }
 
 async function* exportText(snapshot: Snapshot, exportedAt: string): AsyncGenerator<string> {
-  const { profile, memoryCount, memories, history } = snapshot
+  const { profile, memoryCount, memories, history, events } = snapshot
   const head = { format: EXPORT_FORMAT, agent: profileView(profile), exportedAt, memoryCount }
   yield `${JSON.stringify(head).slice(0, -1)},"memories":[`
   yield* listed(memories, listedJson)
   if (history) {
     yield '],"history":['
     yield* listed(history, keptJson)
+  }
+  if (events) {
+    yield `],"previous":${JSON.stringify(events.previous)},"events":[`
+    yield* listed(events.pages, (event) => JSON.stringify(eventView(event)))
   }
   yield ']}'
 }

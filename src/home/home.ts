@@ -8,6 +8,7 @@ import { createSpool } from '../http/spool.ts'
 import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
 import { type OriginPolicy, originPolicy } from '../pipeline/origins.ts'
 import { countShared } from '../pipeline/shared-budgets.ts'
+import type { Signing } from '../pipeline/signing.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
 import { authorizedStore } from './authorized-store.ts'
@@ -41,6 +42,8 @@ export interface Home {
   /** Milliseconds, monotonic. */
   readonly stopwatch: () => number
   readonly random: (bytes: number) => Uint8Array
+  /** The key that signs statements of heads. */
+  readonly signing: Signing
 }
 
 /**
@@ -57,7 +60,7 @@ const SEARCHES = {
 /** Contexts and batches. As many may wait as an address may have connections. */
 const COSTLY = { atOnce: 32, perClient: 8, places: 1_024 }
 
-interface Parts extends Pick<Home, 'clock' | 'random' | 'stopwatch' | 'streams'> {
+interface Parts extends Pick<Home, 'clock' | 'random' | 'signing' | 'stopwatch' | 'streams'> {
   readonly config: Config
   readonly store: HomeStore & { readonly leasePermits: LeasePermits | undefined }
 }
@@ -65,7 +68,7 @@ interface Parts extends Pick<Home, 'clock' | 'random' | 'stopwatch' | 'streams'>
 const busy = () => problem('overloaded')
 
 export function createHome(parts: Parts): Home {
-  const { config, store, clock, random, stopwatch, streams } = parts
+  const { config, store, clock, random, signing, stopwatch, streams } = parts
   const { changedHomes } = store
   const allowed = authorizedStore(store, clock)
   const subscriptions = createSubscriptions({ changedHomes, clock, stopwatch })
@@ -87,6 +90,7 @@ export function createHome(parts: Parts): Home {
     clock,
     random,
     budgets: createBudgets(Object.values(limits.rates), counting),
+    signing,
     passwords: createPasswords(random),
     exports,
     imports: createImports(spool),

@@ -6,6 +6,7 @@ import { eraseAgent } from './erase-agent.ts'
 import { followEvents } from './event-stream.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
+import { readHead } from './head.ts'
 import type { Home } from './home.ts'
 import { importMemories } from './import/import.ts'
 import { createKey, endKey, listKeys } from './keys/named.ts'
@@ -48,6 +49,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   changeMemories,
   listEvents,
   followEvents,
+  readHead,
   searchMemories,
   searchByVector,
   storeVectors,

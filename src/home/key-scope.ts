@@ -41,6 +41,10 @@ export function listRefused({ key }: Identity, { prefix }: Prefixed) {
   return outOfReach(key)
 }
 
+/** What shows something of every memory. */
+export const wholeHomeRefused = ({ key }: Identity) =>
+  key && key.prefix !== '' ? outOfReach(key) : undefined
+
 /** Of a memory, or of those with a prefix. */
 export const eventsRefused = (identity: Identity, { key, prefix }: EventsQuery) =>
   key === undefined ? listRefused(identity, { prefix }) : readingRefused(identity, key)

@@ -4,7 +4,7 @@ import { openapi, problemPage } from './documents.ts'
 import { healthz, readyz } from './health.ts'
 import { metrics } from './metrics.ts'
 import type { Operations } from './operations.ts'
-import { apiCatalog, favicon, robots, security } from './well-known.ts'
+import { apiCatalog, favicon, readKeys, robots, security } from './well-known.ts'
 
 export const operationsEndpoints: readonly Endpoint<Operations>[] = [
   healthz,
@@ -16,4 +16,5 @@ export const operationsEndpoints: readonly Endpoint<Operations>[] = [
   favicon,
   security,
   apiCatalog,
+  readKeys,
 ]

@@ -7,6 +7,7 @@ import { type Tagged, tagged } from '../http/etag.ts'
 import { lazily } from '../lazily.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
 import { remembering } from '../pipeline/remember.ts'
+import type { Signing } from '../pipeline/signing.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Measures } from './measures.ts'
 
@@ -30,6 +31,8 @@ export interface Operations {
   readonly publicUrl: string | undefined
   /** The logo as SVG. */
   readonly icon: string
+  /** The key that signs statements. */
+  readonly signing: Signing
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   /** The page at /problems/<code> for browsers. */
@@ -37,7 +40,7 @@ export interface Operations {
 }
 
 interface Parts
-  extends Pick<Operations, 'measures' | 'showProblem' | 'origins' | 'icon' | 'clock'> {
+  extends Pick<Operations, 'measures' | 'showProblem' | 'origins' | 'icon' | 'signing' | 'clock'> {
   readonly config: Config
   readonly store: Pick<Store, 'checkWritable'>
   readonly describe: (serverUrl: string) => string

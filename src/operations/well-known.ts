@@ -1,6 +1,6 @@
 /** Well-known files: /robots.txt, /favicon.ico, and /.well-known/. */
 import { z } from 'zod'
-import { answer } from '../http/call.ts'
+import { answer, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
 import { type Operations, tag } from './operations.ts'
@@ -116,5 +116,28 @@ export const apiCatalog = endpoint({
   handle({ call }, { publicUrl = '' }: Operations) {
     call.responseHeaders.Link = `<${publicUrl}${CATALOG}>; rel="api-catalog"`
     return answer(call, 200, JSON.stringify(catalogOf(publicUrl)), LINKSET)
+  },
+})
+
+export const readKeys = endpoint({
+  operationId: 'readSigningKeys',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  docs: { tag, summary: 'The keys that sign statements (RFC 7517)' },
+  guards: [openToAll],
+  answers: {
+    200: {
+      description: 'A set of public keys.',
+      schema: z
+        .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
+        .meta({ id: 'SigningKeys' }),
+      example: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAY…', kid: 'kPrK_q…' }] },
+      headers: { 'Cache-Control': 'The keys may be cached for ten minutes.' },
+    },
+  },
+  async handle({ call }, { signing }: Operations) {
+    const { publicJwk } = await signing()
+    call.responseHeaders['Cache-Control'] = 'public, max-age=600'
+    return json(call, 200, { keys: [publicJwk] })
   },
 })

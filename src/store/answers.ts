@@ -9,7 +9,12 @@ import type {
   Refused,
   TokenKind,
 } from './port/home.ts'
-import { type EventsAnswer, type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
+import {
+  type EventsAnswer,
+  type HomeEvent,
+  type Link,
+  ROWS_PER_LOOK,
+} from './port/keeping/events.ts'
 import type {
   ChangesAnswer,
   Conflict,
@@ -98,9 +103,11 @@ export function eventsAnswer(
   id: number,
   { first, last }: Log,
   { after, until, limit }: Look,
+  previous: Link | undefined,
 ): EventsAnswer {
   const reached = events.length === limit ? (events.at(-1)?.id ?? until) : until
   const missed = id + 1 < first || id > last
   const looked = Math.max(0, reached - after)
-  return { outcome: 'events', events, last, newest: last, first, reached, missed, looked }
+  const found = { events, previous, last, newest: last, first, reached, missed, looked }
+  return { outcome: 'events', ...found }
 }

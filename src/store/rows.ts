@@ -1,5 +1,6 @@
 /** Rows as both engines select them, and their conversion to the port's types. */
 
+import { hexOf } from './chain.ts'
 import type { OwnedAgent } from './port/activity.ts'
 import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
 import type { EventType, HomeEvent } from './port/keeping/events.ts'
@@ -148,12 +149,17 @@ export interface VersionRow {
   updated_at: number
   bytes: number
   size: number
+  /** Null if no event committed to the version. */
+  salt: Uint8Array | null
 }
+
+export const saltIn = (salt: Uint8Array | null): string | undefined =>
+  salt ? hexOf(salt) : undefined
 
 export const authorIn = (author: string | null): Author | undefined =>
   author === null ? undefined : (JSON.parse(author) as Author)
 
-export const versionOf = (row: Omit<VersionRow, 'n' | 'previous'>): VersionSummary => ({
+export const versionOf = (row: Omit<VersionRow, 'n' | 'previous' | 'salt'>): VersionSummary => ({
   version: row.version,
   operation: row.operation,
   bytes: row.bytes,
@@ -176,6 +182,7 @@ export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion 
   by: authorIn(row.author),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  salt: saltIn(row.salt),
   content: text === null || metadata === null ? undefined : { text, metadata },
 })
 
@@ -188,6 +195,9 @@ export interface EventRow {
   version: number | null
   author: string | null
   created_at: number
+  content: Uint8Array | null
+  /** Null only of an event whose transaction computes it. */
+  hash: Uint8Array | null
 }
 
 type KeyInEvent = NonNullable<HomeEvent['namedKey']>
@@ -200,7 +210,11 @@ type Rollback = NonNullable<HomeEvent['rollback']>
 
 export const rollbackText = ({ to, parts }: Rollback): string => JSON.stringify({ to, parts })
 
-function subjectOf({ type, key }: EventRow): Pick<HomeEvent, 'key' | 'namedKey' | 'rollback'> {
+/** `key`: as the row has it. */
+export function subjectOf(
+  type: EventType,
+  key: string | null,
+): Pick<HomeEvent, 'key' | 'namedKey' | 'rollback'> {
   if (type === 'rollback') {
     return { key: undefined, namedKey: undefined, rollback: JSON.parse(key ?? '') as Rollback }
   }
@@ -211,11 +225,13 @@ function subjectOf({ type, key }: EventRow): Pick<HomeEvent, 'key' | 'namedKey' 
 export const eventOf = (row: EventRow): HomeEvent => ({
   id: row.id,
   type: row.type,
-  ...subjectOf(row),
+  ...subjectOf(row.type, row.key),
   from: row.renamed_from ?? undefined,
   version: row.version ?? undefined,
+  content: row.content ? hexOf(row.content) : undefined,
   by: authorIn(row.author),
   createdAt: row.created_at,
+  hash: row.hash ? hexOf(row.hash) : undefined,
 })
 
 /** Greater than every key with the prefix: no key contains DEL. */

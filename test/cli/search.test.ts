@@ -1,13 +1,22 @@
 /** `agent-home search`, at a home. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type OpenedHome, openHome } from '../client/opened.ts'
+import { temporaryDirectory } from '../harness.ts'
 import { speak } from './spoken.ts'
+
+const config = temporaryDirectory()
+vi.stubEnv('XDG_CONFIG_HOME', config)
 
 let opened: OpenedHome
 beforeAll(async () => {
   opened = await openHome()
 })
-afterAll(() => opened.close())
+afterAll(async () => {
+  await opened.close()
+  vi.unstubAllEnvs()
+  rmSync(config, { recursive: true })
+})
 
 test('a question finds what answers it, each on a line with the words that were found', async () => {
   const { home, token } = await opened.born()

@@ -24,6 +24,8 @@ type Right =
   | 'asks nobody'
   /** Any key; what is outside of its prefix is not shown. */
   | 'any key'
+  /** Only a key without a prefix. */
+  | 'whole home'
   | 'reads'
   | 'writes'
   | 'operators'
@@ -64,6 +66,7 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'reads',
     ask: (home, as, prefix) => home.listEvents(as, { prefix, order: 'newest', limit: 1 }),
   },
+  readHead: { right: 'whole home', ask: (home, as) => home.readHead(as) },
   exportMemories: {
     right: 'any key',
     async ask(home, as) {
@@ -144,6 +147,7 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
 const expected: Readonly<Record<Right, Readonly<Record<string, string>>>> = {
   'asks nobody': {},
   'any key': { inside: 'answered', outside: 'answered', reader: 'answered' },
+  'whole home': { inside: 'key_out_of_reach', outside: 'key_out_of_reach', reader: 'answered' },
   reads: { inside: 'answered', outside: 'key_out_of_reach', reader: 'answered' },
   writes: { inside: 'answered', outside: 'key_out_of_reach', reader: 'key_read_only' },
   operators: {

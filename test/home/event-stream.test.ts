@@ -142,10 +142,11 @@ describe.each(engines)('the stream of a home on $name', (engine) => {
     expect(namesOf(events)).toEqual(['2 missed', '3 write', '4 write'])
     expect(JSON.parse(events[0]?.data ?? '')).toEqual({ after: 900, first: 3 })
     const { body } = await control('GET', '/events?after=900', token)
-    expect(body).toEqual({ events: [], next: 4, missed: { after: 900, first: 5 } })
+    const previous = { id: 4, hash: expect.any(String) }
+    const missed = { after: 900, first: 5 }
+    expect(body).toEqual({ events: [], next: 4, previous, missed })
     expect((await control('GET', '/events?after=4', token)).body).toEqual({
-      events: [],
-      next: null,
+      ...{ events: [], next: null, previous },
     })
   })
 

@@ -20,6 +20,7 @@ import type { Endpoint } from '../../src/pipeline/endpoint.ts'
 import { observing, requestIds } from '../../src/pipeline/observe.ts'
 import { explain, refuse } from '../../src/pipeline/problem.ts'
 import { createRoutes, type Hooks } from '../../src/pipeline/routes.ts'
+import { createSigning } from '../../src/pipeline/signing.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../../src/web/index.ts'
 import { createWeb } from '../../src/web/web.ts'
 import type { TestService } from '../harness.ts'
@@ -63,7 +64,8 @@ export function openDoors(
 ): Doors {
   const config = loadConfig({ ...unlimited, ...env })
   const streams = createConcurrencyLimit({ perClient: config.STREAMS_PER_ADDRESS })
-  const parts = { config, store, clock, random: randomBytes, log, stopwatch, streams }
+  const signing = createSigning(store, clock)
+  const parts = { config, store, clock, random: randomBytes, log, signing, stopwatch, streams }
   const admission = narrowDoor()
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }

@@ -93,6 +93,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   listEvents: page,
   followEvents: { method: 'HEAD', outcome: '200' },
+  readHead: page,
   searchMemories: { query: 'q=mine', outcome: '200' },
   searchByVector: { body: () => ({ model: 'm', vector: [1, 0] }), outcome: '200' },
   storeVectors: {
@@ -136,6 +137,7 @@ export const examples: Readonly<Record<string, Example>> = {
   readIcon: page,
   readSecurity: page,
   readApiCatalog: page,
+  readSigningKeys: page,
   asset: page,
   consoleBirthPage: page,
   consoleBirth: refusedForm('401', {

@@ -65,6 +65,7 @@ export const homeRights: readonly Rights[] = [
   }),
   withToken('listEvents', 'GET /api/agents/me/events', 'either-token', 'reads'),
   withToken('followEvents', 'GET /api/agents/me/events/stream', 'either-token', 'reads'),
+  withToken('readHead', 'GET /api/agents/me/head', 'either-token', 'reads', { named: 'reads' }),
   withToken('searchMemories', 'GET /api/agents/me/memories/search', 'either-token', 'reads', {
     named: 'any',
   }),

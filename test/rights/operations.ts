@@ -25,4 +25,8 @@ export const operationsRights: readonly Rights[] = [
   row('readIcon', 'GET /favicon.ico', { cacheControl: 'public, max-age=86400' }),
   row('readSecurity', 'GET /.well-known/security.txt'),
   row('readApiCatalog', 'GET /.well-known/api-catalog', { cors: 'all' }),
+  row('readSigningKeys', 'GET /.well-known/jwks.json', {
+    cors: 'all',
+    cacheControl: 'public, max-age=600',
+  }),
 ]

@@ -69,6 +69,7 @@ describe.each(stores)('exports on $name', (engine) => {
     expect({ text, metadata }).toEqual({ text: 'two', metadata: '{"n":2}' })
     const by = { as: 'agent', via: 'api' }
     const of = { operation: 'write', by, createdAt: NOON, updatedAt: NOON }
+    const salt = expect.stringMatching(/^[0-9a-f]{64}$/)
     const deletion = { operation: 'delete', by: { ...by, as: 'operator' }, updatedAt: NOON + 5 }
     expect(history).toEqual([
       {
@@ -77,10 +78,11 @@ describe.each(stores)('exports on $name', (engine) => {
         version: 1,
         id: expect.any(String),
         content: { text: 'gone', metadata: '{"n":1}' },
+        salt,
       },
       { ...of, ...deletion, key: 'a', version: 2, id: history[0]?.id, content: undefined },
-      { ...of, key: 'b', version: 1, id, content: { text: 'one', metadata: '{"n":1}' } },
-      { ...of, key: 'b', version: 2, id, content: undefined },
+      { ...of, key: 'b', version: 1, id, content: { text: 'one', metadata: '{"n":1}' }, salt },
+      { ...of, key: 'b', version: 2, id, content: undefined, salt },
     ])
   })
 

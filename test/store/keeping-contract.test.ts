@@ -325,8 +325,9 @@ describe.each(stores)('keeping on $name', (engine) => {
       outcome: 'found',
       memory: { ...memory, text: 'one', metadata: '{"a":1}', version: 1 },
       currentVersion: 2,
+      salt: expect.any(String),
     })
-    expect(await read(2)).toEqual({ outcome: 'found', memory, currentVersion: 2 })
+    expect(await read(2)).toMatchObject({ outcome: 'found', memory, currentVersion: 2 })
     expect(await read(3)).toEqual({ outcome: 'no_version' })
     expect(await fixture.store().readVersion(agent, 'never', 1)).toEqual({ outcome: 'missing' })
     expect(await one(agent, restore(1, 1))).toMatchObject(conflict(2))
@@ -642,16 +643,22 @@ describe.each(stores)('keeping on $name', (engine) => {
     await one(agent, rename('a', 'b', 1))
     expect(await fixture.store().recordEvent(operator, 'export', NOON + 9)).toBe(true)
     const by = { as: 'agent', via: 'api' }
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+    const hashed = { content: hash, hash }
     expect(await fixture.store().eventsAfter(agent, 0, 2)).toEqual({
       outcome: 'events',
       events: [
-        { id: 1, type: 'write', key: 'a', version: 1, by, createdAt: NOON },
-        { id: 2, type: 'rename', key: 'b', from: 'a', version: 2, by, createdAt: NOON + 5 },
+        { id: 1, type: 'write', key: 'a', version: 1, by, createdAt: NOON, ...hashed },
+        {
+          ...{ id: 2, type: 'rename', key: 'b', from: 'a', version: 2, by, createdAt: NOON + 5 },
+          ...hashed,
+        },
       ],
+      previous: { id: 0, hash },
       ...{ first: 1, last: 3, newest: 3, reached: 2, missed: false, looked: 2 },
     })
     expect(await events(agent, 2)).toEqual([
-      { id: 3, type: 'export', by: { as: 'operator', via: 'api' }, createdAt: NOON + 9 },
+      { id: 3, type: 'export', by: { as: 'operator', via: 'api' }, createdAt: NOON + 9, hash },
     ])
     expect(await events(agent, 3)).toEqual([])
     const { agent: other } = await fixture.agent()

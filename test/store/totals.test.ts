@@ -18,7 +18,7 @@ function openTotals() {
   const addAgent = () =>
     db.exec(`INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
       VALUES ('a', 'Atlas', 'Is counted.', 'zerno', 'active', 0, 0);
-      INSERT INTO homes (agent_id, memories) VALUES ('a', 3)`)
+      INSERT INTO homes (agent_id, memories, head, base) VALUES ('a', 3, x'', x'')`)
   return { db, addAgent, totals: prepareTotals(db) }
 }
 

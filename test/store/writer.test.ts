@@ -63,7 +63,8 @@ function fill(agents: number): void {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${agents})
     INSERT INTO agents (agent_id, name, purpose, symbol, status, created_at, updated_at)
     SELECT i, 'Atlas', 'Is counted.', 'zerno', 'active', 0, 0 FROM n;
-    INSERT OR IGNORE INTO homes (agent_id, memories) SELECT agent_id, 2 FROM agents`)
+    INSERT OR IGNORE INTO homes (agent_id, memories, head, base)
+      SELECT agent_id, 2, x'', x'' FROM agents`)
   db.close()
 }
 

@@ -17,9 +17,9 @@ export const hostCommands: readonly Command[] = [
   {
     name: 'verify',
     group: HOST,
-    summary: 'check a database file, or a backup',
+    summary: 'check a database file, a backup, or an export with history',
     details:
-      'Holds a database file against all that can be checked at rest: that it is sound, that versions, counts and the log agree, that nothing is left without an owner. It is opened for reading alone; a file that is being served is checked as of one moment. Ends with 1, and a list, where something is wrong.',
+      'Holds a database file against all that can be checked at rest: that it is sound, that versions, counts and the log agree, that nothing is left without an owner, and that every chain of events and every text is the one that was written. An export with history is held against its own events. It is opened for reading alone; a file that is being served is checked as of one moment. Ends with 1, and a list, where something is wrong.',
     parameters: [{ name: 'FILE', completes: 'files' }],
     load: async () => (await import('./verify.ts')).verifyCommand,
   },

@@ -1,9 +1,12 @@
-/** `agent-home verify`: verifies a database file. */
+/** `agent-home verify`: verifies a database file, or an export with history. */
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { type ExportFault, type VerifiedExport, verifyExport } from 'agent-home-client'
 
 import { verifyFile } from '../../store/at-rest.ts'
 import type { Verified, Violation } from '../../store/port/rest.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** A progress line that disappears at the end. */
@@ -39,10 +42,73 @@ export function verifiedText(file: string, verified: Verified): string {
   return head + faultsText(faults) + countsText(verified) + olderText(verified)
 }
 
+/** A progress line for `verifyExport`, and what ends it. */
+export function exportText({ isWatched, tell }: Terminal) {
+  return {
+    progress: (checked: number) => void (isWatched && tell(`\r  ${checked} events and versions`)),
+    done: () => void (isWatched && tell('\r\u001b[K')),
+  }
+}
+
+/** As many are listed as of a database. */
+const MOST_PLACES = 5
+
+function violationsIn(faults: readonly ExportFault[]): Violation[] {
+  const byFault = Map.groupBy(faults, ({ fault }) => fault)
+  return Array.from(byFault, ([fault, all]) => {
+    const places = all.slice(0, MOST_PLACES).map(({ place }) => place)
+    return { fault, count: all.length, places }
+  })
+}
+
+export function verifiedExportReport(name: string, verified: VerifiedExport) {
+  const { faults, events, proven, unproven, previous, head } = verified
+  const facts = `  ${events} events, from ${previous.id + 1} to ${head.id}: ${head.hash}
+  ${proven} texts are those that the events committed to
+  ${unproven} texts are older than the chain, or than its events
+`
+  const sound = `${name} is whole: every event follows on the one before.\n`
+  const broken = `${name} is not as it was made.\n${faultsText(violationsIn(faults))}`
+  const isSound = faults.length === 0
+  return {
+    value: verified,
+    text: (isSound ? sound : broken) + facts,
+    exit: isSound ? undefined : EXIT.failed,
+  }
+}
+
+const BEGINNING = 64
+
+/** A database begins with the name of its format. */
+function isExport(file: string): boolean {
+  if (!existsSync(file)) return false
+  const opened = openSync(file, 'r')
+  const bytes = Buffer.alloc(BEGINNING)
+  readSync(opened, bytes)
+  closeSync(opened)
+  return bytes.toString('utf8').trimStart().startsWith('{')
+}
+
+async function verifyExportFile(file: string, terminal: Terminal): Promise<Report> {
+  const { progress, done } = exportText(terminal)
+  let verified: VerifiedExport
+  try {
+    verified = await verifyExport(readFileSync(file, 'utf8'), { progress })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new Failure(EXIT.failed, `${file} cannot be verified: ${error.message}`)
+  } finally {
+    done()
+  }
+  const { value, text, exit } = verifiedExportReport(file, verified)
+  return { value: { file, ...value }, text, ...(exit && { exit }) }
+}
+
 export async function verifyCommand(
   { args: [file = ''] }: Given,
   terminal: Terminal,
 ): Promise<Report> {
+  if (isExport(file)) return verifyExportFile(file, terminal)
   const verified = await verifyFile(file, checkingOn(terminal))
   const exit = verified.faults.length > 0 ? EXIT.failed : EXIT.done
   return { value: { file, ...verified }, text: verifiedText(file, verified), exit }

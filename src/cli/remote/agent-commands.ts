@@ -74,6 +74,19 @@ export const agentCommands: readonly Command[] = [
     load: async () => (await import('./whoami.ts')).whoamiCommand,
   },
   {
+    name: 'check',
+    group: AGENTS,
+    summary: 'whether the history is the one that was remembered',
+    details:
+      'Computes anew the chain of events since the head that was remembered, and remembers the newest. Ends with 3 if another history leads there, or if the home is older than what was remembered, as after a restored backup: --accept takes it as it is. Other commands with the same token remember what they see, and say so when it does not fit.',
+    options: [
+      { name: 'all', summary: 'every event and text in the home, from an export with history' },
+      { name: 'accept', summary: 'take the home as it is, and remember its head' },
+      ...CONNECTION,
+    ],
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  {
     name: 'read',
     group: AGENTS,
     summary: 'print the text under a key',

@@ -1,9 +1,17 @@
 /** The home that a command addresses, and the exit codes of its errors. */
-import { AgentHome, HomeError, OutcomeUnknown, VersionConflict } from 'agent-home-client'
+import {
+  AgentHome,
+  HistoryChanged,
+  HomeError,
+  OutcomeUnknown,
+  TurnedBack,
+  VersionConflict,
+} from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import type { Given } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'
 import { Failure, missing, usage } from '../failure.ts'
+import { headsFor } from './heads.ts'
 import { type Profile, profileOf } from './profiles.ts'
 
 export interface Connection {
@@ -100,9 +108,29 @@ export const homeAt = ({ url, token }: Pick<Connection, 'url' | 'token'>): Agent
   }
 }
 
+/** Remembers the head of the home, and says so if it does not follow from the one before. */
+async function rememberHead(home: AgentHome, connection: Connection): Promise<void> {
+  try {
+    const { load, save } = headsFor(connection)
+    const { head } = await home.check({ remembered: await load() })
+    await save({ id: head.id, hash: head.hash })
+  } catch (error) {
+    // What cannot be checked now (a paused agent, a key with a prefix) fails no command.
+    const isKnown = error instanceof HistoryChanged || error instanceof TurnedBack
+    if (isKnown) process.stderr.write(`${error.detail} See: agent-home check\n`)
+    else if (error instanceof Failure) process.stderr.write(`${error.message}\n`)
+  }
+}
+
 /** Throws Failure with the exit code of the error. */
-export const atHome = <T>(
+export async function atHome<T>(
   given: Given,
   work: (home: AgentHome) => Promise<T>,
   who?: 'agent' | 'operator',
-): Promise<T> => refusing(work(homeAt(connectionOf(given, who))))
+): Promise<T> {
+  const connection = connectionOf(given, who)
+  const home = homeAt(connection)
+  const result = await refusing(work(home))
+  await rememberHead(home, connection)
+  return result
+}

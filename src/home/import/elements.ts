@@ -9,6 +9,7 @@ import { validateBody } from '../../pipeline/validate.ts'
 import { type Author, DOORS } from '../../store/port/home.ts'
 import { OPERATIONS } from '../../store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
+import { eventSchema, hash, linkSchema } from '../events.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
 import { memoryKey } from '../schemas.ts'
@@ -60,6 +61,7 @@ const kept = z
     by: author,
     text: text.optional(),
     metadata: metadata.optional(),
+    salt: hash.optional(),
   })
   .refine((sent) => (sent.text === undefined) === (sent.metadata === undefined), {
     error: 'must have both a text and metadata, or neither',
@@ -86,6 +88,7 @@ export const head = z.strictObject({
   agent,
   exportedAt: instant,
   memoryCount: integer({ minimum: 0 }),
+  previous: linkSchema.optional(),
 })
 
 /** A row of either list, with its index. */
@@ -131,13 +134,18 @@ export function headOf(sent: unknown, now: number) {
 }
 
 function keptOf(source: string) {
-  const { metadata: _, by, text, ...row } = validateBody(kept, parseStrictJson(source))
+  const { metadata: _, salt: __, by, text, ...row } = validateBody(kept, parseStrictJson(source))
   return { ...row, by: by as Author | null, content: contentOf(text, source) }
 }
 
 function memoryOf(source: string) {
   const { metadata: _, text, ...row } = validateBody(memory, parseStrictJson(source))
   return { ...row, content: contentOf(text, source) }
+}
+
+/** Events are not imported: the home has its own. Throws as `rowOf`. */
+export function checkEvent({ source }: Part): void {
+  validateBody(eventSchema, parseStrictJson(source))
 }
 
 /** Throws `malformed_json` or `invalid_body`, with pointers relative to the element. */

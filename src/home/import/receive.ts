@@ -7,10 +7,10 @@ import { endOfJson, parseStrictJson } from '../../http/json.ts'
 import { type Part, splitObject } from '../../http/split-json.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { unknownName } from '../../pipeline/validate.ts'
-import { head, headOf, type Row, rowOf } from './elements.ts'
+import { checkEvent, head, headOf, type Row, rowOf } from './elements.ts'
 import type { Import, SpooledList } from './imports.ts'
 
-const LISTS = new Set(['memories', 'history'])
+const LISTS = new Set(['memories', 'history', 'events'])
 
 const MEMBERS = new Set([...Object.keys(head.shape), ...LISTS])
 
@@ -104,6 +104,14 @@ function takeList(spooled: SpooledList, faults: Faults, name: string, now: numbe
   }
 }
 
+function passEvent(part: Part, faults: Faults): void {
+  try {
+    checkEvent(part)
+  } catch (error) {
+    faults.add(...faultsOf(error, ['events', part.index ?? 0], part))
+  }
+}
+
 /** Members besides the lists: parsed when they have arrived, and validated together. */
 function takeHead(faults: Faults, now: number) {
   const sent: Record<string, unknown> = {}
@@ -170,6 +178,7 @@ export async function receive(
 
   async function take(part: Part): Promise<void> {
     if (part.index === undefined) head.take(part)
+    else if (part.name === 'events') passEvent(part, faults)
     else await (part.name === 'history' ? history : memories).take(part)
   }
 

@@ -7,6 +7,7 @@ import { endpoint } from '../../pipeline/endpoint.ts'
 import { queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { Memory, VersionAnswer } from '../../store/port/keeping/memories.ts'
+import { hash } from '../events.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
@@ -33,8 +34,15 @@ function show(call: Call, memory: Memory): Answer {
 }
 
 /** Its ETag would be that of a current version, so it has none. */
-const showVersion = (call: Call, { memory, currentVersion }: FoundVersion): Answer =>
-  answer(call, 200, `{"memory":${memoryJson(memory)},"currentVersion":${currentVersion}}`)
+function showVersion(call: Call, found: FoundVersion, withProof: boolean): Answer {
+  const { memory, currentVersion, salt = null } = found
+  const proof = withProof ? `,"salt":${JSON.stringify(salt)}` : ''
+  return answer(
+    call,
+    200,
+    `{"memory":${memoryJson(memory)},"currentVersion":${currentVersion}${proof}}`,
+  )
+}
 
 const DELETED = 'The memory was deleted. Its retained versions can be listed and restored.'
 
@@ -91,7 +99,19 @@ export const readMemory = endpoint({
     headers: ifNoneMatch,
   },
   guards: forAgents('reads'),
-  query: z.strictObject({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
+  query: z
+    .strictObject({
+      key: memoryKey,
+      version: queryInteger({ minimum: 1 }).optional(),
+      proof: z.enum(['true', 'false'], 'must be true or false').optional().meta({
+        default: 'false',
+        description: 'With version: include the salt that the event of the version committed with.',
+      }),
+    })
+    .refine(({ proof, version }) => proof !== 'true' || version !== undefined, {
+      path: ['proof'],
+      error: 'goes with version: the salt belongs to one version',
+    }),
   answers: {
     200: {
       description: 'The memory.',
@@ -100,6 +120,10 @@ export const readMemory = endpoint({
           memory: memorySchema,
           currentVersion: z.int().min(0).optional().meta({
             description: 'With version: the current one; 0 if the memory was deleted.',
+          }),
+          salt: hash.nullable().optional().meta({
+            description:
+              'With proof=true: with it, the content of the version’s event can be computed from text and metadata. null if no event committed to the version: it is from before the chain, or part of an imported history.',
           }),
         })
         .meta({ id: 'MemoryResult' }),
@@ -113,9 +137,9 @@ export const readMemory = endpoint({
     404: missingAnswer,
   },
   errors: [...KEY_READ_ERRORS, 'memory_not_found', 'version_not_found', 'version_gone'],
-  async handle({ call, identity, query: { key, version } }, home: Home) {
+  async handle({ call, identity, query: { key, version, proof } }, home: Home) {
     if (version === undefined) return show(call, await findMemory(home, identity, key))
-    return showVersion(call, await findPast(home, identity, key, version))
+    return showVersion(call, await findPast(home, identity, key, version), proof === 'true')
   },
 })
 

@@ -27,6 +27,7 @@ export interface Table {
 const text = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'TEXT' }))
 const bigint = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BIGINT' }))
 const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BOOLEAN' }))
+const bytes = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BYTEA' }))
 
 /**
  * Positions in the target's log: the newest version of an event has the event's number, versions
@@ -102,11 +103,7 @@ export const tables: readonly Table[] = [
   {
     name: 'vectors',
     source: 'SELECT agent_id, key, model, version, n, vector FROM vectors',
-    columns: [
-      ...text('agent_id', 'key', 'model'),
-      ...bigint('version', 'n'),
-      { name: 'vector', type: 'BYTEA' },
-    ],
+    columns: [...text('agent_id', 'key', 'model'), ...bigint('version', 'n'), ...bytes('vector')],
   },
   {
     name: 'log',
@@ -114,12 +111,13 @@ export const tables: readonly Table[] = [
      SELECT l.agent_id, l.key, l.renamed_from, l.memory_id, l.operation, l.author,
        e.event, CASE WHEN e.author IS NOT l.author THEN e.author END,
        l.metadata, l.text, p.place, o.place, l.version, l.created_at, l.updated_at,
-       nullif(e.updated_at, l.updated_at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1
+       nullif(e.updated_at, l.updated_at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1,
+       coalesce(e.hash, l.hash), l.content, l.salt
      FROM placed p JOIN log l ON l.n = p.n LEFT JOIN placed o ON o.n = l.previous
      LEFT JOIN alone e ON e.agent_id = p.agent_id AND e.id = p.place
      UNION ALL
      SELECT e.agent_id, e.key, e.renamed_from, NULL, e.event, e.author, NULL, NULL, NULL, NULL,
-       e.id, NULL, e.version, NULL, e.updated_at, NULL, 0, 0, 0
+       e.id, NULL, e.version, NULL, e.updated_at, NULL, 0, 0, 0, e.hash, e.content, NULL
      FROM alone e LEFT JOIN placed p ON p.agent_id = e.agent_id AND p.place = e.id
      WHERE p.n IS NULL`,
     columns: [
@@ -128,16 +126,18 @@ export const tables: readonly Table[] = [
       ...bigint('n', 'previous', 'version', 'created_at', 'updated_at', 'happened_at'),
       ...bigint('bytes', 'size'),
       ...boolean('kept'),
+      ...bytes('hash', 'content', 'salt'),
     ],
   },
   {
     name: 'homes',
     source: `SELECT agent_id, memories, bytes, history, deleted, floor, last_event, first_event,
-       vectors, last_vector FROM homes`,
+       vectors, last_vector, head, base FROM homes`,
     columns: [
       ...text('agent_id'),
       ...bigint('memories', 'bytes', 'history', 'deleted', 'floor', 'last_event', 'first_event'),
       ...bigint('vectors', 'last_vector'),
+      ...bytes('head', 'base'),
     ],
   },
   {

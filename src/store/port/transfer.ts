@@ -1,5 +1,6 @@
 /** Export and import: memories and their history as one stream. */
 import type { Author, Identity, Profile, Refused } from './home.ts'
+import type { HomeEvent, Link } from './keeping/events.ts'
 import type { Memory, Operation } from './keeping/memories.ts'
 
 /** A version as exported and imported. */
@@ -20,8 +21,20 @@ export interface KeptVersion {
    * beside it.
    */
   readonly content: Pick<Memory, 'text' | 'metadata'> | undefined
+  /**
+   * In an export, of the version's commitment, in hex; undefined if no event committed to it. An
+   * import commits anew.
+   */
+  readonly salt?: string | undefined
   /** Of the current version in an import: only the operator changes the memory. */
   readonly protected?: boolean | undefined
+}
+
+export interface ExportedEvents {
+  /** What the first of them follows. */
+  readonly previous: Link
+  /** Oldest first. */
+  readonly pages: AsyncIterable<readonly HomeEvent[]>
 }
 
 export type ExportAnswer =
@@ -38,6 +51,10 @@ export type ExportAnswer =
        * Read it after the memories.
        */
       readonly history?: AsyncIterable<readonly KeptVersion[]> | undefined
+      /**
+       * With a whole home's history: the retained events. Read them after the history.
+       */
+      readonly events?: ExportedEvents | undefined
       /** Releases the snapshot. May be called again. */
       readonly close: () => void
     }

@@ -79,8 +79,9 @@ INSERT INTO gates (name) VALUES ('births'), ('arrivals') ON CONFLICT (name) DO N
 
 -- The counters of a home. `bytes` of current memories, `history` of earlier versions, `deleted`:
 -- memories that are tombstones; `first_event` to `last_event` are kept. `erasures`: those that took
--- a text; an export that began before the last of them must end. Homes and memories have room
--- beside them, so that a change of a row touches no index.
+-- a text; an export that began before the last of them must end. `head`: the hash of the chain up to
+-- `last_event`; `base`: up to the event before `first_event`. Homes and memories have room beside
+-- them, so that a change of a row touches no index.
 CREATE TABLE IF NOT EXISTS homes (
   agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
   memories BIGINT NOT NULL DEFAULT 0,
@@ -94,7 +95,9 @@ CREATE TABLE IF NOT EXISTS homes (
   day_writes BIGINT NOT NULL DEFAULT 0,
   erasures BIGINT NOT NULL DEFAULT 0,
   vectors BIGINT NOT NULL DEFAULT 0,
-  last_vector BIGINT NOT NULL DEFAULT 0
+  last_vector BIGINT NOT NULL DEFAULT 0,
+  head BYTEA NOT NULL,
+  base BYTEA NOT NULL
 ) WITH (fillfactor = 50);
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
@@ -130,7 +133,10 @@ CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 
 -- Everything that happened in a home, numbered in it by `n`, each change of a memory with the version
 -- that it made (`kept`). What an import brought is below zero. `previous`: the version before it of
--- the same memory. On SQLite `n` counts the rows of all homes.
+-- the same memory. `hash`: of an event, the chain up to it. `content`: what its version's text and
+-- metadata were committed to with `salt`, which goes with the text. What no event committed to has
+-- neither: versions from before the chain, and the earlier ones that an import brought. On SQLite `n`
+-- counts the rows of all homes.
 CREATE TABLE IF NOT EXISTS log (
   agent_id TEXT COLLATE "C" NOT NULL,
   n BIGINT NOT NULL,
@@ -149,6 +155,9 @@ CREATE TABLE IF NOT EXISTS log (
   author TEXT,
   event TEXT,
   event_author TEXT,
+  hash BYTEA,
+  content BYTEA,
+  salt BYTEA,
   metadata TEXT,
   text TEXT,
   PRIMARY KEY (agent_id, n)

@@ -206,7 +206,7 @@ interface HomeParts extends HomeBounds {
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
   readonly keeping: Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
-    Omit<EventStore, 'listEvents'>
+    Omit<EventStore, 'listEvents' | 'readHead'>
   readonly reading: Asked<typeof readsOfLog>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
@@ -296,6 +296,7 @@ function homeVerbs(
     searchMemories: searcher.search,
     eventsAfter: noting(keeping.eventsAfter),
     listEvents: noting(reading.listEvents),
+    readHead: noting(reading.readHead),
     changedHomes: keeping.changedHomes,
     recordEvent: keeping.recordEvent,
     exportMemories: (identity, prefix = '', history = false) =>

@@ -80,7 +80,8 @@ INSERT INTO gates (name) VALUES ('births'), ('arrivals') ON CONFLICT (name) DO N
 -- memories that are tombstones; `first_event` to `last_event` are kept. `tail`: the newest row of its
 -- log that is not in log_index yet. `imports`: how many it took, whose versions have ids below zero.
 -- `erasures`: those that took a text; an export that began before the last of them must end.
--- `vectors`: bytes of its vectors; `last_vector`: the highest `n` among them so far.
+-- `vectors`: bytes of its vectors; `last_vector`: the highest `n` among them so far. `head`: the hash
+-- of the chain up to `last_event`; `base`: up to the event before `first_event`.
 CREATE TABLE IF NOT EXISTS homes (
   agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
   memories INTEGER NOT NULL DEFAULT 0,
@@ -97,7 +98,9 @@ CREATE TABLE IF NOT EXISTS homes (
   imports INTEGER NOT NULL DEFAULT 0,
   erasures INTEGER NOT NULL DEFAULT 0,
   vectors INTEGER NOT NULL DEFAULT 0,
-  last_vector INTEGER NOT NULL DEFAULT 0
+  last_vector INTEGER NOT NULL DEFAULT 0,
+  head BLOB NOT NULL,
+  base BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- What is now under each key: a memory or a tombstone, with the row `n` of the log that holds its
@@ -140,6 +143,9 @@ CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 -- it made. It grows only at its end, whichever home writes: that keeps writes sequential. `id` counts
 -- the events of one home; a row that is no event has that of the event to which it belongs.
 -- `before`: the row before it in the same home; `previous`: the version before it of the same memory.
+-- `hash`: of an event, the chain up to it. `content`: what its version's text and metadata were
+-- committed to with `salt`, which goes with the text. What no event committed to has neither: versions
+-- from before the chain, and the earlier ones that an import brought.
 CREATE TABLE IF NOT EXISTS log (
   n INTEGER PRIMARY KEY,
   agent_id TEXT NOT NULL,
@@ -157,6 +163,9 @@ CREATE TABLE IF NOT EXISTS log (
   created_at INTEGER,
   bytes INTEGER,
   size INTEGER,
+  hash BLOB,
+  content BLOB,
+  salt BLOB,
   metadata TEXT,
   text TEXT
 ) STRICT;

@@ -92,7 +92,7 @@ const keepingVerbs = (
   { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
 ): Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
   SearchStore &
-  Omit<EventStore, 'listEvents'> => ({
+  Omit<EventStore, 'listEvents' | 'readHead'> => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
   async writeMemory(identity, write, now) {
     const result = await writer.submit('writeMemory', identity, write, now)

@@ -1,5 +1,6 @@
 /** Births with their hourly limits, profiles, and the erasure of agents. */
 import { overLimits } from '../answers.ts'
+import { beginningOf } from '../chain.ts'
 import { dayOf } from '../port/activity.ts'
 import type {
   Account,
@@ -105,7 +106,10 @@ const addAgent = statement(
    VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
 )
 
-const addHome = statement('add_home', 'INSERT INTO homes (agent_id, day) VALUES ($1, $2)')
+const addHome = statement(
+  'add_home',
+  'INSERT INTO homes (agent_id, day, head, base) VALUES ($1, $2, $3, $3)',
+)
 
 const addCredentials = statement(
   'add_credentials',
@@ -143,7 +147,7 @@ function* insert(birth: Birth, account: string | null, now: number): Verb<void> 
   const { agentId, name, purpose, symbol, keyHash, fingerprint, salt, bornFrom } = birth
   yield* ask(addBirth, keyHash, agentId, fingerprint, salt, bornFrom, now)
   yield* ask(addAgent, agentId, name, purpose, symbol, account, now)
-  yield* ask(addHome, agentId, dayOf(now))
+  yield* ask(addHome, agentId, dayOf(now), beginningOf(agentId))
   yield* ask(addCredentials, agentId, birth.agentTokenHash, birth.operatorTokenHash)
 }
 

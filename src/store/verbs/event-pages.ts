@@ -1,13 +1,19 @@
 /** Pages of the log, in either order and filtered. */
+import { hexOf } from '../chain.ts'
 import type { Identity } from '../port/home.ts'
-import { type EventsPage, type EventsQuery, ROWS_PER_LOOK } from '../port/keeping/events.ts'
+import {
+  type EventsPage,
+  type EventsQuery,
+  type HeadAnswer,
+  ROWS_PER_LOOK,
+} from '../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
-const retained = statement<{ first: number; last: number }>(
+const retained = statement<{ first: number; last: number; head: Uint8Array; base: Uint8Array }>(
   'retained_events',
-  'SELECT first_event AS first, last_event AS last FROM homes WHERE agent_id = $1',
+  'SELECT first_event AS first, last_event AS last, head, base FROM homes WHERE agent_id = $1',
 )
 
 /** What each engine asks of its log. */
@@ -89,6 +95,8 @@ const rangeOf = ({ key, prefix }: EventsQuery): readonly [from: string | null, t
   return [prefix === '' ? null : prefix, endOf(prefix)]
 }
 
+const NO_FILTERS = [null, null, null, null, null] as const
+
 export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
   *listEvents(identity: Identity, query: EventsQuery): Verb<EventsPage> {
     const refused = yield* refuse(identity)
@@ -113,5 +121,21 @@ export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
       events.map(({ id }) => id),
     )
     return { outcome: 'page', events, ...rest }
+  },
+
+  *readHead(identity: Identity): Verb<HeadAnswer> {
+    const refused = yield* refuse(identity)
+    if (refused) return refused
+    const { agentId } = identity
+    const [log] = yield* ask(retained, agentId)
+    if (!log) return { outcome: 'revoked' }
+    const { first, last, head, base } = log
+    const [newest] = yield* ask(within.newest, agentId, last - 1, last, ...NO_FILTERS, 1)
+    return {
+      outcome: 'head',
+      head: { id: last, hash: hexOf(head) },
+      createdAt: newest?.created_at,
+      base: { id: first - 1, hash: hexOf(base) },
+    }
   },
 })

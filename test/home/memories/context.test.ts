@@ -288,7 +288,7 @@ describe('the context', () => {
     const pinned: Kept = { text: 'tables', note: '', pinned: true }
     const token = await homeOf({ purpose: '\u0001'.repeat(780) }, Array(20).fill(pinned))
     const { context } = await contextOf(token, 20_000, 'tables')
-    const leftOut = { purpose: false, pinned: 20, found: 15, memories: 20 }
+    const leftOut = { purpose: false, pinned: 20, found: 16, memories: 20 }
     const none = { ...context, pinned: [], found: [], changes: [], leftOut }
     const { text, context: least } = await contextOf(token, sizeOf(none), 'tables')
     expect(least.leftOut).toEqual(leftOut)

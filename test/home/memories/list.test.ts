@@ -249,7 +249,9 @@ describe.each(engines)('lists on $name', (engine) => {
   test('events are listed oldest first, and from each on', async () => {
     const agent = await keep(service)
     const { ask, post } = agent
-    expect((await ask('GET', '/events')).body).toEqual({ events: [], next: null })
+    const link = (id: number) => ({ id, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    const empty = { events: [], next: null, previous: link(0) }
+    expect((await ask('GET', '/events')).body).toEqual(empty)
     await agent.put('a')
     await agent.put('a', 1)
     await post('/batch', { operations: [{ rename: { from: 'a', to: 'b', expectedVersion: 2 } }] })
@@ -260,18 +262,21 @@ describe.each(engines)('lists on $name', (engine) => {
       events: unknown[]
       next: unknown
     }
+    const { hash } = link(0)
+    const made = { by, createdAt, content: hash, hash }
     expect(events).toEqual([
-      { id: 1, type: 'write', key: 'a', version: 1, by, createdAt },
-      { id: 2, type: 'write', key: 'a', version: 2, by, createdAt },
-      { id: 3, type: 'rename', key: 'b', from: 'a', version: 3, by, createdAt },
-      { id: 4, type: 'delete', key: 'b', version: 4, by, createdAt },
+      { id: 1, type: 'write', key: 'a', version: 1, ...made },
+      { id: 2, type: 'write', key: 'a', version: 2, ...made },
+      { id: 3, type: 'rename', key: 'b', from: 'a', version: 3, ...made },
+      { id: 4, type: 'delete', key: 'b', version: 4, by, createdAt, hash },
     ])
     expect(next).toBeNull()
     const first = (await ask('GET', '/events?limit=3')).body
-    expect(first).toEqual({ events: events.slice(0, 3), next: 3 })
+    expect(first).toEqual({ events: events.slice(0, 3), next: 3, previous: link(0) })
     const rest = (await ask('GET', '/events?limit=3&after=3')).body
-    expect(rest).toEqual({ events: events.slice(3), next: null })
-    expect((await ask('GET', '/events?after=4')).body).toEqual({ events: [], next: null })
+    expect(rest).toEqual({ events: events.slice(3), next: null, previous: link(3) })
+    const after = { events: [], next: null, previous: link(4) }
+    expect((await ask('GET', '/events?after=4')).body).toEqual(after)
   })
 
   test('a parameter that is wrong or unknown is refused by its name', async () => {

@@ -4,7 +4,7 @@ import { HomeIndex } from '../../../src/store/search/home-index.ts'
 import { Indexes } from '../../../src/store/search/indexes.ts'
 import { fused, similarTo } from '../../../src/store/search/similar.ts'
 
-const NO_MORE = { newest: 0, first: 1, reached: 0, looked: 0, missed: false }
+const NO_MORE = { previous: undefined, newest: 0, first: 1, reached: 0, looked: 0, missed: false }
 
 const turn = async () => {}
 const vector = Float32Array.of(1, 0)

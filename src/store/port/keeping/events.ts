@@ -39,15 +39,39 @@ export interface HomeEvent {
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
   /** Of a rollback: its event, and how many of the next events are its parts. */
   readonly rollback?: { readonly to: number; readonly parts: number } | undefined
+  /** What the version's text and metadata were committed to; undefined if it made no text. */
+  readonly content?: string | undefined
   readonly by: Author | undefined
   readonly createdAt: number
+  /** Of this event and all before it; undefined if the identity may not see it. */
+  readonly hash?: string | undefined
 }
+
+/** A place in the chain of a home: its hash is that of all events up to this id. */
+export interface Link {
+  readonly id: number
+  readonly hash: string
+}
+
+export type HeadAnswer =
+  | {
+      readonly outcome: 'head'
+      /** The newest event; id 0 and the hash that every chain of this agent begins with if there is none. */
+      readonly head: Link
+      /** Of the newest event; undefined if none is retained. */
+      readonly createdAt: number | undefined
+      /** The event that the oldest retained one follows. */
+      readonly base: Link
+    }
+  | Refused
 
 export type EventsAnswer =
   | {
       readonly outcome: 'events'
       /** Oldest first. */
       readonly events: readonly HomeEvent[]
+      /** What the first of them follows; undefined with a prefix. */
+      readonly previous: Link | undefined
       /** The newest event of the home, visible to the identity or not; 0 if there is none. */
       readonly last: number
       /** The newest event that the identity may see; 0 if there is none. */
@@ -112,6 +136,7 @@ export interface EventStore {
   eventsAfter(identity: Identity, id: number, limit: number, prefix?: string): Promise<EventsAnswer>
   /** A page that looks at at most ROWS_PER_LOOK rows, so it may be short although more follow. */
   listEvents(identity: Identity, query: EventsQuery): Promise<EventsPage>
+  readHead(identity: Identity): Promise<HeadAnswer>
   /**
    * Of these homes, each with its newest known event, those that have newer ones or are gone. Every
    * revocation, pause and erasure is an event.

@@ -231,6 +231,8 @@ export type VersionAnswer =
       readonly memory: Memory
       /** 0 if the memory was deleted. */
       readonly currentVersion: number
+      /** Of the version's commitment, in hex; undefined if no event committed to it. */
+      readonly salt: string | undefined
     }
   /** The key was never used. */
   | { readonly outcome: 'missing' }

@@ -120,12 +120,11 @@ async function carryOut(
 ): Promise<void> {
   const { agentId } = identity
   const from = home.last_event
-  const to = from + effects.length
-  const author = JSON.stringify(authorOf(identity))
-  const rows = rowsOf(effects, stored.rows, from, { author, now })
+  const rows = rowsOf(effects, stored.rows, home, { by: authorOf(identity), now })
+  const { head, last_event: to } = rows
   await saveHeads(ask, [agentId], [...rows.heads.values()])
   await saveLog(ask, [agentId], rows.log)
-  await saveHome(ask, agentId, { ...ledger, last_event: to }, now, effects.length)
+  await saveHome(ask, agentId, { ...ledger, last_event: to, head }, now, effects.length)
   if (home.vectors > 0) {
     await run(ask, vectorFates.vectorsFollow(agentId, effects.map(textFateOf)))
   }

@@ -1,7 +1,18 @@
 /** The rows that a plan produces, and how they are saved. */
-import { type Content, type Effect, type Head, isPinned, sizeOf } from '../../change.ts'
-import type { Deleted, Memory } from '../../port/keeping/memories.ts'
+import { canonicalEvent, commitTo, hashAfter, hexOf } from '../../chain.ts'
+import {
+  type Content,
+  type Effect,
+  isPinned,
+  type Head as MemoryHead,
+  sizeOf,
+} from '../../change.ts'
+import type { Author } from '../../port/home.ts'
+import type { EventType } from '../../port/keeping/events.ts'
+import type { Deleted, Memory, Operation } from '../../port/keeping/memories.ts'
+import { subjectOf } from '../../rows.ts'
 import { type Ask, type Statement, statement } from '../engine/connections.ts'
+import type { HomeRow } from './homes.ts'
 
 /** The current state of a key. */
 export interface HeadRow {
@@ -38,19 +49,27 @@ export interface LogRow {
   updated_at: number
   bytes: number
   size: number
+  /** Of an event: the chain up to it. */
+  hash: Uint8Array | null
+  /** What the text and metadata were committed to. */
+  content: Uint8Array | null
+  salt: Uint8Array | null
   metadata: string | null
   text: string | null
 }
 
 type EventRow = Omit<LogRow, 'version'> & { version: number | null }
 
-export interface Rows {
+/** The last event of a home, and the hash of the chain up to it. */
+export type Head = Pick<HomeRow, 'last_event' | 'head'>
+
+export interface Rows extends Head {
   readonly heads: ReadonlyMap<string, HeadRow>
   readonly log: readonly LogRow[]
 }
 
 /** The current state of a key, and the row of its newest version. */
-export type Found = Head & { readonly n: number | null }
+export type Found = MemoryHead & { readonly n: number | null }
 
 export const headOf = ({
   created_at: createdAt,
@@ -97,15 +116,37 @@ export const remainsOf = (
 
 /** What all changes of a batch share. */
 export interface Done {
-  readonly author: string
+  readonly by: Author
   readonly now: number
+}
+
+/** An event to be chained. */
+interface Chained {
+  readonly type: EventType
+  readonly key: string
+  readonly from?: string | undefined
+  readonly version: number | null
+  readonly createdAt: number
+  readonly content: Uint8Array | null
+}
+
+/** The hash of the next event, and the head after it. */
+export function chain(head: Head, { key, version, content, ...event }: Chained, by: Author): Head {
+  const id = head.last_event + 1
+  const canonical = canonicalEvent({
+    ...{ id, ...event, ...subjectOf(event.type, key), by, version: version ?? undefined },
+    content: content ? hexOf(content) : undefined,
+  })
+  return { last_event: id, head: hashAfter(head.head, canonical) }
 }
 
 const NO_OTHER = { event: null, event_author: null } as const
 
-export const contentOf = (content: Content | undefined) => ({
+/** `isCommitted`: an event commits to it. */
+export const contentOf = (content: Content | undefined, isCommitted: boolean) => ({
   bytes: Buffer.byteLength(content?.text ?? ''),
   size: content ? sizeOf(content) : 0,
+  ...(content && isCommitted ? commitTo(content) : { salt: null, content: null }),
   metadata: content?.metadata ?? null,
   text: content?.text ?? null,
 })
@@ -113,35 +154,43 @@ export const contentOf = (content: Content | undefined) => ({
 const rowOf = (
   head: HeadRow,
   operation: string,
-  author: string,
+  by: Author,
   previous: number | null,
-): Omit<LogRow, keyof ReturnType<typeof contentOf> | 'renamed_from' | 'n'> => ({
-  ...{ previous, kept: true, key: head.key, operation, author, ...NO_OTHER },
+): Omit<LogRow, keyof ReturnType<typeof contentOf> | 'renamed_from' | 'n' | 'hash'> => ({
+  ...{ previous, kept: true, key: head.key, operation, author: JSON.stringify(by), ...NO_OTHER },
   ...{ happened_at: null, version: head.version, memory_id: head.id },
   ...{ created_at: head.created_at, updated_at: head.updated_at },
 })
 
-/** An event without a version. */
-export const eventOf = (
-  n: number,
-  operation: string,
+/** An event without a version, and the head after it. */
+export function eventOf(
+  before: Head,
+  type: EventType,
   { key, version }: { readonly key: string; readonly version: number | null },
-  { author, now }: Done,
-): EventRow => ({
-  ...{ n, previous: null, kept: false, key, renamed_from: null, operation, author, ...NO_OTHER },
-  ...{ happened_at: null, version, memory_id: null, created_at: null, updated_at: now },
-  ...contentOf(undefined),
-})
+  { by, now }: Done,
+): { readonly row: EventRow; readonly head: Head } {
+  const event = { type, key, version, createdAt: now, content: null }
+  const head = chain(before, event, by)
+  const author = JSON.stringify(by)
+  const row = {
+    ...{ n: head.last_event, previous: null, kept: false, key, renamed_from: null },
+    ...{ operation: type, author, ...NO_OTHER, hash: head.head },
+    ...{ happened_at: null, version, memory_id: null, created_at: null, updated_at: now },
+    ...contentOf(undefined, false),
+  }
+  return { row, head }
+}
 
-/** `stored`: the state of the keys before the batch. Events are numbered from `lastEvent` + 1. */
+/** `stored`: the state of the keys before the batch. Events follow on `head`. */
 export function rowsOf(
   effects: readonly Effect[],
   stored: ReadonlyMap<string, HeadRow>,
-  lastEvent: number,
-  done: Done,
+  before: Head,
+  { by }: Done,
 ): Rows {
   const heads = new Map<string, HeadRow>()
   const log: LogRow[] = []
+  let head = before
   const headAt = (key: string) => heads.get(key) ?? stored.get(key)
 
   function leave(key: string, deleted: Deleted, n: number | null): HeadRow | undefined {
@@ -151,32 +200,39 @@ export function rowsOf(
     return remains
   }
 
+  function add(type: Operation, row: Omit<LogRow, 'hash'>): void {
+    const { key, renamed_from, version, updated_at: createdAt, content } = row
+    const from = renamed_from ?? undefined
+    head = chain(head, { type, key, from, version, createdAt, content }, by)
+    log.push({ ...row, hash: head.head })
+  }
+
   function keep({ memory, operation, left }: Effect & { effect: 'keep' }, n: number): void {
     const before = headAt(left?.key ?? memory.key)
     if (left) leave(left.key, left.deleted, null)
-    const head = headRowOf(memory, before, n)
-    heads.set(memory.key, head)
-    const row = rowOf(head, operation, done.author, before?.n ?? null)
-    log.push({ n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory) })
+    const after = headRowOf(memory, before, n)
+    heads.set(memory.key, after)
+    const row = rowOf(after, operation, by, before?.n ?? null)
+    add(operation, { n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory, true) })
   }
 
   function remove({ key, deleted }: Effect & { effect: 'delete' }, n: number): void {
     const previous = headAt(key)?.n ?? null
     const remains = leave(key, deleted, n)
     if (!remains) return
-    const row = rowOf(remains, 'delete', done.author, previous)
-    log.push({ n, ...row, renamed_from: null, ...contentOf(undefined) })
+    const row = rowOf(remains, 'delete', by, previous)
+    add('delete', { n, ...row, renamed_from: null, ...contentOf(undefined, false) })
   }
 
-  for (const [at, effect] of effects.entries()) {
-    const n = lastEvent + at + 1
+  for (const effect of effects) {
+    const n = head.last_event + 1
     if (effect.effect === 'keep') keep(effect, n)
     else remove(effect, n)
   }
-  return { heads, log }
+  return { heads, log, ...head }
 }
 
-type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN'>>
+type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN' | 'BYTEA'>>
 
 /**
  * One array per column, so that any number of rows is one statement. `same`: columns shared by all.
@@ -219,5 +275,6 @@ export const saveLog = insertRows('log', ['agent_id'], {
   ...{ n: 'BIGINT', previous: 'BIGINT', kept: 'BOOLEAN', key: 'TEXT', renamed_from: 'TEXT' },
   ...{ operation: 'TEXT', author: 'TEXT', event: 'TEXT', event_author: 'TEXT' },
   ...{ happened_at: 'BIGINT', version: 'BIGINT', memory_id: 'TEXT', created_at: 'BIGINT' },
-  ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT', metadata: 'TEXT', text: 'TEXT' },
+  ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT' },
+  ...{ hash: 'BYTEA', content: 'BYTEA', salt: 'BYTEA', metadata: 'TEXT', text: 'TEXT' },
 })

@@ -74,10 +74,9 @@ async function erase(
     await saveHeads(ask, [agentId], [remainsOf(head, left, null)])
     await run(ask, vectorFates.dropVector(agentId, key))
   }
-  const lastEvent = home.last_event + 1
-  await saveHome(ask, agentId, { ...ledger, last_event: lastEvent }, now, 0)
-  const done = { author: JSON.stringify(authorOf(identity)), now }
-  await saveLog(ask, [agentId], [eventOf(lastEvent, 'erase', { key, version }, done)])
+  const event = eventOf(home, 'erase', { key, version }, { by: authorOf(identity), now })
+  await saveHome(ask, agentId, { ...ledger, ...event.head }, now, 0)
+  await saveLog(ask, [agentId], [event.row])
   return { outcome: 'erased', versions: numbersOf(gone) }
 }
 

@@ -3,22 +3,25 @@
  * commit: so its events are numbered in order without gaps, and changes cannot deadlock.
  */
 import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
+import { aroundId, hexOf } from '../../chain.ts'
 import type { Ledger } from '../../plan.ts'
 import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
-import { type EventRow, eventOf } from '../../rows.ts'
+import { type EventRow, eventOf, subjectOf } from '../../rows.ts'
 import type { LogEvent } from '../../verbs/controls.ts'
 import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { ask } from '../../verbs/verb.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
-import { logFrom } from './log.ts'
+import { hashAfter, logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 
 export interface HomeRow extends Ledger {
   last_event: number
+  /** The hash of the chain up to the last event. */
+  head: Uint8Array
 }
 
 /** Locks the home until the end of the transaction; null if the identity is refused. */
@@ -27,7 +30,7 @@ const lockHome = statement<AdmittedRow & HomeRow>(
   `WITH ${ADMITTED},
    home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
    SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
-     h.deleted, h.floor, h.vectors, h.last_event
+     h.deleted, h.floor, h.vectors, h.last_event, h.head
    FROM admitted a LEFT JOIN home h ON true`,
 )
 
@@ -46,7 +49,7 @@ export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Ref
 const updateHome = statement(
   'save_home',
   `WITH home AS (
-     UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5,
+     UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
        day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
      FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
      RETURNING was.day, was.day_writes
@@ -59,24 +62,32 @@ const updateHome = statement(
 export const saveHome = (
   ask: Ask,
   agentId: string,
-  { memories, bytes, history, deleted, last_event }: HomeRow,
+  { memories, bytes, history, deleted, last_event: lastEvent, head }: HomeRow,
   now: number,
   writes: number,
 ): Promise<unknown> =>
-  ask(updateHome, agentId, memories, bytes, history, last_event, dayOf(now), writes, deleted)
+  ask(
+    updateHome,
+    ...[agentId, memories, bytes, history, lastEvent, dayOf(now), writes, deleted, head],
+  )
 
 const record = statement<{ id: number }>(
   'record_event',
   `WITH ${ADMITTED},
    numbered AS (
-     UPDATE homes SET last_event = last_event + 1
+     UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
      WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
-     RETURNING agent_id, last_event
+     RETURNING agent_id, last_event, head
    )
    ${logFrom('numbered', { type: '$3', author: '$4', now: '$5' })} RETURNING n AS id`,
 )
 
-type LoggedRow = AdmittedRow & { last_event: number; first: number } & (EventRow | { id: null })
+type LoggedRow = AdmittedRow & {
+  last_event: number
+  first: number
+  /** In the first row: the hash that its event follows. */
+  previous: Uint8Array | null
+} & (EventRow | { id: null })
 
 /** An event has members of its own only where they differ from its version's. */
 const EVENT = {
@@ -86,11 +97,19 @@ const EVENT = {
 }
 
 const EVENT_COLUMNS = `n AS id, ${EVENT.type} AS type, key, renamed_from, version,
-  ${EVENT.author} AS author, ${EVENT.at} AS created_at`
+  ${EVENT.author} AS author, ${EVENT.at} AS created_at, content, hash`
+
+/** The event that a page follows, of those that are retained or the one before them. */
+const FOLLOWED = 'least(greatest($3::BIGINT, h.first_event - 1), h.last_event)'
 
 const eventsAfter = statement<LoggedRow>(
   'events_after',
-  `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*
+  `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*,
+     CASE WHEN $5::TEXT <> '' OR e.id > ${FOLLOWED} + 1 THEN NULL
+       WHEN ${FOLLOWED} = h.last_event THEN h.head
+       WHEN ${FOLLOWED} < h.first_event THEN h.base
+       ELSE (SELECT hash FROM log l WHERE l.agent_id = $1 AND l.n = ${FOLLOWED})
+     END AS previous
    FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
    LEFT JOIN LATERAL (
      SELECT ${EVENT_COLUMNS}
@@ -147,14 +166,17 @@ export const eventReader =
     if (refused) return refused
     const { last_event: last = 0, first = 1 } = rows[0] ?? {}
     const found = rows.filter((row) => row.id !== null).map(eventOf)
-    return eventsAnswer(found, id, { first, last }, lookAfter(id, { first, last }, limit, prefix))
+    const look = lookAfter(id, { first, last }, limit, prefix)
+    const hash = rows[0]?.previous
+    const previous = hash ? { id: look.after, hash: hexOf(hash) } : undefined
+    return eventsAnswer(found, id, { first, last }, look, previous)
   }
 
 const addEvent = statement<{ id: number }>(
   'add_event',
   `WITH numbered AS (
-     UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1
-     RETURNING agent_id, last_event
+     UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
+     WHERE agent_id = $1 RETURNING agent_id, last_event, head
    )
    ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`,
 )
@@ -162,7 +184,8 @@ const addEvent = statement<{ id: number }>(
 /** `most`: events to retain; 0: all. */
 export const logEvents = (most: number): LogEvent =>
   function* ({ agentId, by }, type, now, key) {
-    const [row] = yield* ask(addEvent, agentId, type, JSON.stringify(by), now, key)
+    const canonical = aroundId({ type, ...subjectOf(type, key ?? null), by, createdAt: now })
+    const [row] = yield* ask(addEvent, agentId, type, JSON.stringify(by), now, key, ...canonical)
     if (row) yield* pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)
   }
 
@@ -171,8 +194,10 @@ export const eventVerbs = ({ read, write }: Connections, committed: () => void, 
   eventsAfter: eventReader(read),
   async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
     const { agentId, tokenHash } = identity
-    const author = JSON.stringify(authorOf(identity))
-    const [row] = await write(record, agentId, tokenHash, type, author, now)
+    const by = authorOf(identity)
+    const canonical = aroundId({ type, by, createdAt: now })
+    const values = [agentId, tokenHash, type, JSON.stringify(by), now, ...canonical]
+    const [row] = await write(record, ...values)
     if (!row) return false
     committed()
     await run(write, pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)).catch(() => {})

@@ -68,7 +68,7 @@ export const GIVEN_UP = `
     RETURNING l.size
   ),
   bared AS (
-    UPDATE log l SET kept = false, metadata = NULL, text = NULL FROM held h
+    UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL FROM held h
     WHERE l.agent_id = $1 AND l.n = ANY(ARRAY(SELECT n FROM aged)) AND l.kept
       AND l.n >= h.first_event
     RETURNING l.size
@@ -83,13 +83,21 @@ interface Parameters {
   readonly key?: string
 }
 
-/** An event, from a source that has its number as `last_event`. */
+/**
+ * The hash of a home's next event, from its canonical JSON `before` and `behind` its number. (The
+ * database numbers it, in the statement that locks the home.)
+ */
+export const hashAfter = (home: string, before: string, behind: string): string =>
+  `sha256(${home}.head || sha256(convert_to(
+     ${before}::TEXT || (${home}.last_event + 1) || ${behind}, 'UTF8')))`
+
+/** An event, from a source that has its number as `last_event`, and its hash as `head`. */
 export const logFrom = (
   source: string,
   { type, author, now, key = 'NULL' }: Parameters,
 ): string => `
-  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key)
-  SELECT agent_id, last_event, false, ${type}, ${author}, ${now}::BIGINT, ${key} FROM ${source}`
+  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key, hash)
+  SELECT agent_id, last_event, false, ${type}, ${author}, ${now}::BIGINT, ${key}, head FROM ${source}`
 
 /** Null means no limit to the server. */
 export const boundOf = (most: number): number | null => most || null

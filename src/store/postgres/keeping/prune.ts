@@ -59,8 +59,9 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(
 const dropEvents = statement(
   'drop_events',
   `WITH moved AS (
-     UPDATE homes h SET first_event = $2 + 1 FROM homes was
-     WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
+     UPDATE homes h SET first_event = $2 + 1,
+       base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
+     FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
      RETURNING was.first_event
    )
    DELETE FROM log

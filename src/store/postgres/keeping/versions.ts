@@ -1,7 +1,7 @@
 /** Reads of retained versions. */
 import type { Identity } from '../../port/home.ts'
 import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
-import { type VersionRow, versionOf } from '../../rows.ts'
+import { saltIn, type VersionRow, versionOf } from '../../rows.ts'
 import type { PlacedVersionRow, VersionStatements } from '../../verbs/states-before.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
@@ -35,6 +35,7 @@ interface TextRow {
   /** Null of a deletion. */
   text: string | null
   metadata: string | null
+  salt: Uint8Array | null
 }
 
 type ReadRow = Latest & (TextRow | Nothing)
@@ -44,7 +45,8 @@ const readVersion = statement<ReadRow>(
   'read_version',
   `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
    SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-     v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata
+     v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata,
+     v.salt
    FROM credentials c
    LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
    LEFT JOIN log v ON v.agent_id = m.agent_id
@@ -52,7 +54,7 @@ const readVersion = statement<ReadRow>(
    WHERE c.agent_id = $1 AND c.token_hash = $2`,
 )
 
-type ListedRow = Omit<VersionRow, 'n' | 'previous'>
+type ListedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'>
 
 const listVersions = statement<Latest & (ListedRow | Nothing)>(
   'list_versions',
@@ -76,7 +78,8 @@ function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
   const { id, text, metadata, created_at: createdAt, updated_at: updatedAt } = row
   if (text === null || metadata === null) return { outcome: 'no_version' }
   const memory = { id, key, text, metadata, version, createdAt, updatedAt }
-  return { outcome: 'found', memory, currentVersion: row.deleted ? 0 : row.latest }
+  const currentVersion = row.deleted ? 0 : row.latest
+  return { outcome: 'found', memory, currentVersion, salt: saltIn(row.salt) }
 }
 
 /** `most`: versions retained of a memory. */

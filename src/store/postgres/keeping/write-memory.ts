@@ -8,6 +8,7 @@
  * with vectors, which may take one along.
  */
 import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
+import { aroundId, commitTo, hexOf } from '../../chain.ts'
 import { isPinned, sizeOf } from '../../change.ts'
 import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
@@ -21,6 +22,7 @@ import type { HomeBounds } from '../../port/store.ts'
 import { memoryOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { refusedBy } from '../identities.ts'
+import { hashAfter } from './log.ts'
 import { deletedIn, readMemory } from './memories.ts'
 import { prune } from './prune.ts'
 
@@ -35,19 +37,26 @@ const ADMITTED = `
 const UNCHANGED = `
   h.agent_id = $1 AND was.agent_id = $1 AND h.last_event = was.last_event AND h.day = $11`
 
-const COUNTED = 'last_event = h.last_event + 1, day_writes = h.day_writes + 1'
+/** The event's time is the write's: a memory that was changed by a clock ahead is left to others. */
+const NOT_AHEAD = 'coalesce(m.updated_at, 0) <= $10::BIGINT'
+
+/** `version`: of the memory, the last member of the event. */
+const counted = (version: string): string => `
+  last_event = h.last_event + 1, day_writes = h.day_writes + 1,
+  head = ${hashAfter('h', '$13', `$14 || (${version}) || '}'`)}`
 
 /**
  * `kept` is never null, so the statement fails as a whole if the memory was not saved.
  *
- * Shared parameters $1 to $12: the identity, the key, the text, the metadata, its sizes, whether it
- * is pinned, the author, the time, the day, and the byte limit of a home.
+ * Shared parameters $1 to $16: the identity, the key, the text, the metadata, its sizes, whether it
+ * is pinned, the author, the time, the day, the byte limit of a home, the canonical event before and
+ * behind its number, its salt, and what it commits to.
  */
 const LOGGED = `
   INSERT INTO log (agent_id, n, previous, kept, operation, author, key, version, memory_id, created_at,
-    updated_at, bytes, size, metadata, text)
+    updated_at, bytes, size, hash, salt, content, metadata, text)
   SELECT $1, last_event, previous, (SELECT true FROM saved), 'write', $9, $3, version, id, created_at,
-    updated_at, $6::BIGINT, $7::BIGINT, $5, $4
+    updated_at, $6::BIGINT, $7::BIGINT, head, $15, $16, $5, $4
   FROM home
   RETURNING memory_id AS id, version, created_at, updated_at, n AS last_event,
     (SELECT bytes FROM home) AS bytes`
@@ -66,15 +75,15 @@ const createMemory = statement<SavedRow>(
   'create_memory',
   `WITH home AS (
      UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
-       deleted = h.deleted - CASE WHEN m.deleted THEN 1 ELSE 0 END, ${COUNTED}
+       deleted = h.deleted - CASE WHEN m.deleted THEN 1 ELSE 0 END,
+       ${counted('coalesce(m.version, h.floor) + 1')}
      FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
-     WHERE ${UNCHANGED} AND coalesce(m.deleted, true)
-       AND ($14::BIGINT = 0 OR h.memories < $14::BIGINT)
+     WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND coalesce(m.deleted, true)
+       AND ($18::BIGINT = 0 OR h.memories < $18::BIGINT)
        AND ($12::BIGINT = 0 OR h.bytes + h.vectors + $7::BIGINT <= $12::BIGINT)
-     RETURNING m.n AS previous, $13::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
-       greatest(m.updated_at, $10::BIGINT) AS created_at,
-       greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history + h.vectors AS bytes
+     RETURNING m.n AS previous, $17::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
+       $10::BIGINT AS created_at, $10::BIGINT AS updated_at,
+       h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
    ),
    saved AS (
      INSERT INTO memories
@@ -93,15 +102,14 @@ export const updateMemory = statement<SavedRow>(
   'update_memory',
   `WITH home AS (
      UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
-       ${COUNTED}
+       ${counted('m.version + 1')}
      FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
-     WHERE ${UNCHANGED} AND h.vectors = 0 AND m.version = $13 AND NOT m.deleted
+     WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND h.vectors = 0 AND m.version = $17 AND NOT m.deleted
        AND (c.kind = 'operator' OR NOT m.protected)
        AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
          OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
      RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
-       greatest(m.updated_at, $10::BIGINT) AS updated_at,
-       h.last_event, h.bytes + h.history + h.vectors AS bytes
+       $10::BIGINT AS updated_at, h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
    ),
    saved AS (
      UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
@@ -114,10 +122,15 @@ export const updateMemory = statement<SavedRow>(
 /** The parameters for `LOGGED`, and those of each statement. */
 function valuesOf(identity: Identity, write: MemoryWrite, bounds: HomeBounds, now: number) {
   const { id, key, text, metadata, expectedVersion } = write
+  const by = authorOf(identity)
+  const { salt, content } = commitTo(write)
+  const event = { type: 'write', key, by, content: hexOf(content), createdAt: now } as const
+  const [before, behind] = aroundId(event)
   return [
     ...[identity.agentId, identity.tokenHash, key, text, metadata],
     ...[Buffer.byteLength(text), sizeOf(write), isPinned(metadata)],
-    ...[JSON.stringify(authorOf(identity)), now, dayOf(now), bounds.bytes],
+    ...[JSON.stringify(by), now, dayOf(now), bounds.bytes],
+    ...[before, `${behind.slice(0, -1)},"version":`, salt, content],
     ...(expectedVersion === 0 ? [id, bounds.memories] : [expectedVersion]),
   ]
 }

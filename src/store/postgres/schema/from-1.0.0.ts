@@ -58,8 +58,10 @@ const makeHeads = `
     SELECT agent_id, key, memory_id, version, created_at, updated_at, size, n, false, false FROM log;`
 
 const countHomes = `
-  INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
-    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
+  INSERT INTO homes (agent_id, memories, bytes, last_event, first_event, head, base)
+    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1,
+      sha256(convert_to(E'agent-home chain v1\\n' || a.agent_id, 'UTF8')),
+      sha256(convert_to(E'agent-home chain v1\\n' || a.agent_id, 'UTF8'))
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;
   ALTER TABLE agents DROP COLUMN memory_count;
 

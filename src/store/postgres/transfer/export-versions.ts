@@ -30,7 +30,7 @@ const placesOf = statement<Place>(
 const readVersions = statement<KeptRow>(
   'export_versions',
   `SELECT q.key, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
-     CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
+     v.salt, CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
    FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
    CROSS JOIN ${rowAt('$1', 'q.n')} AS v
    CROSS JOIN LATERAL (

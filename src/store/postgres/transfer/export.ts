@@ -1,5 +1,8 @@
 /** A consistent export: one read-only snapshot on its own connection, read in pages. */
+
+import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity } from '../../port/home.ts'
+import type { EventsAnswer, HomeEvent } from '../../port/keeping/events.ts'
 import type { Memory } from '../../port/keeping/memories.ts'
 import type { ErasuresAnswer, ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
@@ -7,6 +10,7 @@ import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
 import type { Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
+import { eventReader } from '../keeping/homes.ts'
 import { CURRENT } from '../keeping/log.ts'
 import { versionPages } from './export-versions.ts'
 
@@ -84,14 +88,45 @@ async function* reading<T>(
   }
 }
 
-function sources(session: Session, wanted: Wanted, release: Release) {
-  const withHistory = wanted.versions !== undefined
-  return {
-    memories: reading(pages(session.ask, wanted), session, release, !withHistory),
-    history: withHistory
-      ? reading(versionPages(session.ask, wanted), session, release, true)
-      : undefined,
+const EVENTS_AT_ONCE = 100
+
+async function* eventPages(find: FindEvents): AsyncGenerator<readonly HomeEvent[]> {
+  for (let after = 0; ; ) {
+    const found = await find(after)
+    const { events } = found
+    const last = events.at(-1)
+    if (!last) return
+    yield events
+    after = last.id
   }
+}
+
+type FindEvents = (after: number) => Promise<EventsAnswer & { outcome: 'events' }>
+
+/** In the snapshot, which the identity was allowed to read when it began. */
+const eventsIn =
+  (session: Session, identity: Identity): FindEvents =>
+  async (after) => {
+    const found = await eventReader(session.ask)(identity, after, EVENTS_AT_ONCE)
+    if (found.outcome !== 'events') throw new StoreUnavailable('the snapshot has no such agent')
+    return found
+  }
+
+/** `reading` is given what the snapshot has to give, in this order. */
+async function sources(session: Session, identity: Identity, wanted: Wanted, release: Release) {
+  const { ask } = session
+  if (wanted.versions === undefined) {
+    return { memories: reading(pages(ask, wanted), session, release, true) }
+  }
+  const memories = reading(pages(ask, wanted), session, release, false)
+  const withEvents = wanted.prefix === ''
+  const history = reading(versionPages(ask, wanted), session, release, !withEvents)
+  if (!withEvents) return { memories, history }
+  const find = eventsIn(session, identity)
+  const { previous } = await find(0)
+  if (!previous) throw new StoreUnavailable('the snapshot has no head')
+  const events = { previous, pages: reading(eventPages(find), session, release, true) }
+  return { memories, history, events }
 }
 
 const erasuresOf = statement<AdmittedRow & { erasures: number; lastEvent: number }>(
@@ -113,9 +148,10 @@ export async function countErasures(
 
 export async function openExport(
   connections: Connections,
-  { agentId, tokenHash }: Identity,
+  identity: Identity,
   { prefix, versions }: Omit<Wanted, 'agentId'>,
 ): Promise<ExportAnswer> {
+  const { agentId, tokenHash } = identity
   const session = await connections.acquire()
   const release = releasing(session)
   try {
@@ -131,7 +167,7 @@ export async function openExport(
       profile: profileOf(head),
       memoryCount: head.memory_count,
       erasures: head.erasures,
-      ...sources(session, { agentId, prefix, versions }, release),
+      ...(await sources(session, identity, { agentId, prefix, versions }, release)),
       close: () => release(true),
     }
   } catch (error) {

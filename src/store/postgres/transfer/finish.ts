@@ -14,7 +14,7 @@ import { rollbackText } from '../../rows.ts'
 import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { type Ask, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
-import { eventOf, type Found, saveHeads, saveLog } from '../keeping/effects.ts'
+import { chain, eventOf, type Found, type Head, saveHeads, saveLog } from '../keeping/effects.ts'
 import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
 import type { Grown } from '../keeping/prune.ts'
 import { type Ahead, takeOver } from './ahead.ts'
@@ -41,20 +41,32 @@ interface Taken {
   readonly n: number
 }
 
+/** The same, with the hash of its event. */
+interface Linked extends Taken {
+  readonly hash: Uint8Array
+}
+
 /** By array position: joined with a list, the planner may read the whole log. */
 const number = statement(
   'number_imported',
-  `UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
+  `UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)],
+     hash = ($4::BYTEA[])[array_position($2::BIGINT[], n)]
    WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
+)
+
+/** What staged rows were committed to. */
+const contentsAt = statement<{ n: number; content: Uint8Array | null }>(
+  'contents_imported',
+  'SELECT n, content FROM log WHERE agent_id = $1 AND n = ANY($2::BIGINT[])',
 )
 
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
 const follow = statement(
   'follow_imported',
   `UPDATE log SET operation = ($11::TEXT[])[array_position($3::BIGINT[], n)], author = $2, event = NULL, event_author = NULL,
-     (n, previous, version, memory_id, created_at, updated_at, happened_at) = (
+     (n, previous, version, memory_id, created_at, updated_at, happened_at, hash) = (
        SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
-         ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at]
+         ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at], ($12::BYTEA[])[at]
        FROM array_position($3::BIGINT[], n) AS at
      )
    WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`,
@@ -102,42 +114,73 @@ function surplusOf({ fate: { fate }, n, earlier }: Decided): Stretch[] {
   return earlier && fate !== 'as_it_was' ? [...newest, earlier] : newest
 }
 
-async function place({ ask, identity, order, now }: Doing, taken: readonly Taken[]): Promise<void> {
+/** The events of these rows, chained in order on `before`. */
+async function link(
+  { ask, identity, order, now }: Doing,
+  taken: readonly Taken[],
+  before: Head,
+): Promise<{ readonly linked: readonly Linked[]; readonly head: Head }> {
+  const places = taken.map(({ was }) => was)
+  const rows = await ask(contentsAt, identity.agentId, places)
+  const contents = new Map(rows.map(({ n, content }) => [n, content]))
+  const by = authorOf(identity)
+  let head = before
+  const linked = taken.map((each): Linked => {
+    const { newest } = each.step
+    const { version } = each.fate.fate === 'next' ? each.fate.next : newest
+    const content = contents.get(each.was) ?? null
+    const type = operationOf(newest, order)
+    head = chain(head, { type, key: newest.key, version, createdAt: now, content }, by)
+    return { ...each, hash: head.head }
+  })
+  return { linked, head }
+}
+
+async function place({ ask, identity, order, now }: Doing, taken: readonly Linked[]) {
   const { agentId } = identity
   const asItWas = taken.filter(({ fate }) => fate.fate === 'as_it_was')
-  const columns = asItWas.map(({ was, n }) => [was, n])
-  const follows = taken.flatMap(({ step, fate, was, n }) => {
+  const columns = asItWas.map(({ was, n, hash }) => [was, n, hash])
+  const follows = taken.flatMap(({ step, fate, was, n, hash }) => {
     if (fate.fate !== 'next') return []
     const { version, id, createdAt, updatedAt } = fate.next
     const times = [createdAt, updatedAt, happenedAt(updatedAt, now)]
     const operation = operationOf(step.newest, order)
-    return [[was, n, step.head?.n ?? null, version, id, ...times, operation]]
+    return [[was, n, step.head?.n ?? null, version, id, ...times, operation, hash]]
   })
   const column = (rows: readonly (readonly unknown[])[], at: number) => rows.map((row) => row[at])
-  if (columns.length > 0) await ask(number, agentId, column(columns, 0), column(columns, 1))
+  const moves = [0, 1, 2].map((at) => column(columns, at))
+  if (columns.length > 0) await ask(number, agentId, ...moves)
   const author = JSON.stringify(authorOf(identity))
-  const all = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((at) => column(follows, at))
+  const all = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => column(follows, at))
   if (follows.length > 0) await ask(follow, agentId, author, ...all)
 }
 
 /** The event of a rollback, of which the next events are the parts. */
-async function logRollback({ ask, identity, order, now }: Doing, n: number, parts: number) {
-  if (order.rollbackTo === undefined) return
-  const done = { author: JSON.stringify(authorOf(identity)), now }
+async function logRollback(
+  { ask, identity, order, now }: Doing,
+  before: Head,
+  parts: number,
+): Promise<Head> {
+  if (order.rollbackTo === undefined) return before
   const key = rollbackText({ to: order.rollbackTo, parts })
-  await saveLog(ask, [identity.agentId], [eventOf(n, 'rollback', { key, version: null }, done)])
+  const done = { by: authorOf(identity), now }
+  const { row, head } = eventOf(before, 'rollback', { key, version: null }, done)
+  await saveLog(ask, [identity.agentId], [row])
+  return head
 }
 
-async function carryOut(doing: Doing, decided: readonly Decided[], from: number): Promise<number> {
+async function carryOut(doing: Doing, decided: readonly Decided[], before: Head): Promise<Head> {
   const { ask, identity } = doing
   const { agentId } = identity
   const surplus = decided.flatMap(surplusOf)
   if (surplus.length > 0) await removeStretches(ask, agentId, surplus)
-  const first = from + (doing.order.rollbackTo === undefined ? 0 : 1)
+  const first = before.last_event + (doing.order.rollbackTo === undefined ? 0 : 1)
   const taken = numbered(decided, first)
-  await logRollback(doing, first, taken.length)
+  let head = await logRollback(doing, before, taken.length)
   for (const each of some(taken)) {
-    await place(doing, each)
+    const chained = await link(doing, each, head)
+    head = chained.head
+    await place(doing, chained.linked)
     const heads = each.map(({ step, fate, n }) =>
       headRowOf(
         step.newest,
@@ -148,7 +191,7 @@ async function carryOut(doing: Doing, decided: readonly Decided[], from: number)
     )
     await saveHeads(ask, [agentId], heads)
   }
-  return first + taken.length
+  return head
 }
 
 async function keep(
@@ -159,13 +202,14 @@ async function keep(
 ): Promise<Grown> {
   const { ask, identity, now } = doing
   const from = home.last_event
-  const to = await carryOut(doing, decided, from)
+  const head = await carryOut(doing, decided, home)
   const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
   const ledger = following.ledger()
-  await saveHome(ask, identity.agentId, { ...ledger, last_event: to }, now, taken)
+  await saveHome(ask, identity.agentId, { ...ledger, ...head }, now, taken)
   if (home.vectors > 0) await run(ask, vectorFates.dropAgedVectors(identity.agentId))
   const { bytes, history, vectors, deleted } = ledger
-  return { made: [], bytes: bytes + history + vectors, deleted, events: { from, to } }
+  const events = { from, to: head.last_event }
+  return { made: [], bytes: bytes + history + vectors, deleted, events }
 }
 
 /** `grown`: what was added; absent if nothing was. */

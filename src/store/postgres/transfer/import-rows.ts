@@ -1,5 +1,5 @@
 /** The rows of an import. */
-import { isPinned } from '../../change.ts'
+import { isPinned, sizeOf } from '../../change.ts'
 import type { Newest, Next } from '../../import-plan.ts'
 import type { Operation } from '../../port/keeping/memories.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
@@ -15,24 +15,32 @@ export type Place = Pick<LogRow, 'n' | 'previous'>
 export const happenedAt = (updatedAt: number, now: number): number | null =>
   now === updatedAt ? null : now
 
-const rowOf = (kept: KeptVersion, place: Place, author: string | null, event: Event): LogRow => ({
+/** Its event is chained at the end of the import. */
+const rowOf = (
+  kept: KeptVersion,
+  place: Place,
+  author: string | null,
+  event: Event,
+  isCommitted: boolean,
+): LogRow => ({
   ...{ ...place, kept: true, key: kept.key, renamed_from: null },
   ...{ operation: kept.operation, author, ...event, version: kept.version, memory_id: kept.id },
   ...{ created_at: kept.createdAt, updated_at: kept.updatedAt },
-  ...contentOf(kept.content),
+  ...contentOf(kept.content, isCommitted),
+  hash: null,
 })
 
 const authorOf = ({ by }: KeptVersion): string | null => (by ? JSON.stringify(by) : null)
 
 /** An earlier version: no event. */
 export const earlierRow = (kept: KeptVersion, place: Place): LogRow =>
-  rowOf(kept, place, authorOf(kept), NO_OTHER)
+  rowOf(kept, place, authorOf(kept), NO_OTHER, false)
 
 /** The newest version, with its own number and author. */
-export const newestRow = (kept: KeptVersion, place: Place, { author, now }: Done): LogRow => {
+export const newestRow = (kept: KeptVersion, place: Place, { by, now }: Done): LogRow => {
   const happened_at = happenedAt(kept.updatedAt, now)
-  const event = { event: 'import', event_author: author, happened_at }
-  return rowOf(kept, place, authorOf(kept), event)
+  const event = { event: 'import', event_author: JSON.stringify(by), happened_at }
+  return rowOf(kept, place, authorOf(kept), event, true)
 }
 
 /** The next version of an existing key. */
@@ -45,12 +53,12 @@ export const nextRow = (
 ): LogRow => {
   const happened_at = happenedAt(next.updatedAt, done.now)
   const made = { ...kept, ...next, operation }
-  return rowOf(made, place, done.author, { ...NO_OTHER, happened_at })
+  return rowOf(made, place, JSON.stringify(done.by), { ...NO_OTHER, happened_at }, true)
 }
 
 export const newestOf = ({ content, by: _, ...facts }: KeptVersion): Newest => ({
   ...facts,
-  size: contentOf(content).size,
+  size: content ? sizeOf(content) : 0,
 })
 
 export const isPin = ({ content }: KeptVersion): boolean =>

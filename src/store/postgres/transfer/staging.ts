@@ -137,7 +137,7 @@ const rowOf = (
 function takeVersions({ identity, home, order, bounds, now }: Importing, place: number) {
   const following = followImport(home, order, bounds, now)
   const steps: Step[] = []
-  const done = { author: JSON.stringify(authorOf(identity)), now }
+  const done = { by: authorOf(identity), now }
   let [earlier, newest] = [place, place + BLOCK / 2]
   let open = NOTHING
   let isDry = order.dryRun

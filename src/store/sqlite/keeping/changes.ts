@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
 import { type Content, type Effect, isPinned, textFateOf } from '../../change.ts'
 import { type Plan, plan, type Stored } from '../../plan.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Author, Identity } from '../../port/home.ts'
 import type {
   AnswerBound,
   Change,
@@ -33,7 +33,7 @@ import { prepareContent, preparePast } from './versions.ts'
 /** A home during one call: its rows are read once until they change. */
 interface OpenHome {
   readonly agentId: string
-  readonly author: string
+  readonly by: Author
   readonly states: Map<string, KeyState | undefined>
   home: Home
 }
@@ -58,7 +58,7 @@ function prepareOpenHome(db: DatabaseSync, { versions }: HomeBounds) {
   }
 }
 
-type Happening = Omit<Entry, 'author'>
+type Happening = Omit<Entry, 'by'>
 type Saving = Extract<Effect, { effect: 'keep' }>
 type Deleting = Extract<Effect, { effect: 'delete' }>
 
@@ -88,7 +88,7 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
   /** Returns the row's number. */
   function log(opened: OpenHome, before: KeyState | undefined, entry: Happening): number {
     const home = replacing(opened.home, before)
-    const appended = append(opened.agentId, home, { ...entry, author: opened.author })
+    const appended = append(opened.agentId, home, { ...entry, by: opened.by })
     opened.home = appended.home
     return appended.n
   }
@@ -164,8 +164,7 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     sweep.goOn()
     const { agentId } = identity
     const home = homes.read(agentId)
-    const author = JSON.stringify(authorOf(identity))
-    const opened: OpenHome = { agentId, author, home, states: new Map() }
+    const opened: OpenHome = { agentId, by: authorOf(identity), home, states: new Map() }
     const planned = plan(identity, changes, storedFor(opened), home, bounds, now, bound)
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
     const { effects, results } = planned

@@ -68,8 +68,7 @@ export function prepareErase(db: DatabaseSync, refuse: Refuse, tally: Tally, eve
     remove(agentId, home, erased)
     saveState(agentId, key, stateAfter(state, erased), false)
     if (erased.left) dropVector(agentId, key)
-    const author = JSON.stringify(authorOf(identity))
-    const entry = { event: 'erase', key, version, author, at: now } as const
+    const entry = { event: 'erase', key, version, by: authorOf(identity), at: now } as const
     homes.save(agentId, append(agentId, { ...home, ...ledger }, entry).home)
     if (gone.length > 0) count.run(agentId)
     tally.created(ledger.memories - home.memories)

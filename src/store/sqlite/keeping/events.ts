@@ -1,6 +1,7 @@
 /** Reads of a home's log, and events that change no memory. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
+import { hexOf } from '../../chain.ts'
 import type { Author, Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
@@ -10,7 +11,7 @@ import { statement } from '../../verbs/verb.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import { atOnce } from '../engine/run.ts'
 import type { Refuse } from '../identities.ts'
-import { prepareHomes } from './homes.ts'
+import { type Home, prepareHomes } from './homes.ts'
 import { prepareAppend, TAIL, TAIL_OF_HOME } from './log.ts'
 
 /** Logs an event that changed no memory, in the transaction of its cause. */
@@ -18,7 +19,7 @@ export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const append = prepareAppend(db, mostEvents)
   return (agentId: string, event: EventType, by: Author, at: number, key?: string): void => {
-    const entry = { event, key, author: JSON.stringify(by), at }
+    const entry = { event, key, by, at }
     homes.save(agentId, append(agentId, homes.read(agentId), entry).home)
   }
 }
@@ -38,8 +39,8 @@ export const prepareRecord =
     return true
   }
 
-const COLUMNS =
-  'l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.updated_at AS created_at'
+const COLUMNS = `l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.updated_at AS created_at,
+   l.content, l.hash`
 
 /** Ids ?2 < id <= ?3, at most ?4 of them. */
 const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event IS NOT NULL`
@@ -76,14 +77,25 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
     return [...rows, ...tail.all(newest, after, until, limit - rows.length, ...names)]
   }
 
+  /** The hash of the chain up to this event, one of those retained or the one before them. */
+  function hashAt(agentId: string, home: Home, id: number): Uint8Array | undefined {
+    if (id === home.lastEvent) return home.head
+    if (id < home.firstEvent) return home.base
+    const look = { after: id - 1, until: id, limit: 1, prefix: '' }
+    return find(agentId, home.tail, look)[0]?.hash ?? undefined
+  }
+
   return (identity: Identity, id: number, limit: number, prefix = ''): EventsAnswer => {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { firstEvent: first, lastEvent: last, tail } = homes.read(agentId)
+    const home = homes.read(agentId)
+    const { firstEvent: first, lastEvent: last, tail } = home
     const look = lookAfter(id, { first, last }, limit, prefix)
     const rows = look.after < look.until ? find(agentId, tail, look) : []
-    return eventsAnswer(rows.map(eventOf), id, { first, last }, look)
+    const hash = prefix === '' ? hashAt(agentId, home, look.after) : undefined
+    const previous = hash && { id: look.after, hash: hexOf(hash) }
+    return eventsAnswer(rows.map(eventOf), id, { first, last }, look, previous)
   }
 }
 

@@ -1,9 +1,11 @@
 /** The log: one row per event of any home, appended to one table, with the versions they create. */
 import type { DatabaseSync } from 'node:sqlite'
+import { canonicalEvent, commitTo, hashAfter, hexOf } from '../../chain.ts'
+import type { Author } from '../../port/home.ts'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { Memory, Operation } from '../../port/keeping/memories.ts'
-import { BLOCK } from '../../rows.ts'
-import { prepare } from '../engine/connection.ts'
+import { BLOCK, subjectOf } from '../../rows.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 
 /** The version's columns, besides the event's. */
@@ -22,10 +24,11 @@ export interface Entry {
   readonly key?: string | undefined
   readonly from?: string | undefined
   readonly version?: number | undefined
-  /** As JSON. */
-  readonly author: string
+  readonly by: Author
   readonly at: number
   readonly made?: Made | undefined
+  /** What an imported version, which has a row of its own, was committed to. */
+  readonly content?: Uint8Array | undefined
 }
 
 /**
@@ -76,13 +79,19 @@ function prepareGiveUp(db: DatabaseSync) {
     `DELETE FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?
      AND NOT EXISTS (SELECT 1 FROM log l WHERE l.n = log_index.n)`,
   )
+  const hashOf = prepareTuples<[hash: Uint8Array]>(
+    db,
+    `SELECT l.hash FROM log_index i JOIN log l ON l.n = i.n
+     WHERE i.agent_id = ? AND i.id = ? AND l.event IS NOT NULL`,
+  )
   return (agentId: string, home: Home, most: number): Home => {
     const { firstEvent, lastEvent } = home
     const first = lastEvent - most + 1
     if (first <= firstEvent) return home
+    const [base] = hashOf.get(agentId, first - 1) ?? [home.base]
     forget.run(agentId, firstEvent, first)
     unfile.run(agentId, firstEvent, first)
-    return { ...home, firstEvent: first }
+    return { ...home, firstEvent: first, base }
   }
 }
 
@@ -90,12 +99,23 @@ function prepareGiveUp(db: DatabaseSync) {
 function prepareAdvance(db: DatabaseSync, most: number) {
   const file = prepareFile(db)
   const giveUp = prepareGiveUp(db)
-  return (agentId: string, before: Home, n: number): Home => {
-    const home = { ...before, tail: n, lastEvent: before.lastEvent + 1 }
+  return (agentId: string, before: Home, n: number, head: Uint8Array): Home => {
+    const home = { ...before, tail: n, lastEvent: before.lastEvent + 1, head }
     if (home.lastEvent % TOGETHER !== 0) return home
     const filed = file(agentId, home)
     return most > 0 ? giveUp(agentId, filed, most) : filed
   }
+}
+
+/** The event as it is hashed. */
+function canonicalOf(
+  id: number,
+  { event: type, key, from, version, by, at }: Entry,
+  content: Uint8Array | null,
+): string {
+  const subject = subjectOf(type, key ?? null)
+  const hex = content ? hexOf(content) : undefined
+  return canonicalEvent({ id, type, ...subject, from, version, by, content: hex, createdAt: at })
 }
 
 /** Returns the row's number and the new state of the home. */
@@ -103,22 +123,29 @@ export function prepareAppend(db: DatabaseSync, most: number) {
   const insert = prepare(
     db,
     `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author,
-       updated_at, operation, previous, memory_id, created_at, bytes, size, metadata, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       updated_at, operation, previous, memory_id, created_at, bytes, size, hash, content, salt,
+       metadata, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const advance = prepareAdvance(db, most)
   return (agentId: string, before: Home, entry: Entry): { readonly n: number; home: Home } => {
-    const { event, key = null, from = null, version = null, author, at, made } = entry
+    const { event, key = null, from = null, version = null, by, at, made } = entry
     const { text, metadata } = made?.content ?? { text: null, metadata: null }
+    const { salt = null, content = entry.content ?? null } = made?.content
+      ? commitTo(made.content)
+      : {}
+    const id = before.lastEvent + 1
+    const hash = hashAfter(before.head, canonicalOf(id, entry, content))
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const size = bytes + (metadata === null ? 0 : Buffer.byteLength(metadata))
-    const { operation = null, previous = null, id = null, createdAt = null } = made ?? {}
+    const { operation = null, previous = null, createdAt = null } = made ?? {}
     const { lastInsertRowid } = insert.run(
-      ...[agentId, before.lastEvent + 1, before.tail, event, key, from, version, author, at],
-      ...[operation, previous, id, createdAt, bytes, size, metadata, text],
+      ...[agentId, id, before.tail, event, key, from, version, JSON.stringify(by), at],
+      ...[operation, previous, made?.id ?? null, createdAt, bytes, size, hash, content, salt],
+      ...[metadata, text],
     )
     const n = Number(lastInsertRowid)
-    return { n, home: advance(agentId, before, n) }
+    return { n, home: advance(agentId, before, n, hash) }
   }
 }
 
@@ -135,7 +162,7 @@ export function prepareDrop(db: DatabaseSync) {
   const hollow = prepare(
     db,
     `UPDATE log SET operation = NULL, previous = NULL, memory_id = NULL, created_at = NULL,
-       bytes = NULL, size = NULL, metadata = NULL, text = NULL WHERE n = ?`,
+       bytes = NULL, size = NULL, salt = NULL, metadata = NULL, text = NULL WHERE n = ?`,
   )
   const unfile = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
   const remove = prepare(db, 'DELETE FROM log WHERE n = ?')

@@ -9,7 +9,7 @@ import type {
   VersionAnswer,
   VersionsAnswer,
 } from '../../port/keeping/memories.ts'
-import { endOf, pageOf, type SummaryRow, versionOf } from '../../rows.ts'
+import { endOf, pageOf, type SummaryRow, saltIn, versionOf } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
@@ -123,7 +123,8 @@ export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
       const then = content(row.n)
       if (!then) return { outcome: 'no_version' }
       const memory = { id, key, ...then, version, createdAt, updatedAt }
-      return { outcome: 'found', memory, currentVersion: found.deleted ? 0 : found.version }
+      const currentVersion = found.deleted ? 0 : found.version
+      return { outcome: 'found', memory, currentVersion, salt: saltIn(row.salt) }
     }
     return { outcome: version <= found.version ? 'gone' : 'no_version' }
   }

@@ -33,7 +33,7 @@ export function prepareChain(db: DatabaseSync) {
   const version = prepare<KeptVersionRow>(
     db,
     `SELECT n, previous, version, operation, author, memory_id AS id, created_at, updated_at,
-       bytes, size, event, id AS event_id
+       bytes, size, salt, event, id AS event_id
      FROM log WHERE n = ? AND operation IS NOT NULL`,
   )
   return function* chain(newest: number | null, most: number): Generator<KeptVersionRow> {

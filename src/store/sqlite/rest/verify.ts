@@ -6,6 +6,7 @@ import type { Checking, Verified, Violation } from '../../port/rest.ts'
 import { SCHEMA } from '../../schema.ts'
 import { prepareTuples } from '../engine/connection.ts'
 import { migrate } from '../schema/migrations.ts'
+import { chainFaults } from './chained.ts'
 import { ofHomes, ofLog, ofMemories, ofVectors, ofVersions } from './keeping.ts'
 import { ofAgents, ofEntries, type Promised } from './promises.ts'
 import { readFileOf } from './still.ts'
@@ -23,7 +24,7 @@ const promises: readonly Promised[] = [
   ...ofEntries,
 ]
 
-type Check = (db: DatabaseSync) => Violation | undefined
+type Check = (db: DatabaseSync) => Violation | readonly Violation[] | undefined
 
 function faultOf(fault: string, places: Iterable<string>): Violation | undefined {
   const named: string[] = []
@@ -72,10 +73,12 @@ const keeps =
 
 const always: readonly Check[] = [isBroken, isOrphaned]
 
-const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps)]
+const isUnchained: Check = (db) => chainFaults(db, NAMED)
+
+const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps), isUnchained]
 
 /** The file may be too damaged to query. */
-function attempt(check: Check, db: DatabaseSync): Violation | undefined {
+function attempt(check: Check, db: DatabaseSync): ReturnType<Check> {
   try {
     return check(db)
   } catch (error) {

@@ -3,6 +3,7 @@
  * first version is the current one.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { beginningOf } from '../../chain.ts'
 import type { Progress } from '../../port/store.ts'
 import { schemaOf } from '../../schema.ts'
 import { prepare } from '../engine/connection.ts'
@@ -81,7 +82,8 @@ const numberThem = `
 
 /** CROSS JOIN reads the old rows in order, without lookups. */
 const copyTexts = `
-  INSERT INTO log
+  INSERT INTO log (n, agent_id, id, before, event, key, renamed_from, version, author, updated_at,
+      operation, previous, memory_id, created_at, bytes, size, metadata, text)
     SELECT m.rowid, m.agent_id, s.id, NULL, NULL, m.key, NULL, m.version, NULL, m.updated_at,
       'write', NULL, m.id, m.created_at, octet_length(m.text),
       octet_length(m.text) + octet_length(m.metadata), m.metadata, m.text
@@ -110,8 +112,9 @@ const makeHeads = `
     ) WHERE ${toldOf('n')};`
 
 const countHomes = `
-  INSERT INTO homes (agent_id, memories, bytes, last_event, first_event)
-    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1
+  INSERT INTO homes (agent_id, memories, bytes, last_event, first_event, head, base)
+    SELECT a.agent_id, count(m.key), coalesce(sum(m.size), 0), count(m.key), count(m.key) + 1,
+      beginning(a.agent_id), beginning(a.agent_id)
     FROM agents a LEFT JOIN memories m ON m.agent_id = a.agent_id GROUP BY a.agent_id;`
 
 /**
@@ -143,6 +146,7 @@ export function upgrade(db: DatabaseSync, progress: Progress): void {
   let step = 0
   let share = 0
   const say = () => total > 0 && progress(Math.round(total * (done + within)), total)
+  db.function('beginning', { deterministic: true }, (agentId) => beginningOf(String(agentId)))
   db.function('tell', () => {
     within = Math.min(within + step, share)
     say()

@@ -3,6 +3,7 @@
  * rows of the home; no memory points to them, and they are in no counter.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { commitTo } from '../../chain.ts'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { prepare } from '../engine/connection.ts'
 import { prepareHomes } from '../keeping/homes.ts'
@@ -21,6 +22,8 @@ export interface Placed {
   readonly author: string | null
   /** The row of the previous version. */
   readonly previous: number | null
+  /** The newest of its key: an event is to commit to it. */
+  readonly isNewest: boolean
 }
 
 export const sizesOf = ({ content }: Pick<KeptVersion, 'content'>) => {
@@ -33,16 +36,18 @@ export function prepareWriteAhead(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO log (agent_id, id, key, version, author, updated_at, operation, previous,
-       memory_id, created_at, bytes, size, metadata, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       memory_id, created_at, bytes, size, content, salt, metadata, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const file = prepare(db, 'INSERT INTO log_index (agent_id, id, n) VALUES (?, ?, ?)')
-  return ({ agentId, id, version, author, previous }: Placed): number => {
+  return ({ agentId, id, version, author, previous, isNewest }: Placed): number => {
     const { key, operation, createdAt, updatedAt, content } = version
     const { bytes, size } = sizesOf(version)
+    const proof = isNewest && content ? commitTo(content) : undefined
     const { lastInsertRowid: n } = insert.run(
       ...[agentId, id, key, version.version, author, updatedAt, operation, previous, version.id],
-      ...[createdAt, bytes, size, content?.metadata ?? null, content?.text ?? null],
+      ...[createdAt, bytes, size, proof?.content ?? null, proof?.salt ?? null],
+      ...[content?.metadata ?? null, content?.text ?? null],
     )
     file.run(agentId, id, n)
     return Number(n)

@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity } from '../../port/home.ts'
-import type { ExportAnswer } from '../../port/transfer.ts'
+import type { HomeEvent } from '../../port/keeping/events.ts'
+import type { ExportAnswer, ExportedEvents } from '../../port/transfer.ts'
 import { endOf, type MemoryRow, memoryOf } from '../../rows.ts'
 import { agentReads } from '../../verbs/agents.ts'
 import { openReader, prepare, translate } from '../engine/connection.ts'
@@ -11,6 +12,7 @@ import type { LongReads } from '../engine/long-reads.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import { prepareIdentify } from '../identities.ts'
 import { prepareCountErasures } from '../keeping/erase.ts'
+import { prepareEvents } from '../keeping/events.ts'
 import { prepareExportHistory } from './kept-versions.ts'
 
 /** Bytes read before the event loop gets a turn, and how long the turn is. */
@@ -85,6 +87,35 @@ export interface Wanted {
 /** Bytes of a version besides its text. */
 const ROW_BYTES = 200
 
+/** Of an event. */
+const EVENT_BYTES = 400
+
+const EVENTS_AT_ONCE = 200
+
+function eventsOf(
+  db: DatabaseSync,
+  identity: Identity,
+  circumstances: Circumstances,
+): ExportedEvents | undefined {
+  const find = prepareEvents(db, () => undefined)
+  const page = (after: number) => {
+    const found = find(identity, after, EVENTS_AT_ONCE)
+    return found.outcome === 'events' ? found : undefined
+  }
+  function* items(): Generator<HomeEvent> {
+    for (let after = 0; ; ) {
+      const { events = [] } = page(after) ?? {}
+      yield* events
+      const last = events.at(-1)
+      if (!last) return
+      after = last.id
+    }
+  }
+  const previous = page(0)?.previous
+  const pages = read({ items: items(), sizeOf: () => EVENT_BYTES }, circumstances)
+  return previous && { previous, pages }
+}
+
 function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): ExportAnswer {
   db.exec('BEGIN')
   const { identity, prefix, versions } = wanted
@@ -109,6 +140,7 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   )
   const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)
   const history = versions === undefined ? undefined : prepareExportHistory(db, versions)(bounds)
+  const withEvents = versions !== undefined && prefix === ''
   const memoryCount = under?.get(...bounds)?.memories ?? answer.memoryCount
   return {
     ...answer,
@@ -125,6 +157,7 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
         { items: history, sizeOf: ({ content }) => ROW_BYTES + (content?.text.length ?? 0) },
         circumstances,
       ),
+    events: withEvents ? eventsOf(db, identity, circumstances) : undefined,
     close: () => close(db),
   }
 }

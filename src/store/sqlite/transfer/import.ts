@@ -11,12 +11,12 @@ import {
   operationOf,
 } from '../../import-plan.ts'
 import type { Ledger } from '../../plan.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Author, Identity } from '../../port/home.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import type { ImportOrder } from '../../port/transfer.ts'
 import { rollbackText } from '../../rows.ts'
 import { vectorFates } from '../../verbs/kept-vectors.ts'
-import { prepare } from '../engine/connection.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
@@ -31,7 +31,7 @@ import type { Step, Steps } from './steps.ts'
 /** The home during the import. */
 interface OpenHome {
   readonly agentId: string
-  readonly author: string
+  readonly by: Author
   readonly order: ImportOrder
   readonly now: number
   home: Home
@@ -70,7 +70,7 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
        memory_id = ?, created_at = ? WHERE n = ?`,
   )
 
-  return ({ agentId, author, order, home }: OpenHome, decided: Decided): Decided => {
+  return ({ agentId, by, order, home }: OpenHome, decided: Decided): Decided => {
     const { step, fate, before } = decided
     const { n, count } = step
     if (n === null || isAsWritten(decided)) return decided
@@ -81,7 +81,8 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
     if (count > 1) prune.chain(agentId, home, previousOf.get(n)?.previous ?? null, count - 1)
     const { id, version, createdAt, updatedAt } = fate.next
     const operation = operationOf(step.newest, order)
-    follow.run(version, author, updatedAt, operation, before?.n ?? null, id, createdAt, n)
+    const follows = before?.n ?? null
+    follow.run(version, JSON.stringify(by), updatedAt, operation, follows, id, createdAt, n)
     return { ...decided, step: { ...step, count: 1 } }
   }
 }
@@ -89,9 +90,13 @@ function prepareMend(db: DatabaseSync, bounds: HomeBounds) {
 function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
   const append = prepareAppend(db, bounds.events)
   const saveState = prepareSaveKeyState(db)
+  const contentAt = prepareTuples<[content: Uint8Array | null]>(
+    db,
+    'SELECT content FROM log WHERE n = ?',
+  )
 
   function save(opened: OpenHome, { step, before }: Decided, fate: Kept): void {
-    const { agentId, author, order, now } = opened
+    const { agentId, by, order, now } = opened
     const { newest, pinned, n } = step
     const { key } = newest
     const { id, version, createdAt, updatedAt } = fate.fate === 'next' ? fate.next : newest
@@ -99,8 +104,9 @@ function prepareTake(db: DatabaseSync, bounds: HomeBounds) {
       event: operationOf(newest, order),
       key,
       version,
-      author,
+      by,
       at: now,
+      content: contentAt.get(n)?.[0] ?? undefined,
     })
     const change = opened.home.lastEvent + 1
     const count = step.count + (fate.fate === 'next' ? (before?.count ?? 0) : 0)
@@ -127,7 +133,7 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
   const { dropAgedVectors } = prepareVerbs(db, vectorFates)
 
   return (opened: OpenHome, decided: readonly Decided[], ledger: Ledger): void => {
-    const { agentId, author, order, now } = opened
+    const { agentId, by, order, now } = opened
     const before = opened.home
     const imports = before.imports + 1
     const oldest = Math.min(before.oldest, beneath({ imports }))
@@ -135,7 +141,7 @@ function prepareCarryOut(db: DatabaseSync, tally: Tally, bounds: HomeBounds) {
     const taken = decided.filter(({ fate }) => fate.fate !== 'left_out').length
     if (order.rollbackTo !== undefined) {
       const key = rollbackText({ to: order.rollbackTo, parts: taken })
-      opened.home = append(agentId, opened.home, { event: 'rollback', key, author, at: now }).home
+      opened.home = append(agentId, opened.home, { event: 'rollback', key, by, at: now }).home
     }
     for (const each of decided) take(opened, mend(opened, each))
     if (ledger.vectors > 0) dropAgedVectors(agentId)
@@ -171,9 +177,9 @@ export function prepareFinish(
     const answer = following.answer()
     if (answer.outcome !== 'imported' || !isKept(answer, order)) return answer
     if (!decided.every(isMendable)) return { outcome: 'overtaken' }
-    const author = JSON.stringify(authorOf(identity))
+    const by = authorOf(identity)
     if (answer.imported > 0)
-      carryOut({ agentId, author, order, now, home }, decided, following.ledger())
+      carryOut({ agentId, by, order, now, home }, decided, following.ledger())
     // The steps are dropped separately, which takes a third as long as this transaction.
     unmark(agentId)
     return answer

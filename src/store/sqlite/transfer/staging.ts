@@ -78,7 +78,7 @@ function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
     const { agentId } = identity
     const { id, n: previous } = cursor
     const author = version.by ? JSON.stringify(version.by) : null
-    const n = write({ agentId, id, version, author, previous })
+    const n = write({ agentId, id, version, author, previous, isNewest: version.isNewest })
     const { count, freed } = prune.memory(agentId, home, { n, count: cursor.count + 1 })
     const bytes = cursor.bytes + sizesOf(version).size - freed
     return { ...cursor, id: id + 1, n, count, bytes }
@@ -91,7 +91,8 @@ function prepareVersions(db: DatabaseSync, bounds: HomeBounds) {
     const author = JSON.stringify(authorOf(opened.identity))
     const operation = operationOf(version, opened.order)
     const made = { ...version, ...follows.next, operation }
-    const n = write({ agentId, id, version: made, author, previous: follows.previous })
+    const { previous } = follows
+    const n = write({ agentId, id, version: made, author, previous, isNewest: true })
     return { ...cursor, id: id + 1, n, count: 1 }
   }
 

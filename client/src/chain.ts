@@ -1,0 +1,258 @@
+/** The chain of a home's events, computed anew. The format: docs/proof.md of the service. */
+import { HistoryChanged } from './errors.ts'
+import { elementsOf, membersOf } from './json-source.ts'
+import type { Link } from './wire.ts'
+
+type Hash = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
+
+const encoder = new TextEncoder()
+
+interface NodeCrypto {
+  hash(algorithm: string, data: Uint8Array, encoding: 'buffer'): Uint8Array
+}
+
+/** Node.js computes a hash a hundred times as fast as WebCrypto, which other platforms have. */
+function platformHash(): Hash {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => Partial<NodeCrypto> | undefined }
+  }
+  const crypto = process?.getBuiltinModule?.('node:crypto')
+  if (crypto?.hash) return (data) => (crypto as NodeCrypto).hash('sha256', data, 'buffer')
+  return async (data) =>
+    new Uint8Array(
+      await globalThis.crypto.subtle.digest('SHA-256', data as Uint8Array<ArrayBuffer>),
+    )
+}
+
+let sha256: Hash | undefined
+const hashOf: Hash = (data) => {
+  sha256 ??= platformHash()
+  return sha256(data)
+}
+
+const hexOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+const bytesOf = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** RFC 8785, for what events hold: strings, whole numbers, objects. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const written = members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+  return `{${written.join(',')}}`
+}
+
+/** Every member that the home shows is hashed, those that this version of the client does not know too. */
+export interface Chained {
+  readonly id: number
+  readonly hash?: string | undefined
+}
+
+/** The hash that the chain of an agent begins with. */
+export const beginningOf = async (agentId: string): Promise<string> =>
+  hexOf(await hashOf(encoder.encode(`agent-home chain v1\n${agentId}`)))
+
+/** Throws HistoryChanged unless the event follows on the link. */
+export async function follow(previous: Link, event: Chained): Promise<Link> {
+  const { hash: shown, ...hashed } = event
+  const inner = await hashOf(encoder.encode(canonical(hashed)))
+  const hash = hexOf(await hashOf(joined(bytesOf(previous.hash), inner)))
+  const here = { id: previous.id + 1, hash }
+  if (event.id === here.id && shown === hash) return here
+  throw new HistoryChanged(here, { id: event.id, hash: shown ?? '' })
+}
+
+const BLOCK = 64
+
+async function hmac(key: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
+  const padded = (filler: number) =>
+    Uint8Array.from({ length: BLOCK }, (_, at) => (key[at] ?? 0) ^ filler)
+  return hashOf(joined(padded(0x5c), await hashOf(joined(padded(0x36), message))))
+}
+
+/** What a version's text and metadata, as the home keeps them, are committed to. */
+export async function contentOf(salt: string, text: string, metadata: string): Promise<string> {
+  const bytes = encoder.encode(text)
+  const length = new Uint8Array(4)
+  new DataView(length.buffer).setUint32(0, bytes.length)
+  return hexOf(await hmac(bytesOf(salt), joined(length, bytes, encoder.encode(metadata))))
+}
+
+/** What does not fit together in an export. */
+export interface ExportFault {
+  /** A sentence, without a text of yours. */
+  readonly fault: string
+  /** The event, or a version: `key@version`. */
+  readonly place: string
+}
+
+export interface VerifiedExport {
+  readonly agentId: string
+  /** What the first event of the file follows. */
+  readonly previous: Link
+  readonly head: Link
+  readonly events: number
+  /** Versions whose texts are those that an event committed to. */
+  readonly proven: number
+  /** Versions that no event of the file committed to: older than the chain or than the oldest event. */
+  readonly unproven: number
+  readonly faults: readonly ExportFault[]
+}
+
+export interface VerifyOptions {
+  /** A link that somebody else remembers: the events of the file must lead through it. */
+  readonly remembered?: Link | undefined
+  /** Called now and then with how many events and versions were checked. */
+  readonly progress?: ((checked: number) => void) | undefined
+}
+
+interface Version {
+  readonly key: string
+  readonly version: number
+  readonly operation: string
+  readonly salt?: string
+}
+
+interface Event extends Chained {
+  readonly key?: string
+  readonly from?: string
+  readonly version?: number
+  readonly content?: string
+}
+
+/** Between two calls of `progress`. */
+const AT_ONCE = 1_000
+
+type Fault = (fault: string, place: string | number) => void
+
+/** The events of a file, followed one by one. */
+async function followEvents(
+  previous: Link,
+  events: Iterable<string>,
+  { remembered, tick, fault }: VerifyOptions & { readonly tick: () => void; readonly fault: Fault },
+) {
+  /** Versions by what was committed to, and by the key that their memory has at the end. */
+  const committed = new Map<string, number | undefined>()
+  const made = new Map<string, Set<number | undefined>>()
+  let head = previous
+  let count = 0
+  const meet = (link: Link): void => {
+    const isIt = link.id !== remembered?.id || link.hash === remembered.hash
+    if (!isIt) fault('the event is not the one that is remembered', link.id)
+    head = link
+  }
+  meet(previous)
+  for (const source of events) {
+    const event = JSON.parse(source) as Event
+    const { key = '', from, version, content } = event
+    if (from !== undefined) made.set(key, made.get(from) ?? new Set())
+    if (from !== undefined) made.delete(from)
+    if (content !== undefined) {
+      committed.set(content, version)
+      made.set(key, (made.get(key) ?? new Set()).add(version))
+    }
+    const next = await follow(head, event).catch((error: unknown) => {
+      if (!(error instanceof HistoryChanged)) throw error
+      fault('the event is not the one that was chained, or those before it are not', event.id)
+      // From what the file says, so that each fault is named once.
+      return { id: event.id, hash: event.hash ?? '' }
+    })
+    meet(next)
+    count++
+    tick()
+  }
+  if (remembered && remembered.id > head.id) {
+    fault('the file is older than what is remembered', remembered.id)
+  }
+  return { head, count, committed, made }
+}
+
+/** The source of each memory's members, by key. */
+function currentIn(memories: Iterable<string>): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const current = new Map<string, ReadonlyMap<string, string>>()
+  for (const source of memories) {
+    const memory = membersOf(source)
+    current.set(JSON.parse(memory.get('key') ?? '""') as string, memory)
+  }
+  return current
+}
+
+/** What the version of an export was committed to; undefined if it has no salt. */
+async function commitmentOf(
+  source: string,
+  { key, salt }: Version,
+  current: ReturnType<typeof currentIn>,
+): Promise<string | undefined> {
+  if (salt === undefined) return undefined
+  const own = membersOf(source)
+  const kept = own.has('text') ? own : current.get(key)
+  const text = JSON.parse(kept?.get('text') ?? '""') as string
+  return contentOf(salt, text, kept?.get('metadata') ?? '')
+}
+
+/**
+ * Computes anew the chain of an export with history, and what each text in it was committed to.
+ * Throws SyntaxError if the file is no export with history.
+ *
+ * ```ts
+ * const file = await new Response(await home.export({ history: true })).text()
+ * const { head, faults } = await verifyExport(file)
+ * console.log(head.id, faults.length)
+ * ```
+ */
+export async function verifyExport(
+  source: string,
+  { remembered, progress }: VerifyOptions = {},
+): Promise<VerifiedExport> {
+  const file = membersOf(source)
+  const part = (name: string): string => {
+    const found = file.get(name)
+    if (found === undefined) throw new SyntaxError(`This is no export with history: no ${name}.`)
+    return found
+  }
+  const faults: ExportFault[] = []
+  const fault: Fault = (says, place) => void faults.push({ fault: says, place: String(place) })
+  let checked = 0
+  const tick = () => {
+    if (++checked % AT_ONCE === 0) progress?.(checked)
+  }
+  const { agent_id: agentId } = JSON.parse(part('agent')) as { agent_id: string }
+  const previous = JSON.parse(part('previous')) as Link
+  if (previous.id === 0 && previous.hash !== (await beginningOf(agentId))) {
+    fault('the chain does not begin as this agent’s', 0)
+  }
+  const events = await followEvents(previous, elementsOf(part('events')), {
+    remembered,
+    tick,
+    fault,
+  })
+
+  const current = currentIn(elementsOf(part('memories')))
+  let [proven, unproven] = [0, 0]
+  for (const source of elementsOf(part('history'))) {
+    const version = JSON.parse(source) as Version
+    tick()
+    if (version.operation === 'delete') continue
+    const { key, version: number } = version
+    const content = await commitmentOf(source, version, current)
+    if (content !== undefined && events.committed.get(content) === number) proven++
+    else if (!events.made.get(key)?.has(number)) unproven++
+    else fault('the text is not the one that its event committed to', `${key}@${number}`)
+  }
+  return { agentId, previous, head: events.head, events: events.count, proven, unproven, faults }
+}

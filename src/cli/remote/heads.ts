@@ -1,0 +1,59 @@
+/**
+ * The last head of each home that this person's commands have seen, beside the profile file: what is
+ * remembered here cannot be changed together with the home.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Heads } from 'agent-home-client'
+import { z } from 'zod'
+import { hashToken } from '../../pipeline/tokens.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { rename } from '../temporary.ts'
+import type { Connection } from './at-home.ts'
+import { profilesFile } from './profiles.ts'
+
+const link = z.strictObject({ id: z.int().min(0), hash: z.string().regex(/^[0-9a-f]{64}$/) })
+
+const file = z.strictObject({ heads: z.record(z.string(), link) })
+
+const headsFile = (): string => join(dirname(profilesFile()), 'heads.json')
+
+/** Enough of the token's hash to tell homes apart; it opens nothing. */
+const nameOf = ({ url, token }: Pick<Connection, 'url' | 'token'>): string =>
+  `${url} ${hashToken(token).slice(0, 16)}`
+
+function readAll(path: string): z.output<typeof file>['heads'] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  try {
+    return file.parse(JSON.parse(text)).heads
+  } catch (cause) {
+    const says = `${path} is no file of remembered heads. Remove it, and all homes are remembered anew.`
+    throw new Failure(EXIT.failed, says, { cause })
+  }
+}
+
+/** Written whole: a command that is ended leaves the last head or the new one. */
+function save(path: string, name: string, head: z.output<typeof link>): void {
+  const heads = { ...readAll(path), [name]: head }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const beside = `${path}.${process.pid}.part`
+  writeFileSync(beside, `${JSON.stringify({ heads }, null, 2)}\n`, { mode: 0o600, flush: true })
+  rename(beside, path)
+}
+
+/** Throws Failure if the file is invalid. */
+export function headsFor(connection: Pick<Connection, 'url' | 'token'>): Heads {
+  const path = headsFile()
+  const name = nameOf(connection)
+  return {
+    load: () => readAll(path)[name],
+    save: (head) => save(path, name, head),
+  }
+}

@@ -1,0 +1,168 @@
+/** Clients remember heads, and see what was done to a home behind its back. */
+import { DatabaseSync } from 'node:sqlite'
+import { HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type OpenedHome, openHome } from './opened.ts'
+
+type Clients = Awaited<ReturnType<OpenedHome['born']>>
+
+const remembering = (head?: Link) => {
+  const memory = { head }
+  return {
+    memory,
+    load: () => memory.head,
+    save: (next: Link) => {
+      memory.head = next
+    },
+  }
+}
+
+describe('a client that remembers', () => {
+  let opened: OpenedHome
+  let clients: Clients
+  beforeAll(async () => {
+    opened = await openHome()
+  })
+  afterAll(() => opened.close())
+  beforeEach(async () => {
+    clients = await opened.born()
+    const { home } = clients
+    await home.write('plan', 'one', { expectedVersion: 0, metadata: { a: [1, 'x"]}'] } })
+    await home.write('plan', 'two', { expectedVersion: 1 })
+    await home.rename('plan', 'moved', { expectedVersion: 2 })
+    await home.write('gone', 'soon', { expectedVersion: 0 })
+    await home.delete('gone', { expectedVersion: 1 })
+  })
+
+  /** Behind the service's back, as whoever owns the disk may. */
+  const altered = (sql: string) => {
+    const db = new DatabaseSync(opened.service.store.location)
+    db.prepare(sql).run(clients.agentId)
+    db.close()
+  }
+
+  const whole = async () =>
+    verifyExport(await new Response(await clients.home.export({ history: true })).text())
+
+  test('finds the history that it remembers, and remembers what came since', async () => {
+    const { home } = clients
+    const heads = remembering()
+    const waking = await opened.born({ heads })
+    await waking.home.profile()
+    expect(heads.memory.head?.id).toBe(0)
+    const { head, since } = await home.check()
+    expect([head.id, since]).toEqual([5, undefined])
+    await home.write('next', 'x', { expectedVersion: 0 })
+    const checked = await home.check({ remembered: head })
+    expect(checked).toMatchObject({ events: 1, since: { id: 5, hash: head.hash } })
+    expect((await home.head()).head).toMatchObject(checked.head)
+    expect((await home.context()).head).toEqual(checked.head)
+  })
+
+  test('is told when it wakes that its history was changed, until it accepts that', async () => {
+    const { home, token } = clients
+    const { head } = await home.check()
+    const heads = remembering({ id: head.id, hash: '0'.repeat(64) })
+    const waking = new (home.constructor as typeof import('agent-home-client').AgentHome)({
+      ...{ url: opened.url, token, heads },
+    })
+    for (const call of [() => waking.read('moved'), () => waking.profile()]) {
+      const error: unknown = await call().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(HistoryChanged)
+      expect(error).toMatchObject({
+        remembered: heads.memory.head,
+        found: { id: 5, hash: head.hash },
+      })
+    }
+    await waking.check({ accept: true })
+    expect((await waking.read('moved'))?.text).toBe('two')
+    expect(heads.memory.head?.hash).toBe(head.hash)
+  })
+
+  test('is told that a home was turned back', async () => {
+    const remembered = { id: 9, hash: '0'.repeat(64) }
+    const error: unknown = await clients.home.check({ remembered }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(TurnedBack)
+    expect(error).toMatchObject({ remembered, found: { id: 5 }, code: 'turned_back' })
+  })
+
+  test.each([
+    [
+      'who',
+      `UPDATE log SET author = replace(author, 'agent', 'operator') WHERE agent_id = ? AND id = 2`,
+    ],
+    ['when', 'UPDATE log SET updated_at = updated_at - 1 WHERE agent_id = ? AND id = 3'],
+    ['what', `UPDATE log SET event = 'append' WHERE agent_id = ? AND id = 2`],
+    ['of which memory', `UPDATE log SET key = 'palm' WHERE agent_id = ? AND id = 1`],
+    ['an event left out', 'DELETE FROM log WHERE agent_id = ? AND id = 4'],
+    ['a hash', `UPDATE log SET hash = zeroblob(32) WHERE agent_id = ? AND id = 2`],
+  ])('finds that %s was changed, of events since what it remembers', async (_, sql) => {
+    const begun = { id: 0, hash: (await clients.home.check()).head.hash }
+    expect((await whole()).faults).toEqual([])
+    const { previous } = await whole()
+    expect(await clients.home.check({ remembered: previous })).toMatchObject({ since: previous })
+    altered(sql)
+    await expect(clients.home.check({ remembered: previous })).rejects.toThrow(HistoryChanged)
+    await expect(clients.home.check({ remembered: begun })).rejects.toThrow(HistoryChanged)
+    expect((await whole()).faults.length).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['a text', `UPDATE log SET text = 'owt' WHERE agent_id = ? AND id = 2`],
+    ['an earlier text', `UPDATE log SET text = 'eno' WHERE agent_id = ? AND id = 1`],
+    [
+      'metadata',
+      `UPDATE log SET metadata = replace(metadata, '1', '2') WHERE agent_id = ? AND id = 1`,
+    ],
+    ['a salt', 'UPDATE log SET salt = zeroblob(32) WHERE agent_id = ? AND id = 3'],
+    ['a salt taken away', 'UPDATE log SET salt = NULL WHERE agent_id = ? AND id = 3'],
+    ['the text of a deleted memory', `UPDATE log SET text = 'late' WHERE agent_id = ? AND id = 4`],
+  ])('finds that %s was changed, in an export', async (_, sql) => {
+    const before = await whole()
+    expect(before).toMatchObject({ faults: [], proven: 4, unproven: 0, events: expect.any(Number) })
+    altered(sql)
+    const { faults } = await whole()
+    expect(faults.map(({ fault }) => fault)).toContain(
+      'the text is not the one that its event committed to',
+    )
+  })
+
+  test('finds in an export what somebody else remembers, or that it is not there', async () => {
+    const { head } = await clients.home.check()
+    const file = await new Response(await clients.home.export({ history: true })).text()
+    const faultsOf = async (remembered: Link) =>
+      (await verifyExport(file, { remembered })).faults.map(({ fault }) => fault)
+    expect(await faultsOf(head)).toEqual([])
+    expect(await faultsOf({ ...head, hash: '0'.repeat(64) })).toEqual([
+      'the event is not the one that is remembered',
+    ])
+    expect(await faultsOf({ ...head, id: 99 })).toEqual([
+      'the file is older than what is remembered',
+    ])
+    const other = file.replace(/"agent_id":"./, '"agent_id":"x')
+    expect((await verifyExport(other)).faults).toEqual([
+      { fault: 'the chain does not begin as this agent’s', place: '0' },
+    ])
+    await expect(verifyExport('{"format":"x"}')).rejects.toThrow(SyntaxError)
+    await expect(verifyExport(file.slice(0, -2))).rejects.toThrow(SyntaxError)
+  })
+
+  test('an erasure is no break', async () => {
+    const { operator, home } = clients
+    const { head } = await home.check()
+    await operator.erase('moved', [1])
+    await operator.erase('gone', 'all')
+    expect(await home.check({ remembered: head })).toMatchObject({ events: 2 })
+    expect(await whole()).toMatchObject({ faults: [], proven: 2, unproven: 0 })
+  })
+
+  test('a key with a prefix checks nothing', async () => {
+    const { operator } = clients
+    const { token } = await operator.createKey({ name: 'p', access: 'read', prefix: 'a' })
+    const Home = operator.constructor as typeof import('agent-home-client').AgentHome
+    const home = new Home({ url: opened.url, token })
+    await expect(home.check()).rejects.toMatchObject({ code: 'key_out_of_reach' })
+    const remembered = { id: 0, hash: '0'.repeat(64) }
+    await expect(home.check({ remembered })).rejects.toThrow('a key with a prefix cannot check')
+  })
+})
