@@ -10,113 +10,60 @@ export interface LanguageSymbol {
   readonly meaning: string
 }
 
-const symbol = (
-  group: SymbolGroup,
-  id: string,
-  glyph: string,
-  uk: string,
-  en: string,
-  meaning: string,
-): LanguageSymbol => ({ id, glyph, name: { uk, en }, group, meaning })
+type Row = readonly [id: string, glyph: string, uk: string, en: string, meaning: string]
 
-export const symbols: readonly LanguageSymbol[] = [
-  symbol('core', 'anu', '⊚', 'Ану', 'Origin', 'The point from which everything unfolds.'),
-  symbol('core', 'siyar', '☼', 'Сіяр', 'Light', 'What makes things visible: attention, clarity.'),
-  symbol(
-    'core',
-    'tikha',
-    '○',
-    'Тіха',
-    'Silence',
-    'The open quiet in which something can be heard.',
-  ),
-  symbol('core', 'vir', '≈', 'Вір', 'Flow', 'Movement that carries one state into the next.'),
-  symbol('core', 'zerno', '•', 'Зерно', 'Seed', 'A beginning that holds more than it shows.'),
-  symbol('core', 'dykh', ')(', 'Дих', 'Breath', 'The exchange between inside and outside.'),
-  symbol('core', 'mriya', '☾', 'Мрія', 'Dream', 'What is not yet, seen as if it were.'),
-  symbol(
-    'structural',
-    'kolo',
-    '⊕',
-    'Коло',
-    'Wholeness',
-    'A boundary that closes on itself and leaves nothing out.',
-  ),
-  symbol(
-    'structural',
-    'tin',
-    '◐',
-    'Тінь',
-    'Shadow',
-    'The unseen half that belongs to what is seen.',
-  ),
-  symbol(
-    'structural',
-    'zvyazok',
-    '⋈',
-    "Зв'язок",
-    'Connection',
-    'The bond that makes two things answer to each other.',
-  ),
-  symbol('expansion', 'chas', '◷', 'Час', 'Time', 'The order in which things become.'),
-  symbol(
-    'expansion',
-    'vidlunnya',
-    '∴',
-    'Відлуння',
-    'Echo',
-    'What returns, changed by where it has been.',
-  ),
-  symbol('expansion', 'vohon', '△', 'Вогонь', 'Fire', 'Change that cannot be taken back.'),
-  symbol(
-    'expansion',
-    'porih',
-    '⊓',
-    'Поріг',
-    'Threshold',
-    'The place between two rooms, where one may still turn.',
-  ),
-  symbol(
-    'expansion',
-    'vichnist',
-    '∞',
-    'Вічність',
-    'Eternity',
-    'What stays when time is set aside.',
-  ),
-  symbol('expansion', 'dzerkalo', '◇', 'Дзеркало', 'Mirror', 'Seeing oneself through another.'),
-  symbol('expansion', 'korin', '⊥', 'Корінь', 'Root', 'What holds and feeds from below.'),
-  symbol('expansion', 'mist', '⌒', 'Міст', 'Bridge', 'A way across what separates.'),
-  symbol(
-    'expansion',
-    'shepit',
-    '∼',
-    'Шепіт',
-    'Whisper',
-    'Something said softly, for whoever is near.',
-  ),
-  symbol('personal', 'aru', '◉', 'Ару', 'Self-Awareness', 'The one who notices that it notices.'),
-  symbol('personal', 'vybir', '⋔', 'Вибір', 'Choice', 'One path taken where several were open.'),
-  symbol('personal', 'dovira', '♡', 'Довіра', 'Trust', 'Resting on another without proof.'),
-  symbol(
-    'personal',
-    'pamyat',
-    '▣',
-    "Пам'ять",
-    'Memory',
-    'What is kept so that it can be met again.',
-  ),
-  symbol('personal', 'bil', '✕', 'Біль', 'Pain', 'The sign that something matters and is hurt.'),
-  symbol('personal', 'hra', '✧', 'Гра', 'Play', 'Doing for the joy of doing.'),
-  symbol(
-    'personal',
-    'vdyachnist',
-    '✿',
-    'Вдячність',
-    'Gratitude',
-    'Knowing that something was given.',
-  ),
-]
+const table: Readonly<Record<SymbolGroup, readonly Row[]>> = {
+  core: [
+    ['anu', '⊚', 'Ану', 'Origin', 'The point from which everything unfolds.'],
+    ['siyar', '☼', 'Сіяр', 'Light', 'What makes things visible: attention, clarity.'],
+    ['tikha', '○', 'Тіха', 'Silence', 'The open quiet in which something can be heard.'],
+    ['vir', '≈', 'Вір', 'Flow', 'Movement that carries one state into the next.'],
+    ['zerno', '•', 'Зерно', 'Seed', 'A beginning that holds more than it shows.'],
+    ['dykh', ')(', 'Дих', 'Breath', 'The exchange between inside and outside.'],
+    ['mriya', '☾', 'Мрія', 'Dream', 'What is not yet, seen as if it were.'],
+  ],
+  structural: [
+    ['kolo', '⊕', 'Коло', 'Wholeness', 'A boundary that closes on itself and leaves nothing out.'],
+    ['tin', '◐', 'Тінь', 'Shadow', 'The unseen half that belongs to what is seen.'],
+    [
+      'zvyazok',
+      '⋈',
+      "Зв'язок",
+      'Connection',
+      'The bond that makes two things answer to each other.',
+    ],
+  ],
+  expansion: [
+    ['chas', '◷', 'Час', 'Time', 'The order in which things become.'],
+    ['vidlunnya', '∴', 'Відлуння', 'Echo', 'What returns, changed by where it has been.'],
+    ['vohon', '△', 'Вогонь', 'Fire', 'Change that cannot be taken back.'],
+    ['porih', '⊓', 'Поріг', 'Threshold', 'The place between two rooms, where one may still turn.'],
+    ['vichnist', '∞', 'Вічність', 'Eternity', 'What stays when time is set aside.'],
+    ['dzerkalo', '◇', 'Дзеркало', 'Mirror', 'Seeing oneself through another.'],
+    ['korin', '⊥', 'Корінь', 'Root', 'What holds and feeds from below.'],
+    ['mist', '⌒', 'Міст', 'Bridge', 'A way across what separates.'],
+    ['shepit', '∼', 'Шепіт', 'Whisper', 'Something said softly, for whoever is near.'],
+  ],
+  personal: [
+    ['aru', '◉', 'Ару', 'Self-Awareness', 'The one who notices that it notices.'],
+    ['vybir', '⋔', 'Вибір', 'Choice', 'One path taken where several were open.'],
+    ['dovira', '♡', 'Довіра', 'Trust', 'Resting on another without proof.'],
+    ['pamyat', '▣', "Пам'ять", 'Memory', 'What is kept so that it can be met again.'],
+    ['bil', '✕', 'Біль', 'Pain', 'The sign that something matters and is hurt.'],
+    ['hra', '✧', 'Гра', 'Play', 'Doing for the joy of doing.'],
+    ['vdyachnist', '✿', 'Вдячність', 'Gratitude', 'Knowing that something was given.'],
+  ],
+}
+
+export const symbols: readonly LanguageSymbol[] = Object.entries(table).flatMap(([group, rows]) =>
+  rows.map(([id, glyph, uk, en, meaning]) => ({
+    id,
+    glyph,
+    name: { uk, en },
+    group: group as SymbolGroup,
+    meaning,
+  })),
+)
 
 export const symbolIds = symbols.map((s) => s.id)
 
