@@ -1,7 +1,7 @@
 /** The dependencies of the gateway's endpoints. */
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
-import type { ConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
+import type { ConcurrencyLimit } from '../http/concurrency-limit.ts'
 import { lazily } from '../lazily.ts'
 import {
   type AdmissionControl,

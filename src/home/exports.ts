@@ -3,7 +3,7 @@
  */
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
-import { createFairQueue } from '../http/limits/fair-queue.ts'
+import { createFairQueue } from '../http/fair-queue.ts'
 import { keepIn, type Spool, type SpooledStream } from '../http/spool.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { ErasuresAnswer } from '../store/port/transfer.ts'

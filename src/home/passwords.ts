@@ -3,8 +3,8 @@ import { argon2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
-import { createConcurrencyLimit } from '../http/limits/concurrency-limit.ts'
-import { createFairQueue } from '../http/limits/fair-queue.ts'
+import { createConcurrencyLimit } from '../http/concurrency-limit.ts'
+import { createFairQueue } from '../http/fair-queue.ts'
 import type { Attempt } from '../pipeline/failures.ts'
 
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const

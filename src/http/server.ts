@@ -1,15 +1,14 @@
 /** The HTTP server: Node's limits, parser errors, and draining. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, BlockList, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
+import { peerKey } from './address.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { type Compressed, createCompressor } from './compress.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
 import { inTurn } from './in-turn.ts'
-import { boundConnections, type ConnectionBound } from './limits/connections.ts'
-import type { Patience as Pace } from './pace/pace.ts'
-import { type Senders, watchSenders } from './pace/sender.ts'
-import { sendText, sendWhole } from './pace/stream.ts'
 import { targetOf } from './target.ts'
+import { type Senders, sendText, sendWhole, type Throughput, watchSenders } from './throughput.ts'
 
 // A default import: an import of names would load all of them, one of which is Node's
 // fetch client, 16 MB that a server does not need.
@@ -35,6 +34,8 @@ const SERVER_OPTIONS = {
   maxHeaderSize: 16 * 1024,
   // A request without Host gets our problem instead of Node's bare 400.
   requireHostHeader: false,
+  // Node has one deadline for all requests; ours differ (`throughput.ts`).
+  requestTimeout: 0,
   // Otherwise Node keeps the first of two Authorization headers, and they could not be refused.
   joinDuplicateHeaders: true,
 }
@@ -82,20 +83,19 @@ const LOCAL = '127.0.0.1'
 
 function incomingOf(message: IncomingMessage, senders: Senders): Incoming | undefined {
   const target = targetOf(message.headers.host, message.url ?? '')
-  return (
-    target && {
-      host: target.host,
-      path: target.path,
-      search: target.search,
-      method: message.method ?? 'GET',
-      // Except Set-Cookie, which is no request header, values are joined strings.
-      requestHeaders: message.headers as Incoming['requestHeaders'],
-      rawHeaders: message.rawHeaders,
-      body: message,
-      bodyAtPace: () => senders.bodyOf(message),
-      peer: message.socket.remoteAddress ?? LOCAL,
-    }
-  )
+  if (!target) return undefined
+  return {
+    host: target.host,
+    path: target.path,
+    search: target.search,
+    method: message.method ?? 'GET',
+    // Except Set-Cookie, which is no request header, values are joined strings.
+    requestHeaders: message.headers as Incoming['requestHeaders'],
+    rawHeaders: message.rawHeaders,
+    body: message,
+    bodyAtPace: () => senders.bodyOf(message),
+    peer: message.socket.remoteAddress ?? LOCAL,
+  }
 }
 
 /** Alternating names and values: Node writes them without lookups. */
@@ -109,14 +109,33 @@ function pairs(headers: Answer['headers']): string[] {
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
-  patience: Pace,
+  limits: Throughput,
   inPlace?: Compressed,
 ): Promise<void> {
   outgoing.writeHead(status, pairs(inPlace?.headers ?? headers))
-  if (inPlace) await sendWhole(outgoing, inPlace.bytes, patience)
+  if (inPlace) await sendWhole(outgoing, inPlace.bytes, limits)
   else if (body === null) outgoing.end()
-  else if (typeof body === 'string') await sendWhole(outgoing, body, patience)
-  else await sendText(outgoing, body, patience)
+  else if (typeof body === 'string') await sendWhole(outgoing, body, limits)
+  else await sendText(outgoing, body, limits)
+}
+
+interface ConnectionLimit {
+  /** Concurrent connections; 0 means no limit. */
+  readonly perAddress: number
+  /** Peers that are trusted proxies. */
+  readonly exempt: BlockList
+}
+
+/** Excess connections are closed without a response. */
+function limitConnections(server: Server, { perAddress, exempt }: ConnectionLimit): void {
+  const limit = createConcurrencyLimit({ perClient: perAddress })
+  server.prependListener('connection', (socket: Socket) => {
+    const peer = peerKey(socket.remoteAddress ?? '', exempt)
+    if (peer === undefined) return
+    const release = limit.take(peer)
+    if (release) socket.once('close', release)
+    else socket.destroy()
+  })
 }
 
 export interface RunningServer {
@@ -145,7 +164,7 @@ export async function listen(
   host: string,
   port: number,
   patience: Patience = {},
-  connections?: ConnectionBound,
+  connections?: ConnectionLimit,
 ): Promise<RunningServer> {
   const limits = { ...PATIENCE, ...patience }
   const compressor = createCompressor()
@@ -168,12 +187,10 @@ export async function listen(
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
   const { headersTimeout, keepAliveTimeout, connectionsCheckingInterval } = limits
-  // Node has one deadline for all requests.
-  const sending = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval }
-  const timeouts = { ...sending, keepAliveTimeout }
+  const timeouts = { headersTimeout, keepAliveTimeout, connectionsCheckingInterval }
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
-  if (connections) boundConnections(server, connections)
+  if (connections) limitConnections(server, connections)
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, site))
   // Node would close a CONNECT without a response, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))

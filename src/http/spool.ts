@@ -4,7 +4,7 @@
  */
 import { problem } from '../errors.ts'
 import type { TextStream } from './call.ts'
-import { createConcurrencyLimit, quarters } from './limits/concurrency-limit.ts'
+import { createConcurrencyLimit, quarters } from './concurrency-limit.ts'
 import { createSpooledText, type SpooledText } from './spooled-text.ts'
 
 /**

@@ -3,7 +3,7 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
-import type { Held } from './limits/concurrency-limit.ts'
+import type { Held } from './concurrency-limit.ts'
 
 /** Bytes of a text that stay in memory; most texts are shorter. */
 const IN_MEMORY = 65_536

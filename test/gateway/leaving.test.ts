@@ -7,7 +7,7 @@ import { garden } from '../../src/gateway/feeds.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import { firstContact } from '../../src/gateway/resonance.ts'
 import { beginCall } from '../../src/http/call.ts'
-import { createConcurrencyLimit } from '../../src/http/limits/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../../src/http/concurrency-limit.ts'
 import { admissionLimits, createAdmissionControl } from '../../src/pipeline/admission-control.ts'
 import { embedded, incomingOf, openService, type TestService } from '../harness.ts'
 

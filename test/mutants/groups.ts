@@ -23,7 +23,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
     tests: [
       'test/http/address.test.ts',
-      ...test('http/limits', 'connections concurrency-limit fair-queue'),
+      ...test('http', 'connections concurrency-limit fair-queue'),
       ...test(
         'pipeline',
         'origins same-site session-guards guards endpoint counted bearer sessions',

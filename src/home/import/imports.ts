@@ -1,6 +1,6 @@
 /** Imports in progress: one per agent, spooled until they are written. */
 import { problem } from '../../errors.ts'
-import { createFairQueue } from '../../http/limits/fair-queue.ts'
+import { createFairQueue } from '../../http/fair-queue.ts'
 import type { Spool } from '../../http/spool.ts'
 import type { SpooledText } from '../../http/spooled-text.ts'
 import { atOnce } from '../limits.ts'

@@ -2,7 +2,7 @@
  * A fair queue with limited concurrency. Clients take turns, by IPv6 /48 first, then by address,
  * however much each has queued.
  */
-import { networkOf } from '../address.ts'
+import { networkOf } from './address.ts'
 import { createConcurrencyLimit, type Limits } from './concurrency-limit.ts'
 
 export interface FairQueueOptions {

@@ -2,7 +2,7 @@
  * Concurrency limits: how many connections, streams, slots or bytes a client holds at once, so that
  * one cannot use up everything.
  */
-import { networkOf } from '../address.ts'
+import { networkOf } from './address.ts'
 
 /** 0 means no limit. */
 export interface Limits {

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { peerKey } from '../../../src/http/address.ts'
-import { createConcurrencyLimit, quarters } from '../../../src/http/limits/concurrency-limit.ts'
+import { peerKey } from '../../src/http/address.ts'
+import { createConcurrencyLimit, quarters } from '../../src/http/concurrency-limit.ts'
 
 const nobody = new BlockList()
 

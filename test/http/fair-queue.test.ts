@@ -1,7 +1,7 @@
 /** Whose work runs next, where much waits. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createFairQueue, type FairQueueOptions } from '../../../src/http/limits/fair-queue.ts'
+import { createFairQueue, type FairQueueOptions } from '../../src/http/fair-queue.ts'
 
 /** Work that lasts until it is told to end; what began is listed in its order. */
 function openQueue(options: Partial<FairQueueOptions> = {}) {

@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { BlockList, connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { answer, beginCall, type Incoming } from '../../../src/http/call.ts'
-import { listen, type RunningServer } from '../../../src/http/server.ts'
-import { siteOf } from '../listening.ts'
-import { request } from '../socket.ts'
+import { answer, beginCall, type Incoming } from '../../src/http/call.ts'
+import { listen, type RunningServer } from '../../src/http/server.ts'
+import { siteOf } from './listening.ts'
+import { request } from './socket.ts'
 
 const PER_ADDRESS = 3
 

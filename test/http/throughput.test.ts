@@ -2,8 +2,8 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Senders, watchSenders } from '../../src/http/pace/sender.ts'
 import { PATIENCE } from '../../src/http/server.ts'
+import { type Senders, watchSenders } from '../../src/http/throughput.ts'
 
 const MB = 1_000_000
 /** The largest file that an import takes by default. */
