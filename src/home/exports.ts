@@ -4,11 +4,11 @@
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
 import { createFairQueue } from '../http/fair-queue.ts'
-import { keepIn, type Spool, type SpooledStream } from '../http/spool.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { ErasuresAnswer } from '../store/port/transfer.ts'
 import { atOnce } from './limits.ts'
 import { refusal } from './refusal.ts'
+import { keepIn, type Spool, type SpooledStream } from './spool.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** The exported text, and the home's erasure count at its snapshot. */

@@ -2,7 +2,6 @@
 import type { Config } from '../config.ts'
 import { fields } from '../fields.ts'
 import { MAX_DEPTH, MAX_MEMBERS, MAX_VALUES } from '../http/json.ts'
-import { PLACES } from '../http/spool.ts'
 import { MOST_CHARS, MOST_EXPONENT_DIGITS } from '../json/decimals.ts'
 import type { BudgetPolicy } from '../pipeline/budgets.ts'
 import {
@@ -15,6 +14,7 @@ import {
 import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT } from '../store/port/sessions.ts'
+import { PLACES } from './spool.ts'
 
 /** The size of a request body, before its fields are validated. */
 export const body = {

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import { type ErrorCode, problem } from '../errors.ts'
 import type { Call } from './call.ts'
+import { beginsText } from './json.ts'
 
 /** Error codes by status. */
 const CODES = {
@@ -120,15 +121,6 @@ async function* arriving({ body, bodyAtPace }: Call): AsyncGenerator<Uint8Array>
 const isContinuation = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80
 
-function beginsText(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** How many bytes are valid UTF-8, if not all are. */
 function lengthOfText(bytes: Uint8Array): number {
   let [least, most] = [0, bytes.length]
@@ -142,6 +134,12 @@ function lengthOfText(bytes: Uint8Array): number {
 
 /** Bytes of the longest character, minus one. */
 const MOST_BEFORE = 3
+
+const notText = (message: string, advice: string) =>
+  problem('malformed_json', {
+    detail: `The body ${message}. ${advice}`,
+    errors: [{ pointer: '', message }],
+  })
 
 /** Decodes chunks, and finds the byte at which they stop being UTF-8. */
 function createDecoder() {
@@ -166,8 +164,7 @@ function createDecoder() {
         return text
       } catch {
         const message = `is not valid UTF-8 at byte ${faultIn(bytes)}`
-        const detail = `The body ${message}. Encode it as UTF-8 and send it again.`
-        throw problem('malformed_json', { detail, errors: [{ pointer: '', message }] })
+        throw notText(message, 'Encode it as UTF-8 and send it again.')
       }
     },
     end(): void {
@@ -175,8 +172,7 @@ function createDecoder() {
         decoder.decode()
       } catch {
         const message = `ends at byte ${size}, in the middle of a character`
-        const detail = `The body ${message}. Send all of it.`
-        throw problem('malformed_json', { detail, errors: [{ pointer: '', message }] })
+        throw notText(message, 'Send all of it.')
       }
     },
   }

@@ -26,8 +26,8 @@ function malformed(detail: string) {
   return problem('malformed_json', { detail, errors })
 }
 
-/** Bytes whose last character is incomplete. */
-function endsWithinCharacter(bytes: Uint8Array): boolean {
+/** Whether the bytes are UTF-8, except that the last character may be incomplete. */
+export function beginsText(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return true
@@ -41,7 +41,7 @@ export function decodeJson(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    if (endsWithinCharacter(bytes)) throw malformed(CUT_SHORT)
+    if (beginsText(bytes)) throw malformed(CUT_SHORT)
     throw malformed('The body is not valid UTF-8. Encode it as UTF-8 and send it again.')
   }
 }

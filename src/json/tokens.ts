@@ -1,13 +1,19 @@
 /** The tokens of JSON. */
 
 export const QUOTE = 34
-const BACKSLASH = 92
+export const BACKSLASH = 92
 const MINUS = 45
 export const COMMA = 44
 export const COLON = 58
 export const OPENS_LIST = 91
 export const OPENS_OBJECT = 123
 export const CLOSES_OBJECT = 125
+
+/** `{` or `[`. They differ from each other in one bit. */
+export const opens = (code: number): boolean => (code | 32) === OPENS_OBJECT
+
+/** `}` or `]`. */
+export const closes = (code: number): boolean => (code | 32) === CLOSES_OBJECT
 
 /** Escaped quotes that are skipped by search; a string with more is scanned by character. */
 const JUMPS = 32
@@ -80,14 +86,12 @@ export class Tokens {
     return true
   }
 
-  /** `{` or `[`. They differ from each other in one bit. */
   get opens(): boolean {
-    return (this.code | 32) === OPENS_OBJECT
+    return opens(this.code)
   }
 
-  /** `}` or `]`. */
   get closes(): boolean {
-    return (this.code | 32) === CLOSES_OBJECT
+    return closes(this.code)
   }
 
   get text(): string {

@@ -6,11 +6,9 @@ import {
   type Call,
   type Incoming,
   type PathParams,
-  type Serve,
   type TextStream,
 } from '../http/call.ts'
 import { requireReadable } from '../http/readable.ts'
-import { createRouter } from '../http/router.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Guard } from './guard.ts'
 
@@ -109,9 +107,31 @@ function refusingAsGuarded<Deps>(endpoints: readonly Endpoint<Deps>[], hooks: Ho
   }
 }
 
-export interface Routes {
-  readonly mount: <Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps, hooks: Hooks) => void
-  readonly serve: Serve
+const NO_PARAMS: PathParams = Object.freeze({})
+
+/** Finds the target of a path. `:name` is a parameter of one segment. */
+function createRouter<Target>() {
+  const fixed = new Map<string, { readonly target: Target; readonly params: PathParams }>()
+  const named: { readonly pattern: RegExp; readonly target: Target }[] = []
+
+  function match(path: string) {
+    for (const { pattern, target } of named) {
+      const params = pattern.exec(path)?.groups
+      if (params) return { target, params }
+    }
+    return undefined
+  }
+
+  return {
+    add(path: string, target: Target): void {
+      if (!path.includes(':')) fixed.set(path, { target, params: NO_PARAMS })
+      else {
+        const pattern = new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`)
+        named.push({ pattern, target })
+      }
+    },
+    find: (path: string) => fixed.get(path) ?? match(path),
+  }
 }
 
 const nothingHere = (): never => {
@@ -119,10 +139,10 @@ const nothingHere = (): never => {
 }
 
 /** `elsewhere` is called for unknown paths. */
-export function createRoutes(elsewhere: (path: string) => Hooks): Routes {
+export function createRoutes(elsewhere: (path: string) => Hooks) {
   const router = createRouter<ServeRoute>()
   return {
-    mount(endpoints, deps, hooks) {
+    mount<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps, hooks: Hooks): void {
       for (const [path, group] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
         const own = refusingAsGuarded(group, hooks)
         const other = serveWith('other', otherMethods(group, deps), own)
@@ -139,7 +159,7 @@ export function createRoutes(elsewhere: (path: string) => Hooks): Routes {
         )
       }
     },
-    serve(incoming) {
+    serve(incoming: Incoming): Promise<Answer> {
       const found = router.find(incoming.path)
       if (found) return found.target(incoming, found.params)
       return serveWith('unknown', nothingHere, elsewhere(incoming.path))(incoming, {})

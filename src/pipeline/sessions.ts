@@ -1,8 +1,8 @@
 /** Browser sessions: a random secret in a cookie, and its hash in the store. */
 import { hash } from 'node:crypto'
+import { parse, serialize } from 'hono/utils/cookie'
 import { neighbourhood } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
-import { cookieOf, setCookie } from '../http/cookies.ts'
 import type { Account } from '../store/port/home.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
 import { newId } from '../uuid.ts'
@@ -29,13 +29,31 @@ export interface WithSessions {
 }
 
 /** `__Host-` binds the cookie to this host; browsers accept it only over https. */
-const nameOf = ({ secure }: Pick<WithSessions, 'secure'>): string =>
+const nameOf = ({ secure }: WithSessions): string =>
   secure ? '__Host-agent-home-session' : 'agent-home-session'
 
 const hashSecret = (secret: string): string => hash('sha256', `agent-home session ${secret}`, 'hex')
 
-function keepSecret(call: Call, deps: WithSessions, secret: string, maxAge: number): void {
-  setCookie(call, nameOf(deps), secret, { secure: deps.secure, maxAge })
+/** The secret in the request's cookie. */
+function sentSecret({ requestHeaders }: Call, deps: WithSessions): string | undefined {
+  const name = nameOf(deps)
+  return parse(requestHeaders.cookie ?? '', name)[name]
+}
+
+/** For this host only, not readable by scripts, not sent with other sites' forms. */
+function setSecret(
+  { responseHeaders }: Call,
+  deps: WithSessions,
+  secret: string,
+  maxAgeSeconds: number,
+): void {
+  responseHeaders['Set-Cookie'] = serialize(nameOf(deps), secret, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: deps.secure,
+    maxAge: maxAgeSeconds,
+  })
 }
 
 const expiry = (createdAt: number, now: number): number =>
@@ -43,7 +61,7 @@ const expiry = (createdAt: number, now: number): number =>
 
 /** The session of this request, unchanged. */
 export async function findSession(call: Call, deps: WithSessions): Promise<Session | undefined> {
-  const secret = cookieOf(call, nameOf(deps))
+  const secret = sentSecret(call, deps)
   return secret === undefined
     ? undefined
     : deps.sessions.findSession(hashSecret(secret), deps.clock())
@@ -72,7 +90,7 @@ export async function beginSession(
 ): Promise<void> {
   const now = deps.clock()
   const secret = Buffer.from(deps.random(SECRET_BYTES)).toString('base64url')
-  const before = cookieOf(call, nameOf(deps))
+  const before = sentSecret(call, deps)
   const session = {
     id: newId(now, deps.random),
     tokenHash: hashSecret(secret),
@@ -83,10 +101,10 @@ export async function beginSession(
     expiresAt: expiry(now, now),
   }
   await deps.sessions.createSession(session, before && hashSecret(before), now)
-  keepSecret(call, deps, secret, LIFE_MS / 1000)
+  setSecret(call, deps, secret, LIFE_MS / 1000)
 }
 
 export async function endSession(call: Call, deps: WithSessions, session: Session): Promise<void> {
   await deps.sessions.revokeSession(session.accountId, session.id)
-  keepSecret(call, deps, '', 0)
+  setSecret(call, deps, '', 0)
 }

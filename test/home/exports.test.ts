@@ -1,8 +1,8 @@
 /** What is looked at between the steps of an export, and when. */
 import { expect, test } from 'vitest'
 import { createExports } from '../../src/home/exports.ts'
+import { createSpool } from '../../src/home/spool.ts'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
-import { createSpool } from '../../src/http/spool.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 
 const identity: Identity = {

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createImports } from '../../src/home/import/imports.ts'
+import { createSpool } from '../../src/home/spool.ts'
 import type { Answer } from '../../src/http/call.ts'
-import { createSpool } from '../../src/http/spool.ts'
 import {
   answerOf,
   type Born,

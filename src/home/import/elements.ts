@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { parseStrictJson } from '../../http/json.ts'
-import type { Part } from '../../http/split-json.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import { validateBody } from '../../pipeline/validate.ts'
 import { type Author, DOORS } from '../../store/port/home.ts'
@@ -13,6 +12,7 @@ import { eventSchema, hash, linkSchema } from '../events.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
 import { memoryKey } from '../schemas.ts'
+import type { Part } from './split-json.ts'
 
 /** The highest version accepted. Above half of it, numbering starts again. */
 const MOST_VERSIONS = 1_000_000_000_000

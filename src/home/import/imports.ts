@@ -1,9 +1,8 @@
 /** Imports in progress: one per agent, spooled until they are written. */
 import { problem } from '../../errors.ts'
 import { createFairQueue } from '../../http/fair-queue.ts'
-import type { Spool } from '../../http/spool.ts'
-import type { SpooledText } from '../../http/spooled-text.ts'
 import { atOnce } from '../limits.ts'
+import type { Spool, SpooledText } from '../spool.ts'
 
 /** Bytes buffered before they are written to the spool. */
 const PAGE_BYTES = 16_384

@@ -4,11 +4,11 @@ import { type FieldError, Problem, problem } from '../../errors.ts'
 import { readJsonPieces } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
 import { endOfJson, parseStrictJson } from '../../http/json.ts'
-import { type Part, splitObject } from '../../http/split-json.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { unknownName } from '../../pipeline/validate.ts'
 import { checkEvent, head, headOf, type Row, rowOf } from './elements.ts'
 import type { Import, SpooledList } from './imports.ts'
+import { type Part, splitObject } from './split-json.ts'
 
 const LISTS = new Set(['memories', 'history', 'events'])
 

@@ -3,9 +3,20 @@
  * the elements of some members that are arrays, as the text that was sent. The parts are parsed by
  * the caller; only their boundaries are found here.
  */
-import { Problem, problem } from '../errors.ts'
-import { pointerOf } from '../json/pointer.ts'
-import { endOfJson, parseStrictJson } from './json.ts'
+import { Problem, problem } from '../../errors.ts'
+import { endOfJson, parseStrictJson } from '../../http/json.ts'
+import { pointerOf } from '../../json/pointer.ts'
+import {
+  BACKSLASH,
+  CLOSES_OBJECT,
+  COLON,
+  COMMA,
+  closes,
+  OPENS_LIST,
+  OPENS_OBJECT,
+  opens,
+  QUOTE,
+} from '../../json/tokens.ts'
 
 export interface Part {
   readonly name: string
@@ -16,7 +27,7 @@ export interface Part {
   readonly from: number
 }
 
-export interface SplitBounds {
+interface SplitBounds {
   /** Members whose elements are parts, if they are arrays. */
   readonly lists: ReadonlySet<string>
   /** The maximum length of a part in UTF-16 units. */
@@ -28,17 +39,7 @@ export interface SplitBounds {
 /** UTF-16 units of a member's name, with the whitespace before it. */
 const MAX_NAME = 1_024
 
-const QUOTE = 34
-const COMMA = 44
-const COLON = 58
-const BACKSLASH = 92
-const OPENS_LIST = 91
 const CLOSES_LIST = 93
-const OPENS_OBJECT = 123
-const CLOSES_OBJECT = 125
-
-const opens = (code: number): boolean => (code | 32) === OPENS_OBJECT
-const closes = (code: number): boolean => (code | 32) === 125
 
 const BLANK = /^[ \t\n\r]*/
 
@@ -47,7 +48,7 @@ const blanksOf = (source: string): number => BLANK.exec(source)?.[0].length ?? 0
 const isBlank = (source: string): boolean => blanksOf(source) === source.length
 
 /** An error at a position of the body, in bytes from 0. */
-export function malformedAt(path: readonly PropertyKey[], message: string) {
+function malformedAt(path: readonly PropertyKey[], message: string) {
   const pointer = pointerOf(path)
   const detail = `What is ${pointer ? `at "${pointer}"` : 'sent'} ${message}.`
   return problem('malformed_json', { detail, errors: [{ pointer, message }] })
@@ -55,13 +56,6 @@ export function malformedAt(path: readonly PropertyKey[], message: string) {
 
 /** The state of the reader. */
 type Place = 'before' | 'name' | 'value' | 'element' | 'after' | 'past'
-
-export interface Splitter {
-  /** Throws `malformed_json`. */
-  readonly push: (piece: string) => readonly Part[]
-  /** Throws `malformed_json` if the object is incomplete. */
-  readonly end: () => void
-}
 
 /** The position in the object. */
 interface Reading {
@@ -212,7 +206,7 @@ const pathOf = ({ place, name, index }: Reading): readonly PropertyKey[] => {
   return place === 'value' ? [name] : []
 }
 
-export function splitObject(bounds: SplitBounds): Splitter {
+export function splitObject(bounds: SplitBounds) {
   const start = { place: 'before', depth: 0, name: '', index: 0, from: 0 } as const
   const reading: Reading = { ...start, bounds, names: new Set(), parts: [] }
   const marks = watchMarks()
@@ -237,7 +231,8 @@ export function splitObject(bounds: SplitBounds): Splitter {
   }
 
   return {
-    push(piece) {
+    /** Throws `malformed_json`. */
+    push(piece: string): readonly Part[] {
       reading.parts = []
       let from = 0
       for (const at of marks(piece)) {
@@ -250,7 +245,8 @@ export function splitObject(bounds: SplitBounds): Splitter {
       if (reading.place === 'past') requireBlank(reading, segment)
       return reading.parts
     },
-    end() {
+    /** Throws `malformed_json` if the object is incomplete. */
+    end(): void {
       if (reading.place === 'past') return
       if (reading.place === 'before' && !isBlank(segment))
         throw malformedAt([], 'must be an object')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryExample } from '../../src/home/schemas.ts'
+import { createSpool, keepIn, type SpoolBounds } from '../../src/home/spool.ts'
 import type { TextStream } from '../../src/http/call.ts'
-import { createSpool, keepIn, type SpoolBounds } from '../../src/http/spool.ts'
 
 /** A stream that notes when it was closed. */
 function streamOf(...texts: (string | Error)[]) {
