@@ -2,29 +2,23 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { catalogue, type ErrorCode } from '../errors.ts'
-import { lazily } from '../lazily.ts'
 import type { Documented, Endpoint } from './endpoint.ts'
 import { type ResponseHeader, responseHeaders } from './guard.ts'
 import { problemExample, problemSchema } from './problem.ts'
 
-export type Json = Readonly<Record<string, unknown>>
+type Json = Readonly<Record<string, unknown>>
 
 interface Converted {
   readonly zodSchema: z.core.$ZodTypes
   readonly jsonSchema: z.core.JSONSchema.BaseSchema
 }
 
-/** A response schema lists properties without excluding future ones. */
-function leaveOpen({ zodSchema, jsonSchema }: Converted): void {
+/** Leaves out of a published schema what is always true of JSON. */
+export function simplify({ zodSchema, jsonSchema }: Converted): void {
   const { def } = zodSchema._zod
+  // A response schema lists properties without excluding future ones.
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties
-}
-
-/** Omits what is always true of JSON. */
-function leaveOut({ jsonSchema }: Converted): void {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
-    delete jsonSchema.minimum
-  }
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   delete jsonSchema.propertyNames
 }
@@ -35,70 +29,53 @@ const referring = (schema: unknown): Json =>
 const sorted = <T>(entries: Iterable<readonly [string, T]>): Record<string, T> =>
   Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-const exampleOf = (code: ErrorCode) => ({ value: problemExample(code) })
-
-/** The parts of schemas that are left out when published. */
-export function simplify(converted: Converted): void {
-  leaveOpen(converted)
-  leaveOut(converted)
-}
-
-interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, unknown>>
-  readonly required?: readonly string[]
-}
-
-/** On first use: a start converts no schemas. */
-const problemMembers = lazily(
-  () =>
-    referring(z.toJSONSchema(problemSchema, { override: simplify }).$defs?.Problem) as ObjectSchema,
-)
-
 const mapped = <T, U>(
   record: Readonly<Record<string, T>>,
   of: (value: T) => U,
 ): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, of(value)]))
 
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+}
+
 /** A problem with more members, by reference to what all problems have. */
-function extending(id: string, schema: Json): Json {
-  const { properties: ofProblem = {}, required: inProblem = [] } = problemMembers()
+function extending(base: ObjectSchema, schema: Json): Json {
+  const { properties: ofProblem = {}, required: inProblem = [] } = base
   const { properties = {}, required = [], ...rest } = schema as ObjectSchema
-  const isProblem = Object.keys(ofProblem).every((name) => name in properties)
-  if (id === 'Problem' || !isProblem) return schema
+  if (!Object.keys(ofProblem).every((name) => name in properties)) return schema
   const own = Object.entries(properties).filter(([name]) => !(name in ofProblem))
   const needed = required.filter((name) => !inProblem.includes(name))
   const more = { ...rest, properties: Object.fromEntries(own), required: needed }
   return { allOf: [{ $ref: '#/components/schemas/Problem' }, more] }
 }
 
-interface Components {
-  /** The schema, or a reference to it if it has an id. */
-  readonly schema: (schema: z.ZodType, io: 'input' | 'output') => Json
-  readonly header: (name: ResponseHeader) => Json
-  /** A problem. */
-  readonly example: (code: ErrorCode) => Json
-  readonly all: () => Json
-}
+const textHeader = (description: string) => ({ description, schema: { type: 'string' } })
 
-function createComponents(): Components {
+function createComponents() {
   const schemas = new Map<string, Json>()
   const headers = new Map<string, Json>()
   const examples = new Map<string, Json>()
+  const { $defs: { Problem } = {} } = z.toJSONSchema(problemSchema, { override: simplify })
+  const base = referring(Problem)
   return {
-    schema(schema, io) {
+    /** The schema, or a reference to it if it has an id. */
+    schema(schema: z.ZodType, io: 'input' | 'output'): Json {
       const options = { io, unrepresentable: 'any', override: simplify } as const
       const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, options)
-      for (const [id, named] of Object.entries($defs))
-        schemas.set(id, extending(id, referring(named)))
+      for (const [id, def] of Object.entries($defs)) {
+        schemas.set(id, id === 'Problem' ? base : extending(base, referring(def)))
+      }
       return referring(own)
     },
-    header(name) {
-      headers.set(name, { description: responseHeaders[name], schema: { type: 'string' } })
+    header(name: ResponseHeader): Json {
+      headers.set(name, textHeader(responseHeaders[name]))
       return { $ref: `#/components/headers/${name}` }
     },
-    example(code) {
-      examples.set(code, exampleOf(code))
+    /** A problem. */
+    example(code: ErrorCode): Json {
+      examples.set(code, { value: problemExample(code) })
       return { $ref: `#/components/examples/${code}` }
     },
     all: () => ({
@@ -108,6 +85,8 @@ function createComponents(): Components {
     }),
   }
 }
+
+type Components = ReturnType<typeof createComponents>
 
 type Described = Endpoint<never>
 
@@ -134,26 +113,21 @@ const errorHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
   503: ['Retry-After'],
 }
 
-const headersOf = (
+function headersOf(
   { header }: Components,
   { guards }: Described,
   status: number,
   own: Documented['headers'] = {},
-) => ({
-  ...Object.fromEntries(
-    [...guards.flatMap(({ headers = [] }) => headers), ...(errorHeaders[status] ?? [])]
-      .filter((name) => !ANY_RESPONSE.includes(name))
-      .map((name) => [name, header(name)]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(own).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'string' } },
-    ]),
-  ),
-})
-
-const described = (headers: Json) => (Object.keys(headers).length > 0 ? { headers } : {})
+) {
+  const names = [...guards.flatMap(({ headers = [] }) => headers), ...(errorHeaders[status] ?? [])]
+  const headers = {
+    ...Object.fromEntries(
+      names.filter((name) => !ANY_RESPONSE.includes(name)).map((name) => [name, header(name)]),
+    ),
+    ...mapped(own, textHeader),
+  }
+  return Object.keys(headers).length > 0 ? { headers } : {}
+}
 
 function success(components: Components, endpoint: Described, status: number, answer: Documented) {
   const { description, schema, mediaType = 'application/json', example, headers } = answer
@@ -164,7 +138,7 @@ function success(components: Components, endpoint: Described, status: number, an
   }
   return {
     description,
-    ...described(headersOf(components, endpoint, status, headers)),
+    ...headersOf(components, endpoint, status, headers),
     ...(content && { content }),
   }
 }
@@ -178,7 +152,7 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
   const ofCodes = { properties: { code: { enum: codes } } }
   return {
     description: STATUS_CODES[status] ?? '',
-    ...described(headersOf(components, endpoint, status, headers)),
+    ...headersOf(components, endpoint, status, headers),
     content: {
       'application/problem+json': {
         schema: { allOf: [components.schema(schema, 'output'), ofCodes] },
@@ -191,14 +165,11 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
 function responsesOf(components: Components, endpoint: Described) {
   const codes = new Set<ErrorCode>([...endpoint.errors, ...ANYWHERE])
   const byStatus = Map.groupBy(codes, (code): number => catalogue[code].status)
-  const answers = Object.entries(endpoint.answers ?? {}).filter(
-    ([status]) => !byStatus.has(Number(status)),
-  )
+  const answers = Object.entries(endpoint.answers ?? {})
+    .map(([status, answer]) => [Number(status), answer] as const)
+    .filter(([status]) => !byStatus.has(status))
   return Object.fromEntries([
-    ...answers.map(([status, answer]) => [
-      status,
-      success(components, endpoint, Number(status), answer),
-    ]),
+    ...answers.map(([status, answer]) => [status, success(components, endpoint, status, answer)]),
     ...[...byStatus].map(([status, same]) => [status, failure(components, endpoint, same)]),
   ])
 }
@@ -208,12 +179,13 @@ function parametersOf(
   place: 'path' | 'query' | 'header',
   schema: z.ZodObject | undefined,
 ) {
-  return Object.entries(schema?.shape ?? {}).map(([name, value]) => {
-    const { description, ...shown } = components.schema(value as z.ZodType, 'input')
+  const shape: Readonly<Record<string, z.ZodType>> = schema?.shape ?? {}
+  return Object.entries(shape).map(([name, value]) => {
+    const { description, ...shown } = components.schema(value, 'input')
     return {
       name,
       in: place,
-      ...(!(value as z.ZodType).safeParse(undefined).success && { required: true }),
+      ...(!value.safeParse(undefined).success && { required: true }),
       ...(description !== undefined && { description }),
       schema: shown,
     }
@@ -251,27 +223,23 @@ function operationOf(components: Components, endpoint: Described) {
   }
 }
 
-function pathsOf(components: Components, endpoints: readonly Described[]) {
-  const byPath = Map.groupBy(endpoints, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))
-  return Object.fromEntries(
-    [...byPath].map(([path, same]) => [
-      path,
-      Object.fromEntries(
-        same.map((endpoint) => [endpoint.method.toLowerCase(), operationOf(components, endpoint)]),
-      ),
-    ]),
-  )
-}
-
 type Operation = ReturnType<typeof operationOf>
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
+function pathsOf(components: Components, endpoints: readonly Described[]): Paths {
+  const byPath = Object.groupBy(endpoints, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))
+  return mapped(byPath, (same = []) =>
+    Object.fromEntries(
+      same.map((endpoint) => [endpoint.method.toLowerCase(), operationOf(components, endpoint)]),
+    ),
+  )
+}
+
 /** Responses that several operations have are components. */
 function sharing(paths: Paths): { readonly paths: Json; readonly responses: Json } {
-  const all = Object.values(paths).flatMap((methods) =>
-    Object.values(methods).flatMap(({ responses }) => Object.entries(responses)),
-  )
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const all = operations.flatMap(({ responses }) => Object.entries(responses))
   const groups = Map.groupBy(all, ([, response]) => JSON.stringify(response))
   const shared = [...groups].filter(([, { length }]) => length > 1)
   const names = new Map(shared.map(([text, [first]], at) => [text, `${first?.[0]}.${at}`]))
@@ -279,12 +247,12 @@ function sharing(paths: Paths): { readonly paths: Json; readonly responses: Json
     const name = names.get(JSON.stringify(response))
     return name === undefined ? response : { $ref: `#/components/responses/${name}` }
   }
-  const referring = (operation: Operation): object => ({
+  const withReferences = (operation: Operation): object => ({
     ...operation,
     responses: mapped(operation.responses, refer),
   })
   return {
-    paths: mapped(paths, (methods) => mapped(methods, referring)),
+    paths: mapped(paths, (methods) => mapped(methods, withReferences)),
     responses: sorted(shared.map(([text]) => [names.get(text) ?? '', JSON.parse(text)])),
   }
 }
@@ -303,12 +271,8 @@ interface ApiDescription {
 /** Only endpoints for programs; those without `docs` are pages. */
 export function describeApi(endpoints: readonly Described[], api: ApiDescription) {
   const components = createComponents()
-  const { paths, responses } = sharing(
-    pathsOf(
-      components,
-      endpoints.filter(({ docs }) => docs),
-    ),
-  )
+  const forPrograms = endpoints.filter(({ docs }) => docs)
+  const { paths, responses } = sharing(pathsOf(components, forPrograms))
   return {
     openapi: '3.1.0',
     info: {
