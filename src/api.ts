@@ -1,7 +1,7 @@
 /** The OpenAPI document of the whole service. */
 import { gatewayEndpoints } from './gateway/index.ts'
 import { homeEndpoints } from './home/index.ts'
-import { mcpEndpoints } from './mcp/index.ts'
+import { mcpEndpoints } from './mcp/mcp.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { describeApi } from './pipeline/openapi.ts'
 import { landing } from './web/index.ts'

@@ -1,7 +1,7 @@
 /** Every declared endpoint of every door. */
 import { gatewayEndpoints } from '../src/gateway/index.ts'
 import { homeEndpoints } from '../src/home/index.ts'
-import { mcpEndpoints } from '../src/mcp/index.ts'
+import { mcpEndpoints } from '../src/mcp/mcp.ts'
 import { operationsEndpoints } from '../src/operations/index.ts'
 import type { Endpoint } from '../src/pipeline/endpoint.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../src/web/index.ts'

@@ -1,12 +1,69 @@
 /** Calls a tool; its result or error as JSON. */
-
-import type { Problem } from '../errors.ts'
+import type { ErrorCode, Problem } from '../errors.ts'
 import { explain } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
-import { argumentsOf } from './message.ts'
-import { sentenceOf } from './sentences.ts'
-import type { Told, Tool } from './tools/tool.ts'
-import type { Turn } from './turn.ts'
+import { argumentsOf, type Message } from './message.ts'
+import type { Caller, Told, Tool } from './tools/tool.ts'
+
+/** A message being handled. */
+export interface Turn extends Omit<Caller, 'source'> {
+  readonly message: Message
+  /** Why no tool may be called now. */
+  readonly barred: Problem | undefined
+  /** Called with an internal error, which fails the whole request. */
+  readonly fail: (error: unknown) => void
+  /** Called with the error of a tool, which becomes its result. */
+  readonly refuse: (refusal: Problem) => void
+}
+
+interface Conflict {
+  readonly currentVersion?: number
+  readonly sameContent?: boolean
+  readonly deletedVersion?: number
+}
+
+const restoreAt = (deletedVersion: number): string =>
+  `bring it back with restore_memory, version ${deletedVersion - 1} and expectedVersion 0`
+
+function conflictSentence({ currentVersion = 0, sameContent, deletedVersion }: Conflict): string {
+  if (sameContent) {
+    return `Version ${currentVersion} is there already, and holds what you sent: your write has been made.`
+  }
+  if (currentVersion > 0) {
+    return `Nothing was changed: version ${currentVersion} is there. Read it with read_memory, reconcile your text with it, and send expectedVersion ${currentVersion}.`
+  }
+  return deletedVersion === undefined
+    ? 'Nothing was changed, and nothing is under this key. Send expectedVersion 0 to create it.'
+    : `Nothing was changed: the memory was deleted. Write it anew with expectedVersion 0, or ${restoreAt(deletedVersion)}.`
+}
+
+const missingSentence = ({ deletedVersion }: Conflict): string =>
+  deletedVersion === undefined
+    ? 'No memory is under this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
+    : `The memory was deleted. If it is still needed, ${restoreAt(deletedVersion)}.`
+
+const waitSentence = ({ extras: { headers } }: Problem): string =>
+  `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`
+
+/** Sentences of the error catalogue refer to HTTP; these name tools instead. */
+const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
+  version_conflict: ({ extras }) => conflictSentence(extras.members ?? {}),
+  memory_not_found: ({ extras }) => missingSentence(extras.members ?? {}),
+  version_not_found:
+    'The memory has no such version: it never was, or it is a delete. memory_history lists the versions.',
+  version_gone:
+    'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.',
+  rate_limited: waitSentence,
+  memory_quota_reached:
+    'Nothing was written, and waiting does not help: the agent keeps all that it may. Delete memories that are no longer needed, or shorten them; get_context tells how much is left.',
+  invalid_body: 'The arguments do not fit. Correct what is named and call the tool again.',
+}
+
+/** What went wrong and what to do next. */
+function sentenceOf(refusal: Problem): string {
+  const said = sentences[refusal.code] ?? refusal.message
+  return typeof said === 'string' ? said : said(refusal)
+}
 
 const contentOf = (...texts: readonly string[]): string =>
   `[${texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',')}]`
@@ -33,19 +90,17 @@ function refused(refusal: Problem): string {
   return `{"content":${contentOf(said, membersOf(refusal))},"isError":true}`
 }
 
-async function done(tool: Tool, { message, barred, ...caller }: Turn): Promise<string> {
-  if (barred) throw barred
-  const { value, source } = argumentsOf(message)
-  return told(await tool.run(validateBody(tool.input, value), { ...caller, source }))
+export async function callTool(tool: Tool, turn: Turn): Promise<string> {
+  const { message, barred, fail, refuse, ...caller } = turn
+  try {
+    if (barred) throw barred
+    const { value, source } = argumentsOf(message)
+    return told(await tool.run(validateBody(tool.input, value), { ...caller, source }))
+  } catch (error) {
+    // Internal errors are returned and logged as on every other interface.
+    const refusal = explain(error)
+    if (refusal.status >= 500) fail(error)
+    else refuse(refusal)
+    return refused(refusal)
+  }
 }
-
-/** Internal errors are returned and logged as on every other interface. */
-function refusedOrFailed(error: unknown, { fail, refuse }: Turn): string {
-  const refusal = explain(error)
-  if (refusal.status >= 500) fail(error)
-  else refuse(refusal)
-  return refused(refusal)
-}
-
-export const callTool = (tool: Tool, turn: Turn): Promise<string> =>
-  done(tool, turn).catch((error: unknown) => refusedOrFailed(error, turn))

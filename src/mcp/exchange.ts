@@ -1,5 +1,4 @@
 /** Handles one message with the SDK. Loaded on first use. */
-
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import {
   classifyInboundRequest,
@@ -17,13 +16,12 @@ import { eventStream } from '../http/event-stream.ts'
 import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
-import { callTool } from './calling.ts'
+import { callTool, type Turn } from './calling.ts'
 import { LISTEN, type Message, toolNamed } from './message.ts'
 import { serverFor } from './protocol-server.ts'
 import { uriOf } from './resources.ts'
 import { toolOf } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
-import type { Turn } from './turn.ts'
 
 type Bus = Pick<ServerEventBus, 'publish'>
 
@@ -50,13 +48,7 @@ function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void 
   if (missed || changed.size > 0) bus.publish({ kind: 'resources_list_changed' })
 }
 
-interface Written {
-  /** What was written since the last read. */
-  readonly take: () => Promise<string>
-  readonly close: () => void
-}
-
-function writtenTo(body: ReadableStream<Uint8Array>): Written {
+function writtenTo(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let written = ''
@@ -67,7 +59,8 @@ function writtenTo(body: ReadableStream<Uint8Array>): Written {
   }
   gather().catch(() => {})
   return {
-    async take() {
+    /** What was written since the last read. */
+    async take(): Promise<string> {
       // The SDK writes at once; the output is here one turn later.
       await turnOfTheLoop()
       const taken = written
@@ -78,7 +71,9 @@ function writtenTo(body: ReadableStream<Uint8Array>): Written {
   }
 }
 
-const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): EventEncoder => ({
+type Written = ReturnType<typeof writtenTo>
+
+const encoderFor = (bus: Bus, { take }: Written, followed: readonly string[]): EventEncoder => ({
   opening: take(),
   encode(events, missed) {
     publish(bus, new Set([...urisOf(events), ...(missed ? followed : [])]), missed !== undefined)
@@ -86,15 +81,6 @@ const voiceOf = (bus: Bus, { take }: Written, followed: readonly string[]): Even
   },
   end: () => '',
 })
-
-/** The SDK writes the end of the stream. */
-async function* untilTheEnd(
-  pieces: AsyncIterable<string>,
-  end: () => Promise<string>,
-): AsyncGenerator<string> {
-  yield* pieces
-  yield await end()
-}
 
 function streamOf(
   call: Call,
@@ -104,13 +90,16 @@ function streamOf(
   written: Written,
   end: () => Promise<void>,
 ): TextStream {
-  const encoder = voiceOf(bus, written, followedBy(turn))
+  const encoder = encoderFor(bus, written, followedBy(turn))
   const { pieces, close } = follow(call, turn.home, turn.identity, start, encoder)
+  async function* whole(): AsyncGenerator<string> {
+    yield* pieces
+    // The SDK writes the end of the stream.
+    await end()
+    yield await written.take()
+  }
   return {
-    pieces: untilTheEnd(pieces, async () => {
-      await end()
-      return written.take()
-    }),
+    pieces: whole(),
     close() {
       close()
       written.close()
@@ -140,8 +129,11 @@ const HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name
 const MOST_KEPT = 256
 const LONGEST = 2_048
 
-/** The response's other members as JSON, starting with a comma. */
-const additions = new Map<string, string>()
+/**
+ * By the envelope of a call that the SDK has accepted: what it adds to the members of a result, as
+ * JSON that starts with a comma.
+ */
+const accepted = new Map<string, string>()
 
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -149,7 +141,7 @@ const isObject = (value: unknown): boolean =>
 const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id)
 
 /** The message without its id and its arguments. */
-function letterOf({ source }: Message, id: Place, args: Place): string {
+function remainderOf({ source }: Message, id: Place, args: Place): string {
   const [first, second] = id.from < args.from ? [id, args] : [args, id]
   const between = source.slice(first.to, second.from)
   return source.slice(0, first.from) + between + source.slice(second.to)
@@ -162,13 +154,10 @@ function envelopeOf({ requestHeaders }: Call, message: Message): string | undefi
   const args = params.get('arguments')
   if (!id || !args || toolNamed(message) === undefined) return undefined
   if (!isId(body.id) || !isObject(body.params?.arguments)) return undefined
-  let envelope = letterOf(message, id, args)
+  let envelope = remainderOf(message, id, args)
   for (const name of HEADERS) envelope += `\n${requestHeaders[name] ?? ''}`
   return envelope.length > LONGEST ? undefined : envelope
 }
-
-/** Undefined if the SDK has not accepted such a call yet. */
-const additionsTo = (envelope: string): string | undefined => additions.get(envelope)
 
 /** The members of a tool's result; the SDK adds the rest. */
 const OWN = ['content', 'structuredContent', 'isError']
@@ -178,10 +167,10 @@ function remember(envelope: string, answered: string): void {
   const { result } = JSON.parse(answered)
   if (!isObject(result)) return
   const others = Object.entries(result).filter(([name]) => !OWN.includes(name))
-  const [oldest] = additions.keys()
-  if (additions.size >= MOST_KEPT && oldest !== undefined) additions.delete(oldest)
+  const [oldest] = accepted.keys()
+  if (accepted.size >= MOST_KEPT && oldest !== undefined) accepted.delete(oldest)
   const added = others.map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  additions.set(envelope, added.join(''))
+  accepted.set(envelope, added.join(''))
 }
 
 function requestOf({ requestHeaders }: Call): Request {
@@ -195,19 +184,18 @@ function requestOf({ requestHeaders }: Call): Request {
   return new Request('http://mcp/', { method: 'POST', headers })
 }
 
-function isOfToday({ requestHeaders }: Call, { message }: Turn): boolean {
+function isLegacy({ requestHeaders }: Call, { message }: Turn): boolean {
+  const version = requestHeaders['mcp-protocol-version']
   const { kind } = classifyInboundRequest({
     httpMethod: 'POST',
     body: message.body,
-    ...(requestHeaders['mcp-protocol-version'] !== undefined && {
-      protocolVersionHeader: requestHeaders['mcp-protocol-version'],
-    }),
+    ...(version !== undefined && { protocolVersionHeader: version }),
   })
-  return kind !== 'legacy'
+  return kind === 'legacy'
 }
 
 /** The 2025 protocol without sessions: each message is independent. */
-async function serveOfYesterday(request: Request, turn: Turn): Promise<Response> {
+async function serveLegacy(request: Request, turn: Turn): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   const server = serverFor(turn, 'legacy')
   await server.connect(transport)
@@ -217,10 +205,6 @@ async function serveOfYesterday(request: Request, turn: Turn): Promise<Response>
     await server.close()
   }
 }
-
-const handlerFor = (turn: Turn) =>
-  // The handler only streams if there are notifications before the result, which ours never sends.
-  createMcpHandler(({ era }) => serverFor(turn, era), { legacy: 'reject' })
 
 async function whole(call: Call, response: Response): Promise<Answer> {
   const text = await response.text()
@@ -233,10 +217,12 @@ async function whole(call: Call, response: Response): Promise<Answer> {
 
 async function throughLibrary(call: Call, turn: Turn): Promise<Answer> {
   const request = requestOf(call)
-  if (!isOfToday(call, turn)) return whole(call, await serveOfYesterday(request, turn))
+  if (isLegacy(call, turn)) return whole(call, await serveLegacy(request, turn))
   const { body } = turn.message
   if (body.method === LISTEN) return listen(call, turn, request)
-  return whole(call, await handlerFor(turn).fetch(request, { parsedBody: body }))
+  // The handler only streams if there are notifications before the result, which ours never sends.
+  const handler = createMcpHandler(({ era }) => serverFor(turn, era), { legacy: 'reject' })
+  return whole(call, await handler.fetch(request, { parsedBody: body }))
 }
 
 async function direct(call: Call, turn: Turn, tool: Tool, additions: string): Promise<Answer> {
@@ -250,7 +236,7 @@ async function serve(call: Call, turn: Turn): Promise<Answer> {
   const tool = toolOf(toolNamed(turn.message))
   const envelope = tool && envelopeOf(call, turn.message)
   if (!tool || envelope === undefined) return throughLibrary(call, turn)
-  const additions = additionsTo(envelope)
+  const additions = accepted.get(envelope)
   if (additions !== undefined) return direct(call, turn, tool, additions)
   const given = await throughLibrary(call, turn)
   if (given.status === 200 && typeof given.body === 'string') remember(envelope, given.body)

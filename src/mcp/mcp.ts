@@ -1,15 +1,92 @@
 /** POST /mcp: the home's verbs as tools and its memories as resources. */
 import { z } from 'zod'
+import { type Problem, problem } from '../errors.ts'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
+import { body } from '../home/limits.ts'
 import { memoryExample, tag } from '../home/schemas.ts'
+import { bodyErrors, readJsonBytes } from '../http/body.ts'
+import type { Call } from '../http/call.ts'
+import { decodeJson, parseStrictJson } from '../http/json.ts'
 import { lazily } from '../lazily.ts'
-import { endpoint } from '../pipeline/endpoint.ts'
+import { noteRead } from '../pipeline/agent-calls.ts'
+import { retryAfter, showState, spend } from '../pipeline/budgets.ts'
+import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
-import { bearer } from '../pipeline/guards/bearer.ts'
+import type { Guard } from '../pipeline/guard.ts'
+import { bearer, type Identified } from '../pipeline/guards/bearer.ts'
+import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
-import { charged } from './charged.ts'
-import { messageSchema } from './message.ts'
+import { validateBody } from '../pipeline/validate.ts'
+import type { Identity } from '../store/port/home.ts'
+import {
+  CALL_TOOL,
+  isOfMemories,
+  type Message,
+  messageOf,
+  messageSchema,
+  toolNamed,
+} from './message.ts'
+import { toolOf } from './tools/index.ts'
+
+/** Throws errors of the body. */
+async function receive(call: Call): Promise<Message> {
+  const source = decodeJson(await readJsonBytes(call, body.maxBytes))
+  return messageOf(validateBody(messageSchema, parseStrictJson(source)), source)
+}
+
+const toolIn = (message: Message) => toolOf(toolNamed(message))
+
+/** Writes are counted by the store. */
+const isRead = (message: Message): boolean =>
+  isOfMemories(message) &&
+  (message.body.method !== CALL_TOOL || toolIn(message)?.budget === 'reads')
+
+const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && status === 'paused'
+
+/** A paused agent may still ask what this server is. */
+async function barredBy(
+  call: Call,
+  identity: Identity,
+  message: Message,
+  { budgets }: WithBudgets,
+): Promise<Problem | undefined> {
+  const [name, spender] = [toolIn(message)?.budget ?? 'reads', spenderOf(identity)]
+  if (isPaused(identity) && isOfMemories(message)) {
+    showState(call, await budgets.look(name, spender))
+    return problem('agent_paused')
+  }
+  const state = await budgets.take(name, spender)
+  showState(call, state)
+  return state.allowed ? undefined : problem('rate_limited', { headers: retryAfter(state) })
+}
+
+interface Charged {
+  readonly message: Message
+  /** Why a tool may not be called now. It becomes the tool's result, so that the agent sees it. */
+  readonly barred: Problem | undefined
+}
+
+/**
+ * Reads the message and charges for what it asks for: a writing tool as a write, everything else as
+ * a read.
+ */
+const charged: Guard<WithBudgets, Identified, Charged> = {
+  name: 'charged',
+  errors: [...bodyErrors(), 'rate_limited'],
+  headers: ['RateLimit', 'RateLimit-Policy'],
+  async run({ call, identity }, deps) {
+    const message = await receive(call).catch(async (error: unknown) => {
+      // Charged like any invalid request.
+      spend(call, await deps.budgets.take('reads', spenderOf(identity)))
+      throw error
+    })
+    if (isRead(message)) noteRead(call)
+    const barred = await barredBy(call, identity, message, deps)
+    if (barred && !toolNamed(message)) throw barred
+    return { message, barred }
+  },
+}
 
 const answerSchema = z
   .looseObject({ jsonrpc: z.literal('2.0') })
@@ -20,7 +97,7 @@ const answerSchema = z
  */
 const loaded = lazily(() => import('./exchange.ts'))
 
-export const serveMcp = endpoint({
+const serveMcp = endpoint({
   operationId: 'serveMcp',
   method: 'POST',
   path: '/mcp',
@@ -62,3 +139,5 @@ export const serveMcp = endpoint({
     return exchange(call, { home, client, identity: { ...identity, via: 'mcp' }, message, barred })
   },
 })
+
+export const mcpEndpoints: readonly Endpoint<Home>[] = [serveMcp]

@@ -10,11 +10,10 @@ import {
 import { z } from 'zod'
 import { parseExactly } from '../json/exactly.ts'
 import { simplify } from '../pipeline/openapi.ts'
-import { callTool } from './calling.ts'
+import { callTool, type Turn } from './calling.ts'
 import { listResources, readResource, template } from './resources.ts'
 import { toolOf, tools } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
-import type { Turn } from './turn.ts'
 
 /** Schema metadata without the ids that documents use for references. */
 class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
@@ -56,7 +55,7 @@ const describe = (tool: Tool): Description => ({
 const descriptions: readonly Description[] = tools.map(describe)
 
 /** The protocol version: with the handshake of 2025, or without. */
-export type Era = 'legacy' | 'modern'
+type Era = 'legacy' | 'modern'
 
 const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
 
@@ -68,12 +67,6 @@ const capabilities: Readonly<Record<Era, ServerCapabilities>> = {
   legacy: { tools: {}, resources: {} },
   modern: { tools: {}, resources: { subscribe: true, listChanged: true } },
 }
-
-const asResult = async (tool: Tool, turn: Turn): Promise<CallToolResult> =>
-  parseExactly(await callTool(tool, turn)) as CallToolResult
-
-const unknownTool = (name: string): ProtocolError =>
-  new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
 
 /** An error that is not a tool's result fails the whole request. */
 async function orFail<T>({ fail }: Turn, work: Promise<T>): Promise<T> {
@@ -87,10 +80,10 @@ export function serverFor(turn: Turn, era: Era): Server {
   const { home, identity } = turn
   const server = new Server(INFO, { capabilities: capabilities[era], instructions: INSTRUCTIONS })
   server.setRequestHandler('tools/list', () => ({ tools: [...descriptions] }))
-  server.setRequestHandler('tools/call', ({ params: { name } }) => {
+  server.setRequestHandler('tools/call', async ({ params: { name } }) => {
     const tool = toolOf(name)
-    if (!tool) throw unknownTool(name)
-    return asResult(tool, turn)
+    if (tool) return parseExactly(await callTool(tool, turn)) as CallToolResult
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
   })
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
   server.setRequestHandler('resources/list', ({ params }) =>

@@ -56,12 +56,6 @@ export async function listResources(
 
 const NOT_THERE = ['memory_not_found', 'key_out_of_reach']
 
-function notThere(error: unknown, uri: string): unknown {
-  return error instanceof Problem && NOT_THERE.includes(error.code)
-    ? new ResourceNotFoundError(uri)
-    : error
-}
-
 export async function readResource(
   home: Home,
   identity: Identity,
@@ -70,7 +64,8 @@ export async function readResource(
   const key = uri.startsWith(PREFIX) ? uri.slice(PREFIX.length) : ''
   if (!cursor.test(key)) throw new ResourceNotFoundError(uri)
   const memory = await findMemory(home, identity, key).catch((error: unknown) => {
-    throw notThere(error, uri)
+    const isMissing = error instanceof Problem && NOT_THERE.includes(error.code)
+    throw isMissing ? new ResourceNotFoundError(uri) : error
   })
   const { version, metadata, text } = memory
   const _meta = { 'agent-home/version': version, 'agent-home/metadata': parseExactly(metadata) }

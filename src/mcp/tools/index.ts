@@ -1,8 +1,46 @@
-/** The tools, in the order in which they are listed. */
-import { changing } from './changing.ts'
+/** The tools, in the order in which they are listed; those that change memories are the verbs. */
+import { deletedView, receiptJson } from '../../home/memories/answers.ts'
+import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
+import { verbs } from '../../home/memories/verbs.ts'
+import type { Result } from '../../store/port/keeping/memories.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
-import type { Tool } from './tool.ts'
+import type { Told, Tool } from './tool.ts'
+
+function told(result: Result): Told {
+  if (result.outcome === 'saved') {
+    const { memory } = result
+    const { key, version } = memory
+    return {
+      text: `${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`,
+      json: `{"memory":${receiptJson(memory)}}`,
+    }
+  }
+  const view = deletedView(result)
+  return {
+    text: `${view.key} is deleted. restore_memory with version ${view.version - 1} and expectedVersion 0 restores it.`,
+    json: JSON.stringify({ deleted: view }),
+  }
+}
+
+function toolFor(verb: MemoryVerb): Tool[] {
+  if (!verb.tool) return []
+  const { schema = verb.schema, change = verb.change, ...text } = verb.tool
+  return [
+    {
+      ...text,
+      budget: 'writes',
+      destructive: verb === verbs.delete,
+      input: schema,
+      run: async (sent, { home, identity, source }) =>
+        told(await carryOut({ ...verb, change }, home, identity, sent, source)),
+    },
+  ]
+}
+
+const changing: readonly Tool[] = Object.values(verbs).flatMap((verb) =>
+  toolFor(verb as MemoryVerb),
+)
 
 export const tools: readonly Tool[] = [
   getContext,

@@ -6,8 +6,7 @@ import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home
 import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/keeping/search.ts'
 import { iso } from '../../time.ts'
-import { reading, type Tool } from './tool.ts'
-import { linesOf, standing } from './words.ts'
+import { headline, linesOf, reading, type Tool } from './tool.ts'
 
 /** Bytes of a list as JSON. The metadata of one memory can take 24 KiB with escapes. */
 const PAGE_BYTES = 32_768
@@ -86,7 +85,7 @@ const hitText = (hit: SearchHit): string => {
   const { matched, text, snippet = '' } = hit
   const why = matched.length > 0 ? `, matched ${matched.join(', ')}` : ''
   const part = text === undefined ? ', in part' : ''
-  return `${standing(hit)}${why}${part}:\n${text ?? snippet}\n`
+  return `${headline(hit)}${why}${part}:\n${text ?? snippet}\n`
 }
 
 export const searchMemories: Tool<typeof searchInput> = {

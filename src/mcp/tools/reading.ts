@@ -8,8 +8,8 @@ import { question } from '../../home/memories/search.ts'
 import { findVersions, versionView } from '../../home/memories/versions.ts'
 import { memoryKey } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
-import { reading, type Tool } from './tool.ts'
-import { linesOf, wholeText } from './words.ts'
+import type { Memory } from '../../store/port/keeping/memories.ts'
+import { headline, linesOf, reading, type Tool } from './tool.ts'
 
 const { minBytes, maxBytes } = fields.context
 
@@ -80,6 +80,12 @@ const readInput = z.strictObject({
     .optional()
     .meta({ description: 'An earlier version, as it was then.' }),
 })
+
+const metadataLine = ({ metadata }: Memory): string =>
+  metadata === '{}' ? '' : `\nmetadata: ${metadata}`
+
+const wholeText = (memory: Memory): string =>
+  `${headline(memory)}${metadataLine(memory)}\n\n${memory.text}`
 
 export const readMemory: Tool<typeof readInput> = {
   ...reading,

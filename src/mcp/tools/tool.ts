@@ -1,7 +1,9 @@
-/** A tool: its description, input, output and handler. */
+/** A tool: its description, input, output and handler, and the texts that results share. */
 import type { z } from 'zod'
 import type { Home } from '../../home/home.ts'
 import type { Identity } from '../../store/port/home.ts'
+import type { Memory } from '../../store/port/keeping/memories.ts'
+import { iso } from '../../time.ts'
 
 /** The caller, and the arguments as sent. */
 export interface Caller {
@@ -37,3 +39,15 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
 
 /** A read-only tool. */
 export const reading = { budget: 'reads', destructive: false, idempotent: true } as const
+
+/** A memory's key, version and time, before its text. */
+export const headline = ({
+  key,
+  version,
+  updatedAt,
+}: Pick<Memory, 'key' | 'version' | 'updatedAt'>): string =>
+  `${key}, version ${version}, ${iso(updatedAt)}`
+
+/** One line per item, and how to get more. */
+export const linesOf = (lines: readonly string[], none: string, more: string | undefined): string =>
+  [...(lines.length > 0 ? lines : [none]), ...(more ? [more] : [])].join('\n')
