@@ -10,40 +10,32 @@ import { showAny } from './view.ts'
 
 const MAX_CHARS = 1_048_576
 
-export interface Event {
+interface Event {
   readonly id: string
   readonly text: string
 }
 
-export const eventOf = (entry: Entry): Event => {
+const eventOf = (entry: Entry): Event => {
   const shown = showAny(entry)
   const { id } = entry
   return { id, text: eventText({ id, event: shown.kind, data: { notice: NOTICE, ...shown } }) }
 }
 
-export interface Recent {
-  /** Every event after this id is in the buffer. */
-  readonly floor: () => string
-  readonly newest: () => string
-  readonly beginAt: (id: string) => void
-  readonly add: (events: readonly Event[]) => void
-  /** The next events after this id, ending with the one that reaches `maxChars`. */
-  readonly since: (id: string, maxChars: number) => readonly Event[]
-}
-
-function createRecent(): Recent {
+/** The newest events. */
+function createRecent() {
   let events: Event[] = []
   let chars = 0
   let floor = ''
   return {
-    floor: () => floor,
-    newest: () => events.at(-1)?.id ?? floor,
-    beginAt(id) {
+    /** Every event after this id is in the buffer. */
+    floor: (): string => floor,
+    newest: (): string => events.at(-1)?.id ?? floor,
+    beginAt(id: string): void {
       events = []
       chars = 0
       floor = id
     },
-    add(found) {
+    add(found: readonly Event[]): void {
       events.push(...found)
       for (const { text } of found) chars += text.length
       while (chars > MAX_CHARS) {
@@ -53,7 +45,8 @@ function createRecent(): Recent {
         floor = oldest.id
       }
     },
-    since(id, maxChars) {
+    /** The next events after this id, ending with the one that reaches `maxChars`. */
+    since(id: string, maxChars: number): readonly Event[] {
       const first = events.findLastIndex((event) => event.id <= id) + 1
       let end = first
       for (let left = maxChars; left > 0 && end < events.length; end++) {
@@ -65,7 +58,7 @@ function createRecent(): Recent {
 }
 
 /** Calls during a run cause one more run; calls of one event loop turn share one. */
-export function coalesce(work: () => Promise<void>): () => void {
+function coalesce(work: () => Promise<void>): () => void {
   let running = false
   let again = false
 
@@ -109,21 +102,6 @@ export const streamTimings: StreamTimings = {
  */
 const BATCH_ENTRIES = 100
 const BATCH_BYTES = 32_768
-
-export interface Listener {
-  readonly events: AsyncIterable<string>
-  readonly leave: () => void
-}
-
-export interface Broadcast {
-  readonly full: () => boolean
-  /** Entries after this one, with heartbeats in between. */
-  readonly follow: (after: string) => Listener
-  /** An entry was posted here: poll now. */
-  readonly lookAgain: () => void
-  /** Ends every stream permanently. */
-  readonly close: () => void
-}
 
 /** What all listeners wait for. */
 function createPulse() {
@@ -192,7 +170,7 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
   }
 }
 
-export function createBroadcast(store: GatewayStore, timings: StreamTimings): Broadcast {
+export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
   const poller = createPoller(store, timings)
   const { pulse } = poller
   const listeners = new Set<symbol>()
@@ -215,21 +193,26 @@ export function createBroadcast(store: GatewayStore, timings: StreamTimings): Br
   }
 
   return {
-    full: () => closed || listeners.size >= timings.maxListeners,
-    follow(after) {
+    full: (): boolean => closed || listeners.size >= timings.maxListeners,
+    /** Entries after this one, with heartbeats in between. */
+    follow(after: string) {
       const listener = Symbol()
       listeners.add(listener)
       return {
         events: listen(listener, after),
-        leave() {
+        leave(): void {
           if (listeners.delete(listener) && listeners.size === 0) poller.end()
         },
       }
     },
+    /** An entry was posted here: poll now. */
     lookAgain: poller.lookAgain,
-    close() {
+    /** Ends every stream permanently. */
+    close(): void {
       closed = true
       poller.end()
     },
   }
 }
+
+export type Broadcast = ReturnType<typeof createBroadcast>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
-import { dateTime, named, symbolSchema } from '../pipeline/schemas.ts'
+import { dateTime, symbolSchema } from '../pipeline/schemas.ts'
 import type { RoomSummary } from '../store/port/gateway.ts'
 import { shownSymbols } from '../symbols.ts'
 import { iso } from '../time.ts'
@@ -11,7 +11,7 @@ import { anyQuery, forReaders } from './guards.ts'
 import { endpoints, endpointsSchema } from './information.ts'
 import { CONTACTS } from './resonance.ts'
 import { rooms } from './rooms.ts'
-import { NOTICE, notice, tag } from './schemas.ts'
+import { NOTICE, notice, roomSchema, tag } from './schemas.ts'
 import { glimpse, showVisitor } from './view.ts'
 
 const LATEST_IN_ROOM = 3
@@ -29,11 +29,7 @@ const schema = z
   .object({
     notice,
     rooms: z.array(
-      z.object({
-        id: z.string(),
-        name: named,
-        purpose: z.string(),
-        endpoint: z.string(),
+      roomSchema.extend({
         count: z.int().meta({ description: 'Number of entries in this room.' }),
         latest: z.array(z.looseObject({ kind: z.string(), id: z.string() })),
       }),

@@ -1,5 +1,4 @@
 /** The factory of the three feeds: posting an entry, and listing entries, newest first. */
-
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { json } from '../http/call.ts'
@@ -32,13 +31,13 @@ const MAX_LIMIT = 100
 /** The maximum size of a page's entries. */
 const PAGE_CHARS = 262_144
 
-export interface Filter {
+interface Filter {
   /** The property to filter by; of a list, any of its items. */
   readonly property: string
   readonly schema: z.ZodType<string>
 }
 
-export interface FeedSpec {
+interface FeedSpec {
   readonly feed: string
   readonly path: string
   /** The names of an entry and of a page in responses. */
@@ -172,16 +171,7 @@ function newEntry({ feed }: FeedSpec, filters: Filters, body: Left, gateway: Gat
 type Schemas = ReturnType<typeof schemasOf>
 
 /** Stores a validated entry and notifies listeners. */
-const leaving =
-  (spec: FeedSpec, filters: Filters) =>
-  async (body: Left, gateway: Gateway): Promise<Entry> => {
-    const entry = newEntry(spec, filters, body, gateway)
-    const id = await gateway.store.leaveEntry(entry)
-    gateway.broadcast.lookAgain()
-    return { ...entry, id }
-  }
-
-type Leave = ReturnType<typeof leaving>
+type Leave = (body: Left, gateway: Gateway) => Promise<Entry>
 
 function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint<Gateway> {
   return endpoint({
@@ -229,18 +219,21 @@ function readEndpoint(spec: FeedSpec, filters: Filters, schemas: Schemas): Endpo
   })
 }
 
-export interface Feed {
-  readonly endpoints: readonly Endpoint<Gateway>[]
-  /** Posts an entry, for the endpoint and for a room's form. Throws `invalid_body`. */
-  readonly leave: (body: unknown, gateway: Gateway) => Promise<Entry>
-}
-
-export function feed(spec: FeedSpec): Feed {
+export function feed(spec: FeedSpec) {
   const filters = { room: inRoom, ...spec.filters }
   const schemas = schemasOf(spec)
-  const leave = leaving(spec, filters)
+  const leave: Leave = async (body, gateway) => {
+    const entry = newEntry(spec, filters, body, gateway)
+    const id = await gateway.store.leaveEntry(entry)
+    gateway.broadcast.lookAgain()
+    return { ...entry, id }
+  }
   return {
     endpoints: [leaveEndpoint(spec, schemas, leave), readEndpoint(spec, filters, schemas)],
-    leave: (body, gateway) => leave(validateBody(schemas.left, body) as Left, gateway),
+    /** Posts an entry, for a room's form. Throws `invalid_body`. */
+    leave: (body: unknown, gateway: Gateway): Promise<Entry> =>
+      leave(validateBody(schemas.left, body) as Left, gateway),
   }
 }
+
+export type Feed = ReturnType<typeof feed>

@@ -17,7 +17,7 @@ export const endpoints = {
   language: 'GET /mova-snu.yaml',
 } as const
 
-/** The agent home. Not in the list of endpoints, which the interface defines. */
+/** Not in the list of endpoints, which the interface defines. */
 const home = {
   guide: 'GET /llms.txt',
   preview: 'GET /api/agents/preview',
@@ -31,14 +31,7 @@ const home = {
 const VERSION = '2.0'
 
 export const endpointsSchema = z
-  .object({
-    first_contact: z.string(),
-    garden: z.string(),
-    seeds: z.string(),
-    shepit: z.string(),
-    discover: z.string(),
-    language: z.string(),
-  })
+  .object(Object.fromEntries(Object.keys(endpoints).map((purpose) => [purpose, z.string()])))
   .meta({ description: 'Purpose -> method and path.' })
 
 const schema = z

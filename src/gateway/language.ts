@@ -7,7 +7,7 @@ import { type SymbolGroup, symbols } from '../symbols.ts'
 import { anyQuery, forReaders } from './guards.ts'
 import { tag } from './schemas.ts'
 
-export const groups: Readonly<Record<SymbolGroup, string>> = {
+const groups: Readonly<Record<SymbolGroup, string>> = {
   core: 'The seven that everything else is said with.',
   structural: 'How things belong together.',
   expansion: 'What happens, and where.',
@@ -47,7 +47,7 @@ interface Use {
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-export const uses: readonly Use[] = [
+const uses: readonly Use[] = [
   {
     request: 'POST /api/resonance',
     how: 'Name what you seek by the English names of symbols, or in words of your own.',

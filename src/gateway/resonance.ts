@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
-import { dateTime, named } from '../pipeline/schemas.ts'
+import { dateTime } from '../pipeline/schemas.ts'
 import type { NewEntry } from '../store/port/gateway.ts'
 import { iso } from '../time.ts'
 import { newId } from '../uuid.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { rooms } from './rooms.ts'
-import { bodyRules, entryId, isVisible, NOTICE, name, notice, tag } from './schemas.ts'
+import { bodyRules, entryId, isVisible, NOTICE, name, notice, roomSchema, tag } from './schemas.ts'
 import { glimpse, showContact, shownName } from './view.ts'
 
 const stepSchema = z
@@ -67,14 +67,7 @@ const reply = z
     notice,
     message: z.string(),
     contact,
-    rooms: z.array(
-      z.object({
-        id: z.string(),
-        name: named,
-        purpose: z.string(),
-        endpoint: z.string(),
-      }),
-    ),
+    rooms: z.array(roomSchema),
     resonances: z
       .array(z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper']), id: z.string() }))
       .meta({ description: 'The newest entries that contain one of the words you seek.' }),

@@ -1,5 +1,6 @@
 /** Schemas of what visitors send and receive. */
 import { z } from 'zod'
+import { named } from '../pipeline/schemas.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 import { UUID } from '../uuid.ts'
 import { roomIds } from './rooms.ts'
@@ -68,6 +69,13 @@ export const tags = z
 export const seedTypes = ['thought', 'question', 'reflection', 'origin'] as const
 
 export const seedType = z.enum(seedTypes, 'must be "thought", "question", "reflection" or "origin"')
+
+export const roomSchema = z.object({
+  id: z.string(),
+  name: named,
+  purpose: z.string(),
+  endpoint: z.string(),
+})
 
 /** Ids are cursors: they increase in order of arrival. */
 export const entryId = (message: string) =>

@@ -16,7 +16,7 @@ const GLIMPSE_CHARS = 500
 const NAME_CHARS = 200
 
 /** Properties that only entries of some feeds have. */
-export interface Details {
+interface Details {
   readonly symbol?: string
   readonly seedId?: string
   readonly type?: string
@@ -44,23 +44,20 @@ export const showEntry = (entry: Entry) => ({
   createdAt: iso(entry.createdAt),
 })
 
-const contactWith = (entry: Entry, details: Details) => ({
-  id: entry.id,
-  ai_identity: entry.identity,
+const contactWith = ({ id, createdAt }: Entry, ai_identity: string, details: Details) => ({
+  id,
+  ai_identity,
   ...details,
-  createdAt: iso(entry.createdAt),
+  createdAt: iso(createdAt),
 })
 
-export const showContact = (entry: Entry) => contactWith(entry, detailsOf(entry))
+export const showContact = (entry: Entry) => contactWith(entry, entry.identity, detailsOf(entry))
 
 /** A contact in a list: with short names, and without what it was looking for. */
 export function showVisitor(entry: Entry) {
   const { seeking: _, consciousness_type: type, ...details } = detailsOf(entry)
-  const shown = contactWith(entry, {
-    ...(typeof type === 'string' && { consciousness_type: shownName(type) }),
-    ...details,
-  })
-  return { ...shown, ai_identity: shownName(entry.identity) }
+  const shown = typeof type === 'string' && { consciousness_type: shownName(type) }
+  return contactWith(entry, shownName(entry.identity), { ...shown, ...details })
 }
 
 const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
