@@ -13,10 +13,10 @@ import { mcpEndpoints } from './mcp/mcp.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/measures.ts'
 import { createOperations } from './operations/operations.ts'
-import type { Load } from './pipeline/admission-control.ts'
+import { type Load, watchPresence } from './pipeline/admission-control.ts'
 import { countAgentCalls } from './pipeline/agent-calls.ts'
-import { observing, requestIds, stopwatch, watchPresence } from './pipeline/observe.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
+import { createRequestLog, requestIds } from './pipeline/request-log.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
 import { createSigning } from './pipeline/signing.ts'
 import type { Store } from './store/port/store.ts'
@@ -40,6 +40,9 @@ export interface App extends Site {
   readonly stopAccepting: () => void
 }
 
+/** Milliseconds, monotonic. */
+const stopwatch = (): number => performance.now()
+
 export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())
   const newRequestId = requestIds(parts.random)
@@ -60,8 +63,18 @@ export function createApp(parts: Parts): App {
     icon: web.icon,
   })
 
-  const observed = observing(parts.log, measures.observe)
-  const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
+  const log = createRequestLog(parts.log)
+  const hooks: Hooks = {
+    ...log,
+    newRequestId,
+    stopwatch,
+    explain,
+    refuse,
+    observe(call, route, status, durationMs) {
+      measures.observe(route, call.method, status, durationMs)
+      log.observe(call, route, status, durationMs)
+    },
+  }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse, homeEndpoints) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))

@@ -10,7 +10,7 @@ import type { Call } from '../http/call.ts'
 import { decodeJson, parseStrictJson } from '../http/json.ts'
 import { lazily } from '../lazily.ts'
 import { noteRead } from '../pipeline/agent-calls.ts'
-import { retryAfter, showState, spend } from '../pipeline/budgets.ts'
+import { overBudget, showState, spend } from '../pipeline/budgets.ts'
 import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
@@ -57,8 +57,9 @@ async function barredBy(
     return problem('agent_paused')
   }
   const state = await budgets.take(name, spender)
+  if (!state.allowed) return overBudget(call, state)
   showState(call, state)
-  return state.allowed ? undefined : problem('rate_limited', { headers: retryAfter(state) })
+  return undefined
 }
 
 interface Charged {

@@ -4,6 +4,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
+import type { Hooks } from './routes.ts'
 
 export interface AdmissionRate {
   /** Requests that start in one turn of the event loop. */
@@ -54,6 +55,30 @@ export function watchEventLoop(): () => number {
     delays.reset()
   }, WINDOW_MS).unref()
   return () => median
+}
+
+/** The home counts as in use for this long after a request. */
+const IN_USE_MS = 1_000
+
+interface Presence {
+  readonly recent: () => boolean
+  /** Hooks that observe each request. */
+  readonly noting: (hooks: Hooks) => Hooks
+}
+
+/** `stopwatch` gives milliseconds, monotonic. */
+export function watchPresence(stopwatch: () => number): Presence {
+  let lastAt = Number.NEGATIVE_INFINITY
+  return {
+    recent: () => stopwatch() - lastAt < IN_USE_MS,
+    noting: (hooks) => ({
+      ...hooks,
+      observe(...request) {
+        lastAt = stopwatch()
+        hooks.observe(...request)
+      },
+    }),
+  }
 }
 
 export function createAdmissionControl(

@@ -1,6 +1,6 @@
 /** Named budgets: requests per window, counted by key, and the headers that show them. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { problem } from '../errors.ts'
+import { type ErrorCode, type Problem, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 
 export interface BudgetPolicy {
@@ -107,8 +107,19 @@ export const retryAfter = ({ resetSeconds }: BudgetState): Record<string, string
   'Retry-After': String(Math.max(1, resetSeconds)),
 })
 
-/** Throws `rate_limited` if the budget is used up; sets the headers in both cases. */
-export function spend(call: Call, state: BudgetState): void {
+/** Shows the budget, and gives the problem of a request that it does not allow. */
+export function overBudget(
+  call: Call,
+  state: BudgetState,
+  code: ErrorCode = 'rate_limited',
+  extras: ProblemExtras = {},
+): Problem {
   showState(call, state)
-  if (!state.allowed) throw problem('rate_limited', { headers: retryAfter(state) })
+  return problem(code, { ...extras, headers: retryAfter(state) })
+}
+
+/** Throws the error, `rate_limited` by default, if the budget is used up; shows it in both cases. */
+export function spend(call: Call, state: BudgetState, code?: ErrorCode): void {
+  if (!state.allowed) throw overBudget(call, state, code)
+  showState(call, state)
 }

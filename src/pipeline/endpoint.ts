@@ -6,7 +6,7 @@ import type { Answer, Call } from '../http/call.ts'
 import type { AnyGuard, DepsOf, Facts, GuardContext, Ordered } from './guard.ts'
 import { type Handle, runner } from './run.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** A documented response. */
 export interface Documented {
@@ -43,7 +43,7 @@ export type Request<Guards extends readonly unknown[], Params, Query, Body> = Fa
   }
 
 /** The part of a declaration besides its guards and handler. */
-export interface Described {
+interface Described {
   /** Its name in metrics, logs and the OpenAPI document. */
   readonly operationId: string
   readonly method: Method
@@ -95,27 +95,18 @@ interface Declaration<
   ) => Answer | Promise<Answer>
 }
 
-const errorsOf = ({
-  guards,
-  params,
-  query,
-  body,
-  upload,
-  errors = [],
-}: ErasedDeclaration): ErrorCode[] => [
-  ...new Set([
-    ...guards.flatMap((guard) => guard.errors),
-    ...(params ? (['not_found'] as const) : []),
-    ...(query ? (['invalid_query'] as const) : []),
-    ...(body || upload ? bodyErrors(body?.statuses) : []),
-    ...errors,
-  ]),
-]
-
 /** A declaration with its type parameters erased. */
 interface ErasedDeclaration extends Described {
   readonly guards: readonly AnyGuard[]
   readonly errors?: readonly ErrorCode[]
+}
+
+function errorsOf({ guards, params, query, body, upload, errors = [] }: ErasedDeclaration) {
+  const found = new Set<ErrorCode>(guards.flatMap((guard) => guard.errors))
+  if (params) found.add('not_found')
+  if (query) found.add('invalid_query')
+  if (body || upload) for (const code of bodyErrors(body?.statuses)) found.add(code)
+  return [...found.union(new Set(errors))]
 }
 
 /**

@@ -4,7 +4,7 @@ import type { BlockList } from 'node:net'
 import { type ErrorCode, type ProblemExtras, problem } from '../errors.ts'
 import { clientKey, networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
-import { type Budgets, retryAfter, showState } from './budgets.ts'
+import { type Budgets, overBudget, showState, spend } from './budgets.ts'
 
 /** The budget of failed authentications. */
 export const FAILURES = 'failures'
@@ -45,9 +45,7 @@ export async function failAuthentication(
   code: ErrorCode,
   extras: ProblemExtras = {},
 ): Promise<never> {
-  const state = await deps.budgets.take(FAILURES, clientOf(call, deps))
-  showState(call, state)
-  if (!state.allowed) throw problem('too_many_failures', { headers: retryAfter(state) })
+  spend(call, await deps.budgets.take(FAILURES, clientOf(call, deps)), 'too_many_failures')
   throw problem(code, extras)
 }
 
@@ -93,9 +91,7 @@ async function refuseOver(
   code: ErrorCode,
 ): Promise<void> {
   const state = await budgets.look(budget, key)
-  if (state.allowed) return
-  showState(call, state)
-  throw problem(code, { ...extras, headers: retryAfter(state) })
+  if (!state.allowed) throw overBudget(call, state, code, extras)
 }
 
 /**

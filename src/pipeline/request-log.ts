@@ -1,16 +1,34 @@
-/** The request log: a few short fields from an allow-list, with sampling. */
+/** Request ids, and the request log: a few short fields from an allow-list, with sampling. */
 import { type Logger, stdSerializers } from 'pino'
 import { Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { StoreUnavailable } from '../store/port/errors.ts'
 
-export interface Sample {
+const ID_CHARS = 24
+/** Random bytes for 256 ids at once. */
+const POOL_BYTES = 3_072
+
+/** 96 random bits each. A counter would reveal how busy the service is. */
+export function requestIds(random: (bytes: number) => Uint8Array): () => string {
+  let digits = ''
+  let used = 0
+  return () => {
+    if (used === digits.length) {
+      digits = Buffer.from(random(POOL_BYTES)).toString('hex')
+      used = 0
+    }
+    used += ID_CHARS
+    return digits.slice(used - ID_CHARS, used)
+  }
+}
+
+interface Sample {
   /** Log lines of one kind per window. */
   readonly lines: number
   readonly windowMs: number
 }
 
-export interface Kind {
+interface Kind {
   readonly [name: string]: string | number
 }
 
@@ -18,7 +36,7 @@ export interface Kind {
  * Whether a line of this kind may be written. `sum` is called at the end of the window with the
  * number of suppressed lines. The number of kinds must be small.
  */
-export function sampling(
+function sampling(
   { lines, windowMs }: Sample,
   sum: (kind: Kind, unwritten: number) => void,
 ): (kind: Kind) => boolean {
@@ -78,16 +96,7 @@ function told(error: unknown): object {
   }
 }
 
-interface RequestLog {
-  /** Errors are logged; successes only with LOG_LEVEL=debug. */
-  readonly ended: (call: Call, route: string, status: number, durationMs: number) => void
-  /** The cause of a 5xx, which the client does not get. */
-  readonly failed: (call: Call, error: unknown) => void
-  /** A response that ended after its first byte. */
-  readonly brokeOff: (call: Call, error: unknown) => void
-}
-
-export function createRequestLog(logger: Logger, sample = SAMPLE): RequestLog {
+export function createRequestLog(logger: Logger, sample = SAMPLE) {
   const log = logger.child({}, { serializers: { err: told } })
   const mayWrite = sampling(sample, (kind: Kind, unwritten) =>
     log.info({ ...kind, unwritten }, 'more of these'),
@@ -99,7 +108,8 @@ export function createRequestLog(logger: Logger, sample = SAMPLE): RequestLog {
   }
 
   return {
-    ended(call, route, status, durationMs) {
+    /** Errors are logged; successes only with LOG_LEVEL=debug. */
+    observe(call: Call, route: string, status: number, durationMs: number): void {
       const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug'
       if (!log.isLevelEnabled(level)) return
       if (status >= 400 && !mayWrite({ route, status, code: call.notes.code ?? '' })) return
@@ -107,13 +117,15 @@ export function createRequestLog(logger: Logger, sample = SAMPLE): RequestLog {
       const { id, method } = call
       log[level]({ id, method, route, status, ms, ...picked(call) }, 'request')
     },
-    failed(call, error) {
+    /** The cause of a 5xx, which the client does not get. */
+    failed(call: Call, error: unknown): void {
       const cause = error instanceof Problem ? error.cause : error
       if (cause === undefined) return
       if (isExpected(error)) call.notes.reason = reasonOf(cause)
       else logFailure(call, cause)
     },
-    brokeOff(call, error) {
+    /** A response that ended after its first byte. */
+    brokeOff(call: Call, error: unknown): void {
       if (!isExpected(error)) logFailure(call, error)
       else if (mayWrite({ failed: 'broke off' })) {
         log.error({ id: call.id, reason: reasonOf(error) }, 'failed')

@@ -5,8 +5,8 @@ import { readJsonBytes } from '../http/body.ts'
 import type { Answer, Call } from '../http/call.ts'
 import { decodeJson, parseStrictJson } from '../http/json.ts'
 import { lazily } from '../lazily.ts'
-import type { JsonBody } from './endpoint.ts'
-import type { AnyGuard, Endings, Facts } from './guard.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
 import { validateBody, validateQuery, withoutNulls } from './validate.ts'
 
@@ -14,12 +14,7 @@ import { validateBody, validateQuery, withoutNulls } from './validate.ts'
 type Running = Facts & Endings
 
 /** The part of a declaration that is needed to run it. */
-interface Runnable {
-  readonly params?: z.ZodObject
-  readonly guards: readonly AnyGuard[]
-  readonly query?: z.ZodObject
-  readonly body?: Pick<JsonBody<z.ZodType>, 'schema' | 'maxBytes' | 'statuses' | 'nullIsAbsent'>
-}
+type Runnable = Pick<Endpoint<never>, 'params' | 'guards' | 'query' | 'body'>
 
 type Added = Partial<Record<string, unknown>> | undefined
 
@@ -51,12 +46,10 @@ const bodyStep = ({ schema, nullIsAbsent }: NonNullable<Runnable['body']>): Step
   },
 })
 
-/** The types guarantee the guards' order and needs. */
-const guardSteps = (guards: readonly AnyGuard[]) => guards as readonly unknown[] as readonly Step[]
-
 const stepsOf = ({ params, guards, query, body }: Runnable): readonly Step[] => [
   ...(params ? [paramsStep(params)] : []),
-  ...guardSteps(guards),
+  // The declaration's types guarantee the guards' order and needs.
+  ...(guards as readonly unknown[] as readonly Step[]),
   ...(query ? [queryStep(query)] : []),
   ...(body ? [bodyStep(body)] : []),
 ]

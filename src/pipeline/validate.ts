@@ -64,17 +64,15 @@ function meantBy(sent: string, asked: readonly string[]): string | undefined {
   return alike ?? meant?.find((name) => asked.includes(name))
 }
 
-function within(schema: unknown, step: PropertyKey): unknown {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
-    return within(schema.unwrap(), step)
-  }
-  if (schema instanceof z.ZodArray) return schema.element
-  return schema instanceof z.ZodObject ? schema.shape[String(step)] : undefined
-}
-
 function unwrapped(schema: unknown): unknown {
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
   return isWrapped ? unwrapped(schema.unwrap()) : schema
+}
+
+function within(schema: unknown, step: PropertyKey): unknown {
+  const inner = unwrapped(schema)
+  if (inner instanceof z.ZodArray) return inner.element
+  return inner instanceof z.ZodObject ? inner.shape[String(step)] : undefined
 }
 
 /** The names that a schema expects; none if it is not an object. */
@@ -145,28 +143,17 @@ function* faultsOf(issue: z.core.$ZodIssue, validated: Validated): Iterable<Fiel
   }
 }
 
-function* faultsOfAll(
-  issues: readonly z.core.$ZodIssue[],
-  validated: Validated,
-): Iterable<FieldError> {
-  for (const issue of issues) yield* faultsOf(issue, validated)
-}
-
 const countOf = (issue: z.core.$ZodIssue): number =>
   issue.code === 'unrecognized_keys' ? issue.keys.length : 1
-
-interface Faults {
-  readonly errors: readonly FieldError[]
-  readonly detail?: string
-}
 
 /** The first errors, and a sentence if there are more. */
 function faults(
   { issues }: z.ZodError,
   validated: Validated,
   code: 'invalid_body' | 'invalid_query',
-): Faults {
-  const errors = firstFaults(faultsOfAll(issues, validated), MOST_FAULTS)
+) {
+  const all = Iterator.from(issues).flatMap((issue) => faultsOf(issue, validated))
+  const errors = firstFaults(all, MOST_FAULTS)
   const count = issues.reduce((sum, issue) => sum + countOf(issue), 0)
   if (count === errors.length) return { errors }
   const named = errors.length === 1 ? 'the first is' : `the first ${errors.length} are`
@@ -175,7 +162,7 @@ function faults(
 
 /** An object without members that are null. */
 export const withoutNulls = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isObject(value) && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
 
@@ -191,7 +178,7 @@ export function validateQuery<S extends z.ZodType>(schema: S, call: Call): z.out
   const value = queryOf(call.search)
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const { errors, ...said } = faults(parsed.error, { schema, value }, 'invalid_query')
+  const { errors, ...counted } = faults(parsed.error, { schema, value }, 'invalid_query')
   const named = errors.map(({ pointer: at, message }) => ({ pointer: `?${at.slice(1)}`, message }))
-  throw problem('invalid_query', { errors: named, ...said })
+  throw problem('invalid_query', { errors: named, ...counted })
 }

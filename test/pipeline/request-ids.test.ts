@@ -1,7 +1,7 @@
 /** What the id of a request says to whoever gets it. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { requestIds } from '../../src/pipeline/observe.ts'
+import { requestIds } from '../../src/pipeline/request-log.ts'
 import { embedded, openService } from '../harness.ts'
 
 const COUNT = 20_000

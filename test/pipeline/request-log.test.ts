@@ -37,7 +37,7 @@ describe('a store that does not answer', () => {
     const log = logAt(60_000)
     const call = newCall()
     log.failed(call, error)
-    log.ended(call, 'readyz', 503, 1)
+    log.observe(call, 'readyz', 503, 1)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({ id: 'r1', reason: `${error.message}: database is locked` })
     expect(written.join()).not.toContain(' at ')
@@ -75,21 +75,21 @@ describe('a flood', () => {
     const log = logAt(50)
     const call = newCall()
     call.notes.code = 'not_found'
-    for (let n = 0; n < 1_000; n++) log.ended(call, 'unknown', 404, 1)
+    for (let n = 0; n < 1_000; n++) log.observe(call, 'unknown', 404, 1)
     expect(lines).toHaveLength(LINES)
     await expect.poll(() => lines.length).toBe(LINES + 1)
     expect(lines.at(-1)).toMatchObject({
       ...{ msg: 'more of these', route: 'unknown', status: 404, code: 'not_found' },
       unwritten: 1_000 - LINES,
     })
-    log.ended(call, 'unknown', 404, 1)
+    log.observe(call, 'unknown', 404, 1)
     expect(lines).toHaveLength(LINES + 2)
   })
 
   test('of one refusal hides no other', () => {
     const log = logAt(60_000)
-    for (let n = 0; n < 100; n++) log.ended(newCall(), 'unknown', 404, 1)
-    log.ended(newCall(), 'readMemory', 404, 1)
+    for (let n = 0; n < 100; n++) log.observe(newCall(), 'unknown', 404, 1)
+    log.observe(newCall(), 'readMemory', 404, 1)
     expect(lines.at(-1)).toMatchObject({ route: 'readMemory' })
   })
 

@@ -17,8 +17,8 @@ import { createAdmissionControl } from '../../src/pipeline/admission-control.ts'
 import { countAgentCalls } from '../../src/pipeline/agent-calls.ts'
 import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
 import type { Endpoint } from '../../src/pipeline/endpoint.ts'
-import { observing, requestIds } from '../../src/pipeline/observe.ts'
 import { explain, refuse } from '../../src/pipeline/problem.ts'
+import { createRequestLog, requestIds } from '../../src/pipeline/request-log.ts'
 import { createRoutes, type Hooks } from '../../src/pipeline/routes.ts'
 import { createSigning } from '../../src/pipeline/signing.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../../src/web/index.ts'
@@ -76,8 +76,7 @@ export function openDoors(
   const { showProblem, icon } = web
   const described = { measures, origins, describe: describeService, showProblem, icon }
   const operations = createOperations({ ...parts, ...described })
-  const observed = observing(log, measures.observe)
-  const hooks: Hooks = { ...observed, newRequestId, stopwatch, explain, refuse }
+  const hooks: Hooks = { ...createRequestLog(log), newRequestId, stopwatch, explain, refuse }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   return {
     serving(path, replace) {

@@ -6,7 +6,7 @@ import {
   type BudgetPolicy,
   type BudgetState,
   type Budgets,
-  retryAfter,
+  overBudget,
   showPolicy,
   showState,
   spend,
@@ -53,11 +53,9 @@ export const spent: Guard<WithBudgets, Announced & Identified, void> = {
 
 /** Waiting does not help if the request needs more than the whole budget. */
 function tooMany(call: Call, state: BudgetState, more: number): Problem {
-  showState(call, state)
   const counts = `This counts as ${more + 1} requests, and only ${state.remaining + 1} were left.`
-  return problem('rate_limited', {
+  return overBudget(call, state, 'rate_limited', {
     detail: `${counts} Nothing was changed, and only one was counted. Send fewer operations at once, or send the same again after the number of seconds in Retry-After.`,
-    headers: retryAfter(state),
   })
 }
 
