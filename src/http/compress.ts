@@ -37,30 +37,23 @@ export interface Compressed {
 /** A strong tag belongs to the uncompressed text (RFC 9110, section 8.8.3). */
 const weak = (etag: string): string => (etag.startsWith('W/') ? etag : `W/${etag}`)
 
-async function compressed(
-  { ETag, ...headers }: Answer['headers'],
-  text: string,
-): Promise<Compressed> {
-  const bytes = await zip(text)
-  return {
-    bytes,
-    headers: {
-      ...headers,
-      ...(ETag && { ETag: weak(ETag) }),
-      'Content-Encoding': 'gzip',
-      'Content-Length': String(bytes.length),
-    },
-  }
-}
-
 /** Undefined if it is sent uncompressed. */
 export function createCompressor() {
   let running = 0
 
-  async function run(headers: Answer['headers'], text: string): Promise<Compressed | undefined> {
+  async function run({ ETag, ...headers }: Answer['headers'], text: string) {
     running++
     try {
-      return await compressed(headers, text)
+      const bytes = await zip(text)
+      return {
+        bytes,
+        headers: {
+          ...headers,
+          ...(ETag && { ETag: weak(ETag) }),
+          'Content-Encoding': 'gzip',
+          'Content-Length': String(bytes.length),
+        },
+      }
     } catch {
       return undefined
     } finally {
@@ -68,7 +61,10 @@ export function createCompressor() {
     }
   }
 
-  return ({ headers, body }: Answer, accepted: string | undefined) =>
+  return (
+    { headers, body }: Answer,
+    accepted: string | undefined,
+  ): Promise<Compressed | undefined> | undefined =>
     typeof body === 'string' &&
     body.length > LEAST_BYTES &&
     running < AT_ONCE &&

@@ -29,12 +29,6 @@ export interface Held {
   readonly release: () => void
 }
 
-export interface ConcurrencyLimit {
-  readonly open: (client: string) => Held
-  /** Takes one and returns its release function. Undefined if `open(client).take(1)` is false. */
-  readonly take: (client: string) => (() => void) | undefined
-}
-
 interface Share {
   readonly key: string
   readonly most: number
@@ -53,7 +47,7 @@ function sharesOf(client: string, { perClient, clientsPerNetwork = 4, total = 0 
   return shares.filter(({ most }) => most > 0)
 }
 
-export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
+export function createConcurrencyLimit(limits: Limits) {
   // A client that holds nothing has no entry, so the map is no larger than what is held.
   const held = new Map<string, number>()
   const heldBy = ({ key }: Share): number => held.get(key) ?? 0
@@ -83,9 +77,12 @@ export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
 
   return {
     open,
-    take(client) {
+    /** Takes one and returns its release function. Undefined if `open(client).take(1)` is false. */
+    take(client: string): (() => void) | undefined {
       const one = open(client)
       return one.take(1) ? one.release : undefined
     },
   }
 }
+
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { problem } from '../errors.ts'
 import { type Answer, answer, type Call, type TextStream } from './call.ts'
 
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly id?: string | number | undefined
   /** The event type. */
   readonly event?: string

@@ -17,16 +17,11 @@ export interface FairQueueOptions {
   readonly waitMs?: number
 }
 
-export interface Turn {
+interface Turn {
   /** As counted by `clientKey`. */
   readonly client: string
   /** Goes first, three times out of four. */
   readonly trusted?: boolean
-}
-
-export interface FairQueue {
-  /** Throws errors of the work, or `busy()`, in which case the work has not run. */
-  readonly run: <T>(turn: Turn, work: () => Promise<T>) => Promise<T>
 }
 
 interface Waiter {
@@ -126,7 +121,7 @@ function createLine(places: number) {
   }
 }
 
-export function createFairQueue(options: FairQueueOptions): FairQueue {
+export function createFairQueue(options: FairQueueOptions) {
   const { atOnce, perClient = atOnce, places, busy, waitMs } = options
   const running = createConcurrencyLimit({ perClient, clientsPerNetwork: 2, total: atOnce })
   const line = createLine(places)
@@ -160,7 +155,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   }
 
   return {
-    async run(turn, work) {
+    /** Throws errors of the work, or `busy()`, in which case the work has not run. */
+    async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
       // Everyone who waits is blocked by a limit, so nobody is overtaken.
       const release = running.take(turn.client) ?? (await wait(turn))
       try {
@@ -172,3 +168,5 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     },
   }
 }
+
+export type FairQueue = ReturnType<typeof createFairQueue>

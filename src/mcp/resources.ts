@@ -4,15 +4,14 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { Problem } from '../errors.ts'
 import { fields } from '../fields.ts'
 import type { Home } from '../home/home.ts'
-import { summarySchema } from '../home/memories/answers.ts'
 import { pageOf } from '../home/memories/list.ts'
 import { findMemory } from '../home/memories/memory.ts'
 import { parseExactly } from '../json/exactly.ts'
 import type { Identity } from '../store/port/home.ts'
+import type { Listed } from './tools/looking.ts'
 
 const PREFIX = 'memory:///'
 
@@ -29,8 +28,6 @@ export const template = {
 /** Resources per page; two hundred are about 40 KiB. */
 const PAGE = { prefix: '', order: 'key', limit: 200, whole: false, maxBytes: 65_536 } as const
 
-const listed = z.object({ memories: z.array(summarySchema), next: z.string().nullable() })
-
 const cursor = new RegExp(fields.key.pattern)
 
 /** `after`: the end of the previous page. An invalid cursor starts again. */
@@ -41,7 +38,7 @@ export async function listResources(
 ): Promise<ListResourcesResult> {
   const from = after !== undefined && cursor.test(after) ? after : undefined
   const { json } = await pageOf(home, identity, { ...PAGE, after: from })
-  const { memories, next }: z.output<typeof listed> = JSON.parse(json)
+  const { memories, next }: Listed = JSON.parse(json)
   return {
     resources: memories.map(({ key, bytes, updatedAt }) => ({
       uri: uriOf(key),

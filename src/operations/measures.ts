@@ -2,12 +2,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { StoreStatus } from '../store/port/store.ts'
 
-export interface Measures {
-  readonly observe: (route: string, method: string, status: number, durationMs: number) => void
-  /** The text exposition, and its content type. */
-  readonly render: () => Promise<{ text: string; contentType: string }>
-}
-
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 /** Looking up a label's series costs more than everything else in a measurement. */
@@ -20,7 +14,7 @@ function remember<K, T>(create: (key: K) => T): (key: K) => T {
   }
 }
 
-export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
+export function createMeasures(totals: () => Promise<StoreStatus>) {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
@@ -57,12 +51,13 @@ export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
     ),
   }))
   return {
-    observe(route, method, status, durationMs) {
+    observe(route: string, method: string, status: number, durationMs: number): void {
       const { timed, counted } = seriesOf(route)
       counted(method)(status).inc()
       timed.observe(durationMs / 1000)
     },
-    async render() {
+    /** The text exposition, and its content type. */
+    async render(): Promise<{ text: string; contentType: string }> {
       const now = await totals()
       agents.set(now.agents)
       memories.set(now.memories)
@@ -75,3 +70,5 @@ export function createMeasures(totals: () => Promise<StoreStatus>): Measures {
     },
   }
 }
+
+export type Measures = ReturnType<typeof createMeasures>

@@ -37,11 +37,6 @@ export const admissionLimits: AdmissionLimits = {
   delayMs: 250,
 }
 
-export interface AdmissionControl {
-  /** Resolves with a function to call when the work is done. Throws `overloaded`. */
-  readonly enter: () => Promise<() => void>
-}
-
 const RESOLUTION_MS = 20
 const WINDOW_MS = 500
 
@@ -60,18 +55,13 @@ export function watchEventLoop(): () => number {
 /** The home counts as in use for this long after a request. */
 const IN_USE_MS = 1_000
 
-interface Presence {
-  readonly recent: () => boolean
-  /** Hooks that observe each request. */
-  readonly noting: (hooks: Hooks) => Hooks
-}
-
 /** `stopwatch` gives milliseconds, monotonic. */
-export function watchPresence(stopwatch: () => number): Presence {
+export function watchPresence(stopwatch: () => number) {
   let lastAt = Number.NEGATIVE_INFINITY
   return {
-    recent: () => stopwatch() - lastAt < IN_USE_MS,
-    noting: (hooks) => ({
+    recent: (): boolean => stopwatch() - lastAt < IN_USE_MS,
+    /** Hooks that observe each request. */
+    noting: (hooks: Hooks): Hooks => ({
       ...hooks,
       observe(...request) {
         lastAt = stopwatch()
@@ -85,7 +75,7 @@ export function createAdmissionControl(
   limits: AdmissionLimits,
   delayMs: () => number,
   homeIsAsked: () => boolean,
-): AdmissionControl {
+) {
   const waiting = new Set<() => void>()
   let inFlight = 0
   let begunThisTurn = 0
@@ -139,7 +129,8 @@ export function createAdmissionControl(
   }
 
   return {
-    async enter() {
+    /** Resolves with a function to call when the work is done. Throws `overloaded`. */
+    async enter(): Promise<() => void> {
       if (waiting.size === 0 && mayBegin()) begin()
       else if (waiting.size >= limits.waiting || delayMs() > limits.delayMs) {
         throw problem('overloaded')
@@ -148,3 +139,5 @@ export function createAdmissionControl(
     },
   }
 }
+
+export type AdmissionControl = ReturnType<typeof createAdmissionControl>

@@ -4,13 +4,6 @@ import type { Call } from '../http/call.ts'
 import { type ActivityStore, type Calls, type CountedCalls, dayOf } from '../store/port/activity.ts'
 import type { Hooks } from './routes.ts'
 
-export interface AgentCalls {
-  /** Wraps the hooks so that they count the requests of agents. */
-  readonly noting: (hooks: Hooks) => Hooks
-  /** Stores the counts; also runs on a timer. Never rejects. */
-  readonly flush: () => Promise<void>
-}
-
 const FLUSH_MS = 10_000
 
 /** Rows per store call. */
@@ -38,10 +31,7 @@ export function noteRefused({ notes }: Call, { status }: Problem): void {
 
 type Counting = { -readonly [K in keyof CountedCalls]: CountedCalls[K] }
 
-export function countAgentCalls(
-  store: Pick<ActivityStore, 'countCalls'>,
-  clock: () => number,
-): AgentCalls {
+export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock: () => number) {
   let counted = new Map<string, Counting>()
   /** Of past days. */
   let over: Counting[] = []
@@ -84,8 +74,10 @@ export function countAgentCalls(
   }
 
   return {
+    /** Stores the counts; also runs on a timer. Never rejects. */
     flush,
-    noting: (hooks) => ({
+    /** Wraps the hooks so that they count the requests of agents. */
+    noting: (hooks: Hooks): Hooks => ({
       ...hooks,
       observe(call, route, status, durationMs) {
         count(call, status)
@@ -94,3 +86,5 @@ export function countAgentCalls(
     }),
   }
 }
+
+export type AgentCalls = ReturnType<typeof countAgentCalls>

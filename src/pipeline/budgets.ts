@@ -25,12 +25,6 @@ export interface Counting {
   look(policy: BudgetPolicy, key: string): Promise<BudgetState>
 }
 
-export interface Budgets {
-  readonly policy: (name: string) => BudgetPolicy
-  readonly take: (name: string, key: string) => BudgetState | Promise<BudgetState>
-  readonly look: (name: string, key: string) => BudgetState | Promise<BudgetState>
-}
-
 const stateOf = (
   policy: BudgetPolicy,
   counted: RateLimiterRes | null,
@@ -76,19 +70,23 @@ const unlimited = (policy: BudgetPolicy): BudgetState => ({
   allowed: true,
 })
 
-export function createBudgets(policies: readonly BudgetPolicy[], counting: Counting): Budgets {
+export function createBudgets(policies: readonly BudgetPolicy[], counting: Counting) {
   const byName = new Map(policies.map((policy) => [policy.name, policy]))
   const policy = (name: string): BudgetPolicy => {
     const found = byName.get(name)
     if (!found) throw new Error(`no budget is named ${name}`)
     return found
   }
-  const asked = (ask: Counting['take']) => (name: string, key: string) => {
-    const found = policy(name)
-    return found.quota === 0 ? unlimited(found) : ask(found, key)
-  }
+  const asked =
+    (ask: Counting['take']) =>
+    (name: string, key: string): BudgetState | Promise<BudgetState> => {
+      const found = policy(name)
+      return found.quota === 0 ? unlimited(found) : ask(found, key)
+    }
   return { policy, take: asked(counting.take), look: asked(counting.look) }
 }
+
+export type Budgets = ReturnType<typeof createBudgets>
 
 /** RateLimit-Policy, as in draft 11 of the IETF's RateLimit header fields. */
 export function showPolicy({ responseHeaders }: Call, policy: BudgetPolicy): void {

@@ -10,20 +10,9 @@ interface Own {
   readonly allowed: readonly string[]
 }
 
-export interface OriginPolicy {
-  /** Whether a Host header names this service. */
-  readonly isOwnHost: (host: string) => boolean
-  /** Whether an origin is the one that the request was sent to. */
-  readonly isOwnOrigin: (origin: string, host: string) => boolean
-  /** The origin of our pages under this Host; undefined if it does not name this service. */
-  readonly ownOrigin: (host: string) => string | undefined
-  /** Whether its pages may call the home, though it is not our own. */
-  readonly isAllowed: (origin: string) => boolean
-}
-
 const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 
-export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolicy {
+export function originPolicy({ publicUrl, listener, allowed }: Own) {
   const people = URL.parse(publicUrl ?? '')
 
   /**
@@ -34,11 +23,13 @@ export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolic
     hostname === 'localhost' || hostname === listener || isAddress(hostname)
 
   return {
-    isOwnHost(host) {
+    /** Whether a Host header names this service. */
+    isOwnHost(host: string): boolean {
       const asked = URL.parse(`http://${host}`)
       return asked !== null && (host === people?.host || isLocal(asked.hostname))
     },
-    isOwnOrigin(origin, host) {
+    /** Whether an origin is the one that the request was sent to. */
+    isOwnOrigin(origin: string, host: string): boolean {
       if (origin === people?.origin) return true
       const asked = URL.parse(`http://${host}`)
       return (
@@ -49,12 +40,16 @@ export function originPolicy({ publicUrl, listener, allowed }: Own): OriginPolic
         isLocal(asked.hostname)
       )
     },
-    ownOrigin(host) {
+    /** The origin of our pages under this Host; undefined if it does not name this service. */
+    ownOrigin(host: string): string | undefined {
       // A proxy may use another name than people do.
       if (people) return people.origin
       const asked = URL.parse(`http://${host}`)
       return asked !== null && isLocal(asked.hostname) ? asked.origin : undefined
     },
-    isAllowed: (origin) => allowed.includes(origin),
+    /** Whether its pages may call the home, though it is not our own. */
+    isAllowed: (origin: string): boolean => allowed.includes(origin),
   }
 }
+
+export type OriginPolicy = ReturnType<typeof originPolicy>

@@ -6,53 +6,37 @@ import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
-/** Names in lower case -> our names. */
-const OURS: Readonly<Record<string, readonly string[]>> = {
-  attributes: ['metadata'],
-  baseversion: ['expectedVersion'],
-  body: ['text'],
-  category: ['type'],
-  consent: ['operatorConsent'],
-  content: ['text'],
-  count: ['limit'],
-  create: ['write'],
-  currentversion: ['expectedVersion'],
-  cursor: ['after', 'before'],
-  data: ['text'],
-  description: ['purpose'],
-  get: ['read'],
-  glyph: ['symbol'],
-  goal: ['purpose'],
-  id: ['key', 'agent_id'],
-  ifmatch: ['expectedVersion'],
-  interests: ['seeking'],
-  ifversion: ['expectedVersion'],
-  mail: ['email'],
-  max: ['limit'],
-  memory: ['text', 'key'],
-  memorykey: ['key'],
-  message: ['text'],
-  meta: ['metadata'],
-  move: ['rename'],
-  name: ['key', 'ai_identity'],
-  note: ['text'],
-  ops: ['operations'],
-  pagesize: ['limit'],
-  query: ['q'],
-  remove: ['delete'],
-  revision: ['expectedVersion'],
-  search: ['q'],
-  seeks: ['seeking'],
-  sign: ['symbol'],
-  since: ['after'],
-  state: ['status'],
-  tags: ['metadata'],
-  text: ['q'],
-  title: ['key', 'name'],
-  update: ['write'],
-  value: ['text'],
-  version: ['expectedVersion'],
+/** Our names -> what they are often called, in lower case; of two that may be meant, the first. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  text: ['body', 'content', 'data', 'memory', 'message', 'note', 'value'],
+  key: ['id', 'memory', 'memorykey', 'name', 'title'],
+  agent_id: ['id'],
+  ai_identity: ['name'],
+  name: ['title'],
+  after: ['cursor', 'since'],
+  before: ['cursor'],
+  metadata: ['attributes', 'meta', 'tags'],
+  expectedVersion: ['baseversion', 'currentversion', 'ifmatch', 'ifversion', 'revision', 'version'],
+  limit: ['count', 'max', 'pagesize'],
+  q: ['query', 'search', 'text'],
+  type: ['category'],
+  purpose: ['description', 'goal'],
+  symbol: ['glyph', 'sign'],
+  seeking: ['interests', 'seeks'],
+  operatorConsent: ['consent'],
+  email: ['mail'],
+  status: ['state'],
+  operations: ['ops'],
+  write: ['create', 'update'],
+  delete: ['remove'],
+  read: ['get'],
+  rename: ['move'],
 }
+
+const meanings = Map.groupBy(
+  Object.entries(OTHER_NAMES).flatMap(([ours, theirs]) => theirs.map((word) => ({ ours, word }))),
+  ({ word }) => word,
+)
 
 const plain = (name: string): string => name.replace(/[^a-z]/gi, '').toLowerCase()
 
@@ -60,8 +44,7 @@ const plain = (name: string): string => name.replace(/[^a-z]/gi, '').toLowerCase
 function meantBy(sent: string, asked: readonly string[]): string | undefined {
   const word = plain(sent)
   const alike = asked.find((name) => plain(name) === word)
-  const meant = Object.hasOwn(OURS, word) ? OURS[word] : undefined
-  return alike ?? meant?.find((name) => asked.includes(name))
+  return alike ?? meanings.get(word)?.find(({ ours }) => asked.includes(ours))?.ours
 }
 
 function unwrapped(schema: unknown): unknown {

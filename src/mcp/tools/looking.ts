@@ -30,7 +30,8 @@ const listInput = z
     error: 'must be the next of a page in the same order',
   })
 
-interface Listed {
+/** A page of memories, parsed. */
+export interface Listed {
   readonly memories: readonly z.output<typeof summarySchema>[]
   readonly next: string | null
 }

@@ -49,11 +49,6 @@ export interface Identified {
   readonly identity: Identity
 }
 
-/** The presented token, or undefined where there is none. */
-function tokenOf({ requestHeaders: { authorization } }: Call): string | undefined {
-  return authorization?.match(/^bearer +(.*)$/i)?.[1]
-}
-
 type Found = ReturnType<HomeStore['identify']>
 
 /** The identity of a token. A malformed token is not looked up. */
@@ -88,7 +83,7 @@ export const bearerBy = <Needed>(
   ],
   security: ['agentKey', 'operatorKey'],
   run({ call }, deps) {
-    const token = tokenOf(call)
+    const token = call.requestHeaders.authorization?.match(/^bearer +(.*)$/i)?.[1]
     if (token === undefined) return refuseWithoutToken(call, deps)
     const tokenHash = hashToken(token)
     call.notes.token = tokenMark(tokenHash)
