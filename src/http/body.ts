@@ -107,10 +107,10 @@ export async function readJsonBytes(
 }
 
 /** If the caller stops early, the rest is discarded, so that the client reads the error. */
-async function* arriving({ body, bodyAtPace }: Call): AsyncGenerator<Uint8Array> {
+async function* arriving({ body, slowBody }: Call): AsyncGenerator<Uint8Array> {
   if (body.destroyed) throw problem('body_incomplete', { cause: body.errored ?? undefined })
   try {
-    yield* bodyAtPace?.() ?? body.iterator({ destroyOnReturn: false })
+    yield* slowBody?.() ?? body.iterator({ destroyOnReturn: false })
   } catch (cause) {
     throw problem('body_incomplete', { cause })
   } finally {

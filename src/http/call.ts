@@ -18,7 +18,7 @@ export interface Incoming {
    * The body of a request without a deadline, whose client must keep a minimum throughput instead.
    * Undefined if the transport has no such deadlines.
    */
-  readonly bodyAtPace?: (() => AsyncIterable<Uint8Array>) | undefined
+  readonly slowBody?: (() => AsyncIterable<Uint8Array>) | undefined
   /** The socket's peer: the client or a proxy. */
   readonly peer: string
 }
@@ -69,7 +69,7 @@ export const beginCall = (id: string, incoming: Incoming, params: PathParams): C
   requestHeaders: incoming.requestHeaders,
   rawHeaders: incoming.rawHeaders,
   body: incoming.body,
-  bodyAtPace: incoming.bodyAtPace,
+  slowBody: incoming.slowBody,
   peer: incoming.peer,
   id,
   params,

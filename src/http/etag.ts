@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { type Answer, answer, type Call } from './call.ts'
 
 /** A text, and a tag that changes with it. */
-export interface Tagged {
+interface Tagged {
   readonly text: string
   readonly etag: string
 }

@@ -6,7 +6,7 @@ import { peerKey } from './address.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { type Compressed, createCompressor } from './compress.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
-import { inTurn } from './in-turn.ts'
+import { oneAtATime } from './pipelining.ts'
 import { targetOf } from './target.ts'
 import { type Senders, sendText, sendWhole, type Throughput, watchSenders } from './throughput.ts'
 
@@ -20,8 +20,8 @@ export const PATIENCE = {
   requestTimeout: 15_000,
   connectionsCheckingInterval: 2_000,
   stallTimeout: 30_000,
-  leastPace: 4_096,
-  paceGrace: 30_000,
+  minThroughput: 4_096,
+  throughputGrace: 30_000,
   answerTimeout: 3_600_000,
   keepAliveTimeout: 5_000,
   // Leaves time to close the store, so that the process ends within 10 s.
@@ -70,14 +70,12 @@ export interface Site {
   readonly refuseUnparsed: (code: ErrorCode, id: string) => Answer
 }
 
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const code = parserErrors[error.code ?? ''] ?? 'malformed_request'
+/** `reason`: Node's code of the error. */
+function refuseUnparsed(reason: string | undefined, socket: Socket, site: Site): void {
+  if (reason === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const code = parserErrors[reason ?? ''] ?? 'malformed_request'
   answerOnSocket(socket, site.refuseUnparsed(code, site.newRequestId()))
 }
-
-const refuseLate = (socket: Socket, site: Site): void =>
-  refuseUnparsed({ name: '', message: '', code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket, site)
 
 const LOCAL = '127.0.0.1'
 
@@ -93,7 +91,7 @@ function incomingOf(message: IncomingMessage, senders: Senders): Incoming | unde
     requestHeaders: message.headers as Incoming['requestHeaders'],
     rawHeaders: message.rawHeaders,
     body: message,
-    bodyAtPace: () => senders.bodyOf(message),
+    slowBody: () => senders.bodyOf(message),
     peer: message.socket.remoteAddress ?? LOCAL,
   }
 }
@@ -105,15 +103,14 @@ function pairs(headers: Answer['headers']): string[] {
   return flat
 }
 
-/** `inPlace`: the compressed body and its headers. */
 async function send(
   outgoing: ServerResponse,
   { status, headers, body }: Answer,
   limits: Throughput,
-  inPlace?: Compressed,
+  compressed?: Compressed,
 ): Promise<void> {
-  outgoing.writeHead(status, pairs(inPlace?.headers ?? headers))
-  if (inPlace) await sendWhole(outgoing, inPlace.bytes, limits)
+  outgoing.writeHead(status, pairs(compressed?.headers ?? headers))
+  if (compressed) await sendWhole(outgoing, compressed.bytes, limits)
   else if (body === null) outgoing.end()
   else if (typeof body === 'string') await sendWhole(outgoing, body, limits)
   else await sendText(outgoing, body, limits)
@@ -180,10 +177,12 @@ export async function listen(
     const compressing = compress(given, message)
     await send(outgoing, given, limits, compressing && (await compressing))
   }
-  const senders = watchSenders(limits, (socket) => refuseLate(socket, site))
+  const senders = watchSenders(limits, (socket) =>
+    refuseUnparsed('ERR_HTTP_REQUEST_TIMEOUT', socket, site),
+  )
   // A malformed request line or Host never reaches the app.
   const malformed = () => site.refuseUnparsed('malformed_request', site.newRequestId())
-  const listener = inTurn((message, outgoing) =>
+  const listener = oneAtATime((message, outgoing) =>
     respond(message, outgoing).catch(() => void outgoing.destroy()),
   )
   const { headersTimeout, keepAliveTimeout, connectionsCheckingInterval } = limits
@@ -191,7 +190,9 @@ export async function listen(
   const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) limitConnections(server, connections)
-  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, site))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    refuseUnparsed(error.code, socket, site),
+  )
   // Node would close a CONNECT without a response, and refuse an unknown Expect without a body.
   server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))
   server.on('checkExpectation', listener)

@@ -2,7 +2,7 @@
 import { problem } from '../errors.ts'
 import { requireReadableQuery } from './readable.ts'
 
-export interface Target {
+interface Target {
   readonly host: string
   readonly path: string
   /** The query string without its question mark. */

@@ -11,9 +11,9 @@ export interface Throughput {
   /** Milliseconds in which a piece must pass. */
   readonly stallTimeout: number
   /** Bytes or characters per second, averaged over all waiting. */
-  readonly leastPace: number
+  readonly minThroughput: number
   /** Milliseconds of waiting before the throughput is measured. */
-  readonly paceGrace: number
+  readonly throughputGrace: number
   /** Milliseconds for the whole stream. */
   readonly answerTimeout: number
 }
@@ -26,12 +26,12 @@ function within<T>(ms: number, wait: () => Promise<T>): Promise<T> {
 }
 
 /** Only time spent waiting for the client counts. `size`: of the last piece. */
-function measuring({ stallTimeout, leastPace, paceGrace }: Throughput) {
+function measuring({ stallTimeout, minThroughput, throughputGrace }: Throughput) {
   let waitedMs = 0
   let passed = 0
   return async <T>(size: number, wait: () => Promise<T>): Promise<T> => {
     passed += size
-    const leftMs = paceGrace + (passed * 1_000) / leastPace - waitedMs
+    const leftMs = throughputGrace + (passed * 1_000) / minThroughput - waitedMs
     const startedAt = performance.now()
     const came = await within(Math.max(0, Math.min(stallTimeout, leftMs)), wait)
     waitedMs += performance.now() - startedAt

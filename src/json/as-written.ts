@@ -19,7 +19,7 @@ type Listed =
 const marks: Readonly<Record<number, string>> = { [OPENS]: '{"":[', [CLOSES]: ']}', [COLON]: ',' }
 
 /** The text of a number that must be kept as text; undefined if JavaScript's number is exact. */
-export type Spell = (literal: string) => string | undefined
+type Spell = (literal: string) => string | undefined
 
 /** `{"a":1}` becomes `{"":["a",1]}`, and a number kept as text `{"":"1"}`. */
 function list(source: string, spell: Spell): string {

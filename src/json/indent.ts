@@ -1,7 +1,7 @@
 /** Indents JSON for display, without changing its tokens. */
 import { COLON, COMMA, Tokens } from './tokens.ts'
 
-export interface IndentLimits {
+interface IndentLimits {
   /** Levels: deeper, the indentation outgrows the text. */
   readonly depth: number
   /** UTF-16 units of the result. */

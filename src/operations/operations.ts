@@ -8,7 +8,7 @@ import type { OriginPolicy } from '../pipeline/origins.ts'
 import { remembering } from '../pipeline/remember.ts'
 import type { Signing } from '../pipeline/signing.ts'
 import type { Store } from '../store/port/store.ts'
-import type { Measures } from './measures.ts'
+import type { Measures } from './metrics.ts'
 
 /** Their tag in the OpenAPI document. */
 export const tag = 'Operations'

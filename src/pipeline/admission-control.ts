@@ -6,13 +6,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
 import type { Hooks } from './routes.ts'
 
-export interface AdmissionRate {
+interface AdmissionRate {
   /** Requests that start in one turn of the event loop. */
   readonly perTurn: number
   readonly inFlight: number
 }
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   /** While the home is in use, and while it is not. */
   readonly besideHome: AdmissionRate
   readonly alone: AdmissionRate

@@ -19,7 +19,7 @@ export interface Documented {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface JsonBody<Schema extends z.ZodType> {
+interface JsonBody<Schema extends z.ZodType> {
   readonly schema: Schema
   readonly example: unknown
   /** UTF-8 bytes of the body. */

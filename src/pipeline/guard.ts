@@ -37,10 +37,10 @@ export interface Endings {
   readonly leave?: () => void
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a guard that learns nothing returns nothing.
-type Learnable = object | void
+// biome-ignore lint/suspicious/noConfusingVoidType: a guard that adds no facts returns nothing.
+type Addable = object | void
 
-export interface Guard<in Deps, in Needs extends object, out Adds extends Learnable> {
+export interface Guard<in Deps, in Needs extends object, out Adds extends Addable> {
   /** Its name in tests and documents; each guard has its own. */
   readonly name: string
   /** The errors that it can throw. */
@@ -60,16 +60,16 @@ export interface Guard<in Deps, in Needs extends object, out Adds extends Learna
 }
 
 /** Any guard, where only what it declares matters. */
-export type AnyGuard = Guard<never, never, Learnable>
+export type AnyGuard = Guard<never, never, Addable>
 
-type NeedsOf<G> = G extends Guard<never, infer Needs, Learnable> ? Needs : never
+type NeedsOf<G> = G extends Guard<never, infer Needs, Addable> ? Needs : never
 
 type AddsOf<G> =
   G extends Guard<never, never, infer Adds> ? (Adds extends object ? Adds : unknown) : never
 
 /** The dependencies of all guards together. */
 export type DepsOf<Guards extends readonly AnyGuard[]> = [Guards[number]] extends [
-  Guard<infer Deps, never, Learnable>,
+  Guard<infer Deps, never, Addable>,
 ]
   ? Deps
   : never

@@ -147,8 +147,8 @@ function success(components: Components, endpoint: Described, status: number, an
 function failure(components: Components, endpoint: Described, codes: readonly ErrorCode[]) {
   const status: number = catalogue[codes[0] ?? 'internal'].status
   const { schema = problemSchema, headers } = endpoint.answers?.[status] ?? {}
-  const telling = codes.filter((code) => 'members' in catalogue[code])
-  const examples = Object.fromEntries(telling.map((code) => [code, components.example(code)]))
+  const withMembers = codes.filter((code) => 'members' in catalogue[code])
+  const examples = Object.fromEntries(withMembers.map((code) => [code, components.example(code)]))
   const ofCodes = { properties: { code: { enum: codes } } }
   return {
     description: STATUS_CODES[status] ?? '',
@@ -156,7 +156,7 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
     content: {
       'application/problem+json': {
         schema: { allOf: [components.schema(schema, 'output'), ofCodes] },
-        ...(telling.length > 0 && { examples }),
+        ...(withMembers.length > 0 && { examples }),
       },
     },
   }

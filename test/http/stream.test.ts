@@ -140,7 +140,7 @@ test('a reader that takes nothing holds back the source, and is dropped', async 
 test('an answer that is ended breaks off, though nobody takes what was written', async () => {
   const ending = new AbortController()
   const { source, asked } = endless('x'.repeat(1_000_000))
-  const patient = { stallTimeout: 60_000, paceGrace: 60_000 }
+  const patient = { stallTimeout: 60_000, throughputGrace: 60_000 }
   const { server, closed } = await serving(() => source, patient, ending.signal)
   const socket = stall(server.port)
   while (asked() === 0) await turn()
@@ -194,7 +194,7 @@ test('what is still sent to a reader that takes nothing does not keep it', async
 
 test('a reader that takes less than the least pace is dropped, though it never stalls', async () => {
   const { source } = endless('x'.repeat(16_384))
-  const slow = { stallTimeout: NEVER, leastPace: 1_000_000_000, paceGrace: 100 }
+  const slow = { stallTimeout: NEVER, minThroughput: 1_000_000_000, throughputGrace: 100 }
   const { server, closed } = await serving(() => source, slow)
   const socket = dawdle(server.port)
   await closed
@@ -203,7 +203,7 @@ test('a reader that takes less than the least pace is dropped, though it never s
 })
 
 test('a reader that keeps the pace is not dropped for what its source takes', async () => {
-  const least = { stallTimeout: 100, leastPace: 1_000, paceGrace: 50 }
+  const least = { stallTimeout: 100, minThroughput: 1_000, throughputGrace: 50 }
   async function* slowly(): AsyncGenerator<string> {
     for (let n = 0; n < 5; n++) {
       await pause(60)
@@ -229,7 +229,7 @@ test('an answer has a deadline, though its reader is quick and its source has no
 })
 
 describe('an answer that is one text', () => {
-  const unpaced = { ...patience, paceGrace: NEVER }
+  const unpaced = { ...patience, throughputGrace: NEVER }
 
   async function answering(text: string, patience: Patience = {}) {
     const left = Promise.withResolvers<void>()

@@ -35,7 +35,7 @@ function* file(): Generator<string> {
 let server: Server
 let tokens: Tokens
 async function start(patience: Patience): Promise<void> {
-  const program = patient({ ...patience, paceGrace: NEVER })
+  const program = patient({ ...patience, throughputGrace: NEVER })
   server = await serve({ directory: freshDirectory(), ...program })
   tokens = await birth(server.url)
 }

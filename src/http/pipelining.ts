@@ -17,7 +17,7 @@ type Respond = (message: IncomingMessage, outgoing: ServerResponse) => Promise<v
  * reads 64 KiB at once, which can contain a thousand small requests; starting all of them would
  * block the others. `respond` never rejects.
  */
-export function inTurn(respond: Respond) {
+export function oneAtATime(respond: Respond) {
   // Read for each request, written once per connection.
   const connections = new WeakMap<Socket, Turns>()
 
