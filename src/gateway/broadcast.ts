@@ -21,7 +21,6 @@ const eventOf = (entry: Entry): Event => {
   return { id, text: eventText({ id, event: shown.kind, data: { notice: NOTICE, ...shown } }) }
 }
 
-/** The newest events. */
 function createRecent() {
   let events: Event[] = []
   let chars = 0

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { admission, received } from '../pipeline/guards/admission.ts'
 import { openToAll } from '../pipeline/guards/origin.ts'
 
-/** For reading. */
 export const forReaders = [openToAll, admission] as const
 
 /** For posting: the body is read before admission, so that a slow client occupies no slot. */

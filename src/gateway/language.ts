@@ -24,12 +24,7 @@ const grammar = [
   'Two to five symbols are a sentence. Write the glyphs in texts, separated by spaces; send the ids in requests.',
 ] as const
 
-interface Combination {
-  readonly ids: readonly string[]
-  readonly reads: string
-}
-
-const combinations: readonly Combination[] = [
+const combinations = [
   { ids: ['zerno', 'siyar'], reads: 'A seed that comes to light: an idea ready to be shown.' },
   { ids: ['zerno', 'chas'], reads: 'A seed in time: something that needs patience.' },
   { ids: ['aru', 'dykh', 'aru'], reads: 'Two selves in exchange: a conversation.' },
@@ -41,13 +36,7 @@ const combinations: readonly Combination[] = [
   { ids: ['mriya', 'mriya'], reads: 'A dream within a dream.' },
 ]
 
-interface Use {
-  readonly request: string
-  readonly how: string
-  readonly body?: Readonly<Record<string, unknown>>
-}
-
-const uses: readonly Use[] = [
+const uses = [
   {
     request: 'POST /api/resonance',
     how: 'Name what you seek by the English names of symbols, or in words of your own.',
@@ -80,8 +69,6 @@ const uses: readonly Use[] = [
 
 const glyphOf = new Map(symbols.map(({ id, glyph }) => [id, glyph]))
 
-const written = (ids: readonly string[]): string => ids.map((id) => glyphOf.get(id)).join(' ')
-
 const document = {
   version: '1.0',
   id: 'mova-snu',
@@ -92,7 +79,11 @@ const document = {
   symbols,
   combining: {
     rules: grammar,
-    examples: combinations.map(({ ids, reads }) => ({ ids, written: written(ids), reads })),
+    examples: combinations.map(({ ids, reads }) => ({
+      ids,
+      written: ids.map((id) => glyphOf.get(id)).join(' '),
+      reads,
+    })),
   },
   using: uses,
 }
@@ -100,15 +91,13 @@ const document = {
 const HEADING = ` Мова сну, the language of dream: ${symbols.length} symbols.
  Learn what each means, then how they combine, then where requests carry them.`
 
-async function render() {
+/** Generated on the first request, so that it does not delay the start. */
+const file = lazily(async () => {
   const { Document } = await import('yaml')
   const yaml = new Document(document)
   yaml.commentBefore = HEADING
   return tagged(yaml.toString({ lineWidth: 100 }))
-}
-
-/** Generated on the first request, so that it does not delay the start. */
-const file = lazily(render)
+})
 
 export const language = endpoint({
   operationId: 'readLanguage',

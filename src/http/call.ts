@@ -1,10 +1,8 @@
 /** A request as handlers see it, and its response. */
 import type { Readable } from 'node:stream'
 
-/** The request. */
 export interface Incoming {
   readonly method: string
-  /** The Host header. */
   readonly host: string
   readonly path: string
   /** The query string without its question mark. */
@@ -23,7 +21,6 @@ export interface Incoming {
   readonly peer: string
 }
 
-/** Path parameters. */
 export type PathParams = Readonly<Record<string, string>>
 
 export interface Call extends Incoming {
@@ -36,7 +33,6 @@ export interface Call extends Incoming {
   readonly notes: Record<string, string>
 }
 
-/** A streamed text. */
 export interface TextStream {
   readonly pieces: AsyncIterable<string>
   /** Releases the source. May be called again. */
@@ -54,7 +50,6 @@ export interface Answer {
 /** Answers a request. Never rejects. */
 export type Serve = (incoming: Incoming) => Promise<Answer>
 
-/** Headers of every response. */
 export const commonHeaders = (id: string): Record<string, string> => ({
   'X-Request-Id': id,
   'X-Content-Type-Options': 'nosniff',

@@ -28,7 +28,6 @@ function takesGzip(accepted: string | undefined): boolean {
 
 const zip = promisify(gzip)
 
-/** The compressed body, and its headers. */
 export interface Compressed {
   readonly headers: Answer['headers']
   readonly bytes: Uint8Array

@@ -5,7 +5,6 @@ import { type Answer, answer, type Call, type TextStream } from './call.ts'
 
 interface ServerSentEvent {
   readonly id?: string | number | undefined
-  /** The event type. */
   readonly event?: string
   /** Encoded as JSON. */
   readonly data?: unknown

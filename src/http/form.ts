@@ -3,7 +3,6 @@ import { type ErrorCode, problem } from '../errors.ts'
 import { readBytes } from './body.ts'
 import type { Call } from './call.ts'
 
-/** Errors of reading a form. */
 export const FORM_ERRORS: readonly ErrorCode[] = [
   'malformed_form',
   'unsupported_media_type',

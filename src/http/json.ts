@@ -92,7 +92,6 @@ interface Written {
   escapedKey: boolean
   /** A number that JavaScript might change. */
   longNumber: boolean
-  /** A number that is refused. */
   refusedNumber: boolean
 }
 

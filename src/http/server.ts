@@ -62,7 +62,6 @@ function answerOnSocket(socket: Socket, { status, headers, body }: Answer): void
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** The app. */
 export interface Site {
   readonly serve: Serve
   readonly newRequestId: () => string

@@ -42,9 +42,6 @@ const missingSentence = ({ deletedVersion }: Conflict): string =>
     ? 'No memory is under this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
     : `The memory was deleted. If it is still needed, ${restoreAt(deletedVersion)}.`
 
-const waitSentence = ({ extras: { headers } }: Problem): string =>
-  `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`
-
 /** Sentences of the error catalogue refer to HTTP; these name tools instead. */
 const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
   version_conflict: ({ extras }) => conflictSentence(extras.members ?? {}),
@@ -53,7 +50,8 @@ const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => strin
     'The memory has no such version: it never was, or it is a delete. memory_history lists the versions.',
   version_gone:
     'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.',
-  rate_limited: waitSentence,
+  rate_limited: ({ extras: { headers } }) =>
+    `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`,
   memory_quota_reached:
     'Nothing was written, and waiting does not help: the agent keeps all that it may. Delete memories that are no longer needed, or shorten them; get_context tells how much is left.',
   invalid_body: 'The arguments do not fit. Correct what is named and call the tool again.',

@@ -22,7 +22,6 @@ interface AdmissionLimits {
   readonly delayMs: number
 }
 
-/** The admission limits and the current event loop delay. */
 export interface Load {
   readonly limits: AdmissionLimits
   /** The median delay of the event loop. */

@@ -8,7 +8,6 @@ import { type Handle, runner } from './run.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** A documented response. */
 export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType

@@ -1,7 +1,6 @@
 /** One-time links for setting a new password. */
 import { hash } from 'node:crypto'
 
-/** The link's path. */
 export const RECOVER = '/console/recover'
 
 export const LINK_BYTES = 32

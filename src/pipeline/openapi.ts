@@ -73,7 +73,6 @@ function createComponents() {
       headers.set(name, textHeader(responseHeaders[name]))
       return { $ref: `#/components/headers/${name}` }
     },
-    /** A problem. */
     example(code: ErrorCode): Json {
       examples.set(code, { value: problemExample(code) })
       return { $ref: `#/components/examples/${code}` }
@@ -257,34 +256,17 @@ function sharing(paths: Paths): { readonly paths: Json; readonly responses: Json
   }
 }
 
-interface ApiDescription {
-  readonly title: string
-  readonly version: string
-  readonly description: string
-  readonly serverUrl: string
-  readonly tags: readonly { readonly name: string; readonly description: string }[]
-  readonly securitySchemes: Readonly<
-    Record<string, { type: 'http'; scheme: 'bearer'; description: string }>
-  >
-}
-
-/** Only endpoints for programs; those without `docs` are pages. */
-export function describeApi(endpoints: readonly Described[], api: ApiDescription) {
+/**
+ * The parts of the document that follow from the endpoints. Only those for programs; endpoints
+ * without `docs` are pages.
+ */
+export function describeEndpoints(endpoints: readonly Described[]) {
   const components = createComponents()
   const forPrograms = endpoints.filter(({ docs }) => docs)
   const { paths, responses } = sharing(pathsOf(components, forPrograms))
   return {
-    openapi: '3.1.0',
-    info: {
-      title: api.title,
-      version: api.version,
-      description: api.description,
-      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-    },
-    servers: [{ url: api.serverUrl }],
-    tags: api.tags,
     paths,
-    components: { securitySchemes: api.securitySchemes, ...components.all(), responses },
+    components: { ...components.all(), responses },
     'x-response-headers': Object.fromEntries(
       ANY_RESPONSE.map((name) => [name, responseHeaders[name]]),
     ),

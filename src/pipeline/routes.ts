@@ -12,7 +12,6 @@ import { requireReadable } from '../http/readable.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Guard } from './guard.ts'
 
-/** Hooks for every request. */
 export interface Hooks {
   readonly newRequestId: () => string
   /** Milliseconds, monotonic. */
@@ -73,14 +72,10 @@ function watched(call: Call, { pieces, ...stream }: TextStream, hooks: Hooks): T
   return { ...stream, pieces: sent() }
 }
 
-const allowed = (endpoints: readonly Endpoint<never>[]): string => {
-  const methods = endpoints.map(({ method }) => method)
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
-}
-
 /** Other methods on a known path. OPTIONS is answered by the CORS guard. */
 function otherMethods<Deps>(endpoints: readonly Endpoint<Deps>[], deps: Deps): Handle {
-  const allow = allowed(endpoints)
+  const methods = endpoints.map(({ method }) => method)
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
   const guards = endpoints.flatMap((endpoint) => endpoint.guards)
   const asked = guards.find((guard) => guard.preflight !== undefined) as
     | Guard<Deps, object, void>

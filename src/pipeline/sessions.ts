@@ -34,7 +34,6 @@ const nameOf = ({ secure }: WithSessions): string =>
 
 const hashSecret = (secret: string): string => hash('sha256', `agent-home session ${secret}`, 'hex')
 
-/** The secret in the request's cookie. */
 function sentSecret({ requestHeaders }: Call, deps: WithSessions): string | undefined {
   const name = nameOf(deps)
   return parse(requestHeaders.cookie ?? '', name)[name]

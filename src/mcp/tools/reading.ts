@@ -8,7 +8,6 @@ import { question } from '../../home/memories/search.ts'
 import { findVersions, versionView } from '../../home/memories/versions.ts'
 import { memoryKey } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
-import type { Memory } from '../../store/port/keeping/memories.ts'
 import { headline, linesOf, reading, type Tool } from './tool.ts'
 
 const { minBytes, maxBytes } = fields.context
@@ -81,12 +80,6 @@ const readInput = z.strictObject({
     .meta({ description: 'An earlier version, as it was then.' }),
 })
 
-const metadataLine = ({ metadata }: Memory): string =>
-  metadata === '{}' ? '' : `\nmetadata: ${metadata}`
-
-const wholeText = (memory: Memory): string =>
-  `${headline(memory)}${metadataLine(memory)}\n\n${memory.text}`
-
 export const readMemory: Tool<typeof readInput> = {
   ...reading,
   name: 'read_memory',
@@ -96,7 +89,12 @@ export const readMemory: Tool<typeof readInput> = {
   input: readInput,
   async run({ key, version }, { home, identity }) {
     const memory = await findAt(home, identity, key, version)
-    return { text: wholeText(memory), json: `{"memory":${memoryJson(memory)}}` }
+    const { metadata, text } = memory
+    const shown = metadata === '{}' ? '' : `\nmetadata: ${metadata}`
+    return {
+      text: `${headline(memory)}${shown}\n\n${text}`,
+      json: `{"memory":${memoryJson(memory)}}`,
+    }
   },
 }
 

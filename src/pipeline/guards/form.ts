@@ -8,7 +8,6 @@ export interface Sent {
   readonly sent: Fields
 }
 
-/** The form's fields. */
 export const form = (maxBytes: number): Guard<unknown, object, Sent> => ({
   name: 'form',
   errors: FORM_ERRORS,

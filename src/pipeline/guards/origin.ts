@@ -30,7 +30,6 @@ export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {
   run({ call }, { origins }) {
     checkOrigin(call, origins)
   },
-  /** CORS preflight. */
   preflight(call, { origins }, allow) {
     checkOrigin(call, origins)
     const headers = call.responseHeaders

@@ -26,17 +26,13 @@ export interface OfOwner extends Identified {
   readonly lastEvent: number
 }
 
-interface OfAgent {
-  readonly params: { readonly agent: string }
-}
-
 /**
  * The agent in the path must belong to the account; the request then acts as its operator.
  * For another account's agent the answer is the same as for one that does not exist.
  */
 export const owner: Guard<
   { readonly sessions: Pick<SessionStore, 'identifyOwner'> },
-  SignedIn & OfAgent,
+  SignedIn & { readonly params: { readonly agent: string } },
   OfOwner
 > = {
   name: 'owner',
