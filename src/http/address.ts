@@ -13,19 +13,14 @@ const listed = (set: BlockList, address: string): boolean =>
 export const peerIsListed = (set: BlockList, call: Call): boolean =>
   listed(set, unmapped(call.peer))
 
-const groupsOf = (half: string): string[] => half.split(':').filter(Boolean)
-
-/** The eight groups of an IPv6 address, with `::` expanded. */
-function groups(address: string): string[] {
-  const [left = [], right = []] = address.split('::').map(groupsOf)
-  return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
+/** The /64 of an IPv6 address: the first four of its eight groups, with `::` expanded. */
+function network(address: string): string {
+  const halves = address.replace(/%.*/, '').split('::')
+  const [left = [], right = []] = halves.map((half) => half.split(':').filter(Boolean))
+  const zeros = Array<string>(8 - left.length - right.length).fill('0')
+  const groups = [...left, ...zeros, ...right].slice(0, 4)
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
-
-const network = (address: string): string =>
-  `${groups(address.replace(/%.*/, ''))
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 
 /**
  * The prefix that the keys of all clients in an IPv6 /48 share; undefined for IPv4. A site is given

@@ -17,12 +17,6 @@ interface Level {
   awaitsKey: boolean
 }
 
-const opened = (isObject: boolean): Level => ({
-  keys: isObject ? new Set() : undefined,
-  at: isObject ? '' : 0,
-  awaitsKey: isObject,
-})
-
 const pathOf = (levels: readonly Level[]): string => pointerOf(levels.map(({ at }) => at))
 
 function faultOfText(text: string): string | undefined {
@@ -72,7 +66,9 @@ function* walk(source: string, maxDepth: number): Generator<FieldError> {
       if (levels.length === maxDepth) {
         return yield { pointer: pathOf(levels), message: `is deeper than ${maxDepth} levels` }
       }
-      levels.push(opened(tokens.code === OPENS_OBJECT))
+      const isObject = tokens.code === OPENS_OBJECT
+      const keys = isObject ? new Set<string>() : undefined
+      levels.push({ keys, at: isObject ? '' : 0, awaitsKey: isObject })
     } else if (tokens.closes) levels.pop()
     else if (tokens.code === COMMA) goOn(levels.at(-1))
     else if (tokens.isNumber) {

@@ -10,29 +10,24 @@ export function remembering<T>(
   clock: () => number,
 ): () => Promise<T> {
   let known: Promise<T> | undefined
-  let underWay = false
   let since = 0
-  let lastsMs = forMs
+  let until = 0
 
-  function settled(ms: number): void {
-    underWay = false
+  function expireIn(ms: number): void {
     since = clock()
-    lastsMs = ms
-  }
-
-  /** If the clock is set back, cached results expire. */
-  function isFresh(): boolean {
-    const age = clock() - since
-    return underWay || (age >= 0 && age < lastsMs)
+    until = since + ms
   }
 
   return () => {
-    if (known && isFresh()) return known
-    underWay = true
+    const now = clock()
+    // If the clock is set back, cached results expire.
+    if (known && now >= since && now < until) return known
+    since = Number.NEGATIVE_INFINITY
+    until = Number.POSITIVE_INFINITY
     known = ask()
     known.then(
-      () => settled(forMs),
-      () => settled(Math.min(forMs, FAILURE_MS)),
+      () => expireIn(forMs),
+      () => expireIn(Math.min(forMs, FAILURE_MS)),
     )
     return known
   }

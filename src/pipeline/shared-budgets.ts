@@ -55,12 +55,6 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
     sweptAt = Math.max(SWEPT_FROM, 2 * held.size)
   }
 
-  function keep(id: string, found: Held): Held {
-    held.set(id, found)
-    if (held.size > sweptAt) sweep()
-    return found
-  }
-
   async function askFor(id: string, policy: BudgetPolicy, key: string, wanted: number) {
     // Measured from before the query, so that the window ends here no later than in the database.
     const askedAt = stopwatch()
@@ -68,13 +62,16 @@ export function countShared(lease: LeasePermits, stopwatch: () => number): Count
     const asked = { name, quota, windowMs: windowSeconds * 1000 }
     const { granted, unleased, endsInMs } = await lease(asked, key, wanted)
     // No query while a permit is left.
-    return keep(id, { left: granted, unleased, endsAt: askedAt + endsInMs })
+    const found: Held = { left: granted, unleased, endsAt: askedAt + endsInMs }
+    held.set(id, found)
+    if (held.size > sweptAt) sweep()
+    return found
   }
 
   /** Concurrent requests for permits of one budget share a query. */
   function askOnce(id: string, policy: BudgetPolicy, key: string, wanted: number): Promise<Held> {
-    const under = asked.get(id)
-    if (under) return under
+    const running = asked.get(id)
+    if (running) return running
     const asking = askFor(id, policy, key, wanted).finally(() => asked.delete(id))
     asked.set(id, asking)
     return asking
