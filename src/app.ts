@@ -50,7 +50,7 @@ export function createApp(parts: Parts): App {
   const streams = createConcurrencyLimit({ perClient: parts.config.STREAMS_PER_ADDRESS })
   const signing = createSigning(parts.store, parts.clock)
   const home = createHome({ ...parts, signing, stopwatch, streams })
-  const gateway = createGateway({ ...parts, streams, homeIsAsked: homePresence.recent })
+  const gateway = createGateway({ ...parts, streams, homeInUse: homePresence.recent })
   const calls = countAgentCalls(parts.store, parts.clock)
   const web = createWeb({ ...parts, home, gateway, calls })
   const operations = createOperations({
@@ -78,7 +78,11 @@ export function createApp(parts: Parts): App {
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse, homeEndpoints) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
-  routes.mount([...homeEndpoints, ...mcpEndpoints], home, homePresence.noting(calls.noting(atHome)))
+  routes.mount(
+    [...homeEndpoints, ...mcpEndpoints],
+    home,
+    homePresence.observing(calls.observing(atHome)),
+  )
   routes.mount([landing], web.site, hooks)
   routes.mount(gatewayEndpoints, gateway, hooks)
   routes.mount(operationsEndpoints, operations, hooks)

@@ -21,7 +21,7 @@ interface Parts {
   /** Open streams per client, shared with the home. */
   readonly streams: ConcurrencyLimit
   /** Whether the home, which has priority, was used recently. */
-  readonly homeIsAsked: () => boolean
+  readonly homeInUse: () => boolean
   readonly load?: Load
 }
 
@@ -31,13 +31,13 @@ export const createGateway = ({
   clock,
   random,
   streams,
-  homeIsAsked,
+  homeInUse,
   load = { limits: admissionLimits, delayMs: watchEventLoop() },
 }: Parts) => ({
   store,
   clock,
   random,
-  admission: createAdmissionControl(load.limits, load.delayMs, homeIsAsked),
+  admission: createAdmissionControl(load.limits, load.delayMs, homeInUse),
   broadcast: createBroadcast(store, streamTimings),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,

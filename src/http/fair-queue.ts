@@ -26,8 +26,8 @@ interface Turn {
 
 interface Waiter {
   readonly client: string
-  /** The client's network, if it has one. */
-  readonly party: string
+  /** The client's IPv6 /48, or the client itself. */
+  readonly network: string
   readonly trusted: boolean
   readonly leavePlace: () => void
   readonly begin: (release: () => void) => void
@@ -37,7 +37,7 @@ interface Waiter {
 /** Of four turns, those that trusted clients may take while others wait. */
 const TRUSTED_IN_A_ROW = 3
 
-const groupedBy = (key: 'client' | 'party', waiters: readonly Waiter[]) => [
+const groupedBy = (key: 'client' | 'network', waiters: readonly Waiter[]) => [
   ...Map.groupBy(waiters, (waiter) => waiter[key]).values(),
 ]
 
@@ -49,7 +49,7 @@ function createTurns() {
   const last = new Map<string, number>()
   let turns = 0
   const of = (key: string): number => last.get(key) ?? 0
-  const keysOf = ({ client, party }: Waiter) => [client, party]
+  const keysOf = ({ client, network }: Waiter) => [client, network]
   return {
     /** New clients go last. */
     came(waiter: Waiter): void {
@@ -64,7 +64,7 @@ function createTurns() {
       for (const key of keysOf(waiter)) if (!keys.has(key)) last.delete(key)
     },
     compare: (a: Waiter, b: Waiter): number =>
-      of(a.party) - of(b.party) || of(a.client) - of(b.client),
+      of(a.network) - of(b.network) || of(a.client) - of(b.client),
   }
 }
 
@@ -80,11 +80,11 @@ function createLine(places: number) {
     [...waiting].filter((waiter) => waiter.trusted === trusted)
 
   /** If all slots are taken, the network with the most gives one up to one with fewer. */
-  function makeRoom(party: string): boolean {
+  function makeRoom(network: string): boolean {
     const others = those(false)
     if (others.length < places) return true
-    const most = longest(groupedBy('party', others))
-    const mine = others.filter((waiter) => waiter.party === party).length
+    const most = longest(groupedBy('network', others))
+    const mine = others.filter((waiter) => waiter.network === network).length
     if (most.length <= mine + 1) return false
     longest(groupedBy('client', most)).at(-1)?.refuse()
     return true
@@ -92,9 +92,9 @@ function createLine(places: number) {
 
   return {
     /** Returns a function to leave the queue; undefined if it is full. */
-    takePlace(client: string, party: string, trusted: boolean): (() => void) | undefined {
+    takePlace(client: string, network: string, trusted: boolean): (() => void) | undefined {
       const leavePlace = shares[trusted ? 'trusted' : 'others'].take(client)
-      if (!leavePlace || trusted || makeRoom(party)) return leavePlace
+      if (!leavePlace || trusted || makeRoom(network)) return leavePlace
       leavePlace()
       return undefined
     },
@@ -140,15 +140,15 @@ export function createFairQueue(options: FairQueueOptions) {
 
   /** Resolves with a release function. */
   async function wait({ client, trusted = false }: Turn): Promise<() => void> {
-    const party = networkOf(client) ?? client
-    const leavePlace = line.takePlace(client, party, trusted)
+    const network = networkOf(client) ?? client
+    const leavePlace = line.takePlace(client, network, trusted)
     if (!leavePlace) throw busy()
     const { promise, resolve: begin, reject } = Promise.withResolvers<() => void>()
     const refuse = () => {
       line.remove(waiter)
       reject(busy())
     }
-    const waiter = { client, party, trusted, leavePlace, begin, refuse }
+    const waiter = { client, network, trusted, leavePlace, begin, refuse }
     line.add(waiter)
     const tooLong = waitMs === undefined ? undefined : setTimeout(refuse, waitMs)
     return promise.finally(() => clearTimeout(tooLong))

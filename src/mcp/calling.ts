@@ -3,7 +3,7 @@ import type { ErrorCode, Problem } from '../errors.ts'
 import { explain } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import { argumentsOf, type Message } from './message.ts'
-import type { Caller, Told, Tool } from './tools/tool.ts'
+import type { Caller, Tool, ToolResult } from './tools/tool.ts'
 
 /** A message being handled. */
 export interface Turn extends Omit<Caller, 'source'> {
@@ -66,7 +66,7 @@ function sentenceOf(refusal: Problem): string {
 const contentOf = (...texts: readonly string[]): string =>
   `[${texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',')}]`
 
-const told = ({ text, json }: Told): string =>
+const resultJson = ({ text, json }: ToolResult): string =>
   `{"content":${contentOf(text)},"structuredContent":${json}}`
 
 const faultLines = ({ extras: { errors = [] } }: Problem): string =>
@@ -93,7 +93,7 @@ export async function callTool(tool: Tool, turn: Turn): Promise<string> {
   try {
     if (barred) throw barred
     const { value, source } = argumentsOf(message)
-    return told(await tool.run(validateBody(tool.input, value), { ...caller, source }))
+    return resultJson(await tool.run(validateBody(tool.input, value), { ...caller, source }))
   } catch (error) {
     // Internal errors are returned and logged as on every other interface.
     const refusal = explain(error)

@@ -60,7 +60,7 @@ export function watchPresence(stopwatch: () => number) {
   return {
     recent: (): boolean => stopwatch() - lastAt < IN_USE_MS,
     /** Hooks that observe each request. */
-    noting: (hooks: Hooks): Hooks => ({
+    observing: (hooks: Hooks): Hooks => ({
       ...hooks,
       observe(...request) {
         lastAt = stopwatch()
@@ -73,7 +73,7 @@ export function watchPresence(stopwatch: () => number) {
 export function createAdmissionControl(
   limits: AdmissionLimits,
   delayMs: () => number,
-  homeIsAsked: () => boolean,
+  homeInUse: () => boolean,
 ) {
   const waiting = new Set<() => void>()
   let inFlight = 0
@@ -81,7 +81,7 @@ export function createAdmissionControl(
   let turning = false
 
   function mayBegin(): boolean {
-    const rate = homeIsAsked() ? limits.besideHome : limits.alone
+    const rate = homeInUse() ? limits.besideHome : limits.alone
     return inFlight < rate.inFlight && begunThisTurn < rate.perTurn
   }
 

@@ -77,7 +77,7 @@ export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock:
     /** Stores the counts; also runs on a timer. Never rejects. */
     flush,
     /** Wraps the hooks so that they count the requests of agents. */
-    noting: (hooks: Hooks): Hooks => ({
+    observing: (hooks: Hooks): Hooks => ({
       ...hooks,
       observe(call, route, status, durationMs) {
         count(call, status)

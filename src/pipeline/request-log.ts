@@ -86,7 +86,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** An error as it is logged, without the extra properties that drivers attach. */
-function told(error: unknown): object {
+function serialized(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error).slice(0, MOST_REASON_CHARS) }
   const { type, message, stack } = stdSerializers.err(error)
   return {
@@ -97,7 +97,7 @@ function told(error: unknown): object {
 }
 
 export function createRequestLog(logger: Logger, sample = SAMPLE) {
-  const log = logger.child({}, { serializers: { err: told } })
+  const log = logger.child({}, { serializers: { err: serialized } })
   const mayWrite = sampling(sample, (kind: Kind, unwritten) =>
     log.info({ ...kind, unwritten }, 'more of these'),
   )

@@ -21,11 +21,11 @@ describe('the door', () => {
   })
 
   /** Names what came in, in order. */
-  function visitors({ delayMs = 0, homeIsAsked = true } = {}) {
+  function visitors({ delayMs = 0, homeInUse = true } = {}) {
     const door = createAdmissionControl(
       limits,
       () => delayMs,
-      () => homeIsAsked,
+      () => homeInUse,
     )
     const inside = new Map<string, () => void>()
     const come = async (name: string) => void inside.set(name, await door.enter())
@@ -57,7 +57,7 @@ describe('the door', () => {
   })
 
   test('while nobody asks the home for anything, more may begin and run', async () => {
-    const { come, inside } = visitors({ homeIsAsked: false })
+    const { come, inside } = visitors({ homeInUse: false })
     const all = [...'abcdefg'].map(come)
     await Promise.resolve()
     expect(inside()).toBe('abcde')

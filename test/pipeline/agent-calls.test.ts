@@ -21,7 +21,7 @@ function counting(failing = false) {
     },
     () => now,
   )
-  const hooks = calls.noting({
+  const hooks = calls.observing({
     observe: (_, __, status) => void observed.push(status),
   } as Partial<Hooks> as Hooks)
   function ask(status: number, method = 'GET', notes: Call['notes'] = { agent: 'a', as: 'agent' }) {

@@ -68,7 +68,7 @@ export function openDoors(
   const parts = { config, store, clock, random: randomBytes, log, signing, stopwatch, streams }
   const admission = narrowDoor()
   const home = createHome(parts)
-  const gateway = { ...createGateway({ ...parts, homeIsAsked: () => false }), admission }
+  const gateway = { ...createGateway({ ...parts, homeInUse: () => false }), admission }
   const calls = countAgentCalls(store, clock)
   const web = createWeb({ ...parts, home, gateway, calls })
   const measures = createMeasures(() => store.status())

@@ -5,9 +5,9 @@ import { verbs } from '../../home/memories/verbs.ts'
 import type { Result } from '../../store/port/keeping/memories.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
-import type { Told, Tool } from './tool.ts'
+import type { Tool, ToolResult } from './tool.ts'
 
-function told(result: Result): Told {
+function resultOf(result: Result): ToolResult {
   if (result.outcome === 'saved') {
     const { memory } = result
     const { key, version } = memory
@@ -33,7 +33,7 @@ function toolFor(verb: MemoryVerb): Tool[] {
       destructive: verb === verbs.delete,
       input: schema,
       run: async (sent, { home, identity, source }) =>
-        told(await carryOut({ ...verb, change }, home, identity, sent, source)),
+        resultOf(await carryOut({ ...verb, change }, home, identity, sent, source)),
     },
   ]
 }

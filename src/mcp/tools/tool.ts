@@ -16,7 +16,7 @@ export interface Caller {
 }
 
 /** The result twice: as text for models, as a value for programs. */
-export interface Told {
+export interface ToolResult {
   readonly text: string
   /** As JSON. */
   readonly json: string
@@ -34,7 +34,7 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   readonly idempotent: boolean
   readonly input: Input
   /** Throws problems. */
-  run(sent: z.output<Input>, caller: Caller): Promise<Told>
+  run(sent: z.output<Input>, caller: Caller): Promise<ToolResult>
 }
 
 /** A read-only tool. */
