@@ -13,11 +13,6 @@ const lastEventId = entryId('must be the id of an event').meta({
   description: 'The id of the last event received: the stream starts with the entries after it.',
 })
 
-async function* opening(position: string, events: AsyncIterable<string>): AsyncGenerator<string> {
-  yield firstEventText({ id: position, event: 'welcome', data: { notice: NOTICE } })
-  yield* events
-}
-
 /** Throws `too_many_streams`. */
 function follow(
   call: Call,
@@ -27,8 +22,12 @@ function follow(
   const letGo = streams.take(clientKey(call, trustedProxies))
   if (!letGo) throw problem('too_many_streams')
   const { events, leave } = broadcast.follow(position)
+  async function* pieces(): AsyncGenerator<string> {
+    yield firstEventText({ id: position, event: 'welcome', data: { notice: NOTICE } })
+    yield* events
+  }
   return {
-    pieces: opening(position, events),
+    pieces: pieces(),
     close() {
       leave()
       letGo()
