@@ -43,7 +43,7 @@ function clientAddress(call: Call, trustedProxies: BlockList): string {
   return address
 }
 
-/** The key for counting a client's births, failures and streams. */
+/** The key by which a client is counted. */
 export const clientKey = (call: Call, trustedProxies: BlockList): string =>
   countedAs(clientAddress(call, trustedProxies))
 

@@ -42,7 +42,7 @@ export function targetOf(host: string | undefined, target: string): Target | und
 
 type Pair = readonly [name: string, value: string]
 
-/** A single plain pair, as with most memory keys, needs no decoding. */
+/** A single plain pair, the most common query, needs no decoding. */
 function pairsOf(search: string): readonly Pair[] {
   if (search === '') return []
   const mark = search.indexOf('=')
