@@ -48,6 +48,7 @@ export type Run = (given: Given, terminal: Terminal) => Promise<Report | undefin
 export interface Command {
   /** One word, or two: `gateway list`. */
   readonly name: string
+  /** The heading under which help lists it. */
   readonly group: string
   readonly summary: string
   /** A longer description for its help. */
@@ -59,3 +60,6 @@ export interface Command {
   /** Loads only what this command needs. */
   readonly load: () => Promise<Run>
 }
+
+/** A row of a table whose commands share a group. */
+export type Ungrouped = Omit<Command, 'group'>

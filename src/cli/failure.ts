@@ -22,17 +22,6 @@ export class Failure extends Error {
 
 export const usage = (message: string): Failure => new Failure(EXIT.usage, message)
 
-/** A given exit code, or the one for the error. */
-export function wholeNumber(
-  name: string,
-  given: string | undefined,
-  { least, most, otherwise }: { least: number; most: number; otherwise: number },
-): number {
-  const number = given === undefined ? otherwise : Number(given)
-  if (Number.isInteger(number) && number >= least && number <= most) return number
-  throw usage(`--${name} must be a whole number from ${least} to ${most}.`)
-}
-
 export const missing = (message: string): Failure => new Failure(EXIT.missing, message)
 
 /** The message, with a stack trace if it was unexpected. */

@@ -1,8 +1,15 @@
 /** Writes a file atomically: it gets its name once it is complete and durable. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { EXIT } from './exit-codes.ts'
+import { Failure } from './failure.ts'
 import type { Terminal } from './terminal.ts'
+
+export function refuseExisting(file: string, force: boolean): void {
+  if (force || !existsSync(file)) return
+  throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
+}
 
 /** The directory must be synced too. */
 export function rename(from: string, to: string): void {

@@ -6,7 +6,7 @@ import { copyDatabase, verifyFile } from '../../store/at-rest.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
-import { rename, withTemporary } from '../temporary.ts'
+import { refuseExisting, rename, withTemporary } from '../temporary.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkingOn, faultsText } from './verify.ts'
 
@@ -17,9 +17,7 @@ function refuseTaken(file: string, force: boolean): void {
   if (OF_A_SERVICE.some((end) => existsSync(file + end))) {
     throw new Failure(EXIT.failed, `${file} is a database that a service uses. Name another file.`)
   }
-  if (existsSync(file) && !force) {
-    throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
-  }
+  refuseExisting(file, force)
 }
 
 const copyingOn =

@@ -1,7 +1,8 @@
 /** `agent-home gateway list` and `remove`: moderation of gateway entries. */
 import type { EntrySummary } from '../../store/port/host.ts'
 import type { Given, Report } from '../command.ts'
-import { missing, usage, wholeNumber } from '../failure.ts'
+import { missing, usage } from '../failure.ts'
+import { wholeNumber } from '../numbers.ts'
 import { table, timeOf } from '../table.ts'
 import { onHost } from './on-host.ts'
 

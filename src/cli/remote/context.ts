@@ -1,11 +1,19 @@
-/** `agent-home context`: what an agent reads at the start of a session. */
+/** `agent-home whoami` and `context`: who the agent is, and what it reads first in a session. */
 import type { Context, Left } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
-import { wholeNumber } from '../failure.ts'
+import { wholeNumber } from '../numbers.ts'
 import { oneLine, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 import { textShown } from './text.ts'
+
+export async function whoamiCommand(given: Given): Promise<Report> {
+  const found = await atHome(given, (home) => home.profile())
+  const { agent_id, name, purpose, status } = found.profile
+  const count = found.memoryCount === 1 ? '1 memory' : `${found.memoryCount} memories`
+  const text = `${name} (${agent_id}) is ${status} and has ${count}.\n${purpose}\n`
+  return { value: found, text }
+}
 
 const BYTES = { least: 2_000, most: 65_536, otherwise: 4_000 }
 

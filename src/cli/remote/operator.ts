@@ -1,0 +1,111 @@
+/** Commands with the operator token: pause and activate, named keys, protection, rollback, erasure. */
+import type { NamedKey } from 'agent-home-client'
+import type { Given, Report } from '../command.ts'
+import { usage } from '../failure.ts'
+import { eventGiven, versionGiven } from '../numbers.ts'
+import { table } from '../table.ts'
+import { atHome, connectionOf, homeAt, refusing } from './at-home.ts'
+import { profileOf, saveProfile } from './profiles.ts'
+
+const setting =
+  (verb: 'pause' | 'activate') =>
+  async (given: Given): Promise<Report> => {
+    const { profile } = await atHome(given, (home) => home[verb](), 'operator')
+    return { value: { profile }, text: `${profile.name} is ${profile.status}.\n` }
+  }
+
+export const pauseCommand = setting('pause')
+
+export const activateCommand = setting('activate')
+
+const keyRow = ({ id, name, access, prefix, expiresAt, lastUsedAt }: NamedKey) => [
+  ...[id, name, access, prefix ?? '', expiresAt ?? '', lastUsedAt ?? ''],
+]
+
+export async function listKeys(given: Given): Promise<Report> {
+  const keys = await atHome(given, (home) => home.keys(), 'operator')
+  const text = table(['ID', 'NAME', 'ACCESS', 'PREFIX', 'EXPIRES AT', 'USED AT'], keys.map(keyRow))
+  return { value: { keys }, text }
+}
+
+export async function createKey(given: Given): Promise<Report> {
+  const [name = ''] = given.args
+  const { prefix, expires } = given.options
+  const access = given.options.access === 'write' ? 'write' : 'read'
+  const request = {
+    ...({ name, access } as const),
+    ...(prefix !== undefined && { prefix }),
+    ...(expires !== undefined && { expiresAt: expires }),
+  }
+  const made = await atHome(given, (home) => home.createKey(request), 'operator')
+  const note = `Its id is ${made.key.id}. The token is shown only now: keep it.\n`
+  return { value: made, text: `${made.token}\n`, note }
+}
+
+export async function revokeKey(given: Given): Promise<Report> {
+  const [id = ''] = given.args
+  await atHome(given, (home) => home.revokeKey(id), 'operator')
+  return { value: { revoked: id }, text: `The key ${id} is revoked.\n` }
+}
+
+const protecting =
+  (verb: 'protect' | 'unprotect', done: string) =>
+  async (given: Given): Promise<Report> => {
+    const [key = ''] = given.args
+    const memory = await atHome(given, (home) => home[verb](key), 'operator')
+    return { value: { memory }, text: `${key} ${done}.\n` }
+  }
+
+export const protectCommand = protecting('protect', 'is protected: only the operator changes it')
+
+export const unprotectCommand = protecting('unprotect', 'is no longer protected')
+
+const NOTHING_DONE = 'Nothing was changed yet: leave out --dry-run to do it.\n'
+
+export async function rollbackCommand(given: Given): Promise<Report> {
+  const [event] = given.args
+  const to = eventGiven('EVENT', event) ?? 0
+  const { prefix, by } = given.options
+  const dryRun = given.flags.has('dry-run')
+  const asked = { to, dryRun, ...(prefix && { prefix }), ...(by && { by }) }
+  const done = await atHome(given, (home) => home.rollBack(asked), 'operator')
+  const { restored, deleted, unchanged, skipped } = done
+  const gone = skipped.map(({ key }) => key).join(', ')
+  const left = gone === '' ? '' : `; no longer kept: ${gone}`
+  const text = `${restored} restored, ${deleted} deleted, ${unchanged} as they were${left}.\n`
+  return { value: done, text, ...(dryRun && { note: NOTHING_DONE }) }
+}
+
+/** Permanent, so it must be named. */
+function erasureOf({ flags, options: { versions } }: Given): 'all' | 'history' | number[] {
+  const asked = [flags.has('all'), flags.has('history'), versions !== undefined]
+  if (asked.filter(Boolean).length !== 1) throw usage('Give one of --all, --history, --versions.')
+  if (versions === undefined) return flags.has('all') ? 'all' : 'history'
+  return versions.split(',').map((each) => versionGiven('--versions', each) ?? 0)
+}
+
+export async function eraseCommand(given: Given): Promise<Report> {
+  const [key = ''] = given.args
+  const which = erasureOf(given)
+  const erased = await atHome(given, (home) => home.erase(key, which), 'operator')
+  const count = erased.versions.length
+  const what = count === 1 ? '1 version' : `${count} versions`
+  return { value: { erased }, text: `${what} of ${key} erased for good.\n` }
+}
+
+/** Updates the profile that the old token was in. */
+function keep(name: string | undefined, token: string): string | undefined {
+  const profile = name === undefined ? undefined : profileOf(name)
+  if (name === undefined || !profile) return undefined
+  saveProfile(name, { ...profile, token })
+  return name
+}
+
+export async function rotateCommand(given: Given): Promise<Report> {
+  const connection = connectionOf(given, 'operator')
+  const token = await refusing(homeAt(connection).rotate())
+  const kept = keep(connection.profile, token)
+  const note = kept ? `It is kept in the profile ${kept}.\n` : 'It is shown here alone: keep it.\n'
+  const about = 'The agent token before it and every named key are revoked. '
+  return { value: { token, profile: kept ?? null }, text: `${token}\n`, note: about + note }
+}
