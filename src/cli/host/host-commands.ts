@@ -24,7 +24,7 @@ export const hostCommands: readonly Ungrouped[] = [
     summary: 'what is wrong with this installation, and what to do',
     details:
       'Looks at the configuration, the data and its files, the disk, the clock, the settings of the database, and at whether the service answers where it should. It changes nothing. Ends with 1 where something is wrong.',
-    load: async () => (await import('../doctor/doctor.ts')).doctorCommand,
+    load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
     name: 'account recover',
@@ -39,7 +39,7 @@ export const hostCommands: readonly Ungrouped[] = [
         summary: 'where the service is reached (PUBLIC_URL, or HOST and PORT)',
       },
     ],
-    load: async () => (await import('./account.ts')).accountRecover,
+    load: async () => (await import('./data.ts')).accountRecover,
   },
   {
     name: 'gateway list',
@@ -49,13 +49,13 @@ export const hostCommands: readonly Ungrouped[] = [
       { name: 'limit', value: 'N', summary: 'at most so many, up to 1000 (20)' },
       { name: 'before', value: 'ID', summary: 'older than this entry' },
     ],
-    load: async () => (await import('./gateway.ts')).gatewayList,
+    load: async () => (await import('./data.ts')).gatewayList,
   },
   {
     name: 'gateway remove',
     summary: 'remove what a stranger left in the gateway',
     parameters: [{ name: 'ID' }],
-    load: async () => (await import('./gateway.ts')).gatewayRemove,
+    load: async () => (await import('./data.ts')).gatewayRemove,
   },
   {
     name: 'move',
@@ -73,6 +73,6 @@ export const hostCommands: readonly Ungrouped[] = [
     details:
       'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one stops working at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
     parameters: [{ name: 'AGENT_ID' }],
-    load: async () => (await import('./operator-key.ts')).operatorKey,
+    load: async () => (await import('./data.ts')).operatorKey,
   },
 ]

@@ -1,0 +1,126 @@
+/**
+ * Commands on this host's data, by its owner: `agent-home operator-key`, `account recover`,
+ * `gateway list` and `gateway remove`.
+ */
+import { randomBytes } from 'node:crypto'
+import { addressOfService, boundsOf, loadConfig } from '../../config.ts'
+import { hashLink, LINK_BYTES, LINK_MINUTES, linkTo } from '../../pipeline/links.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
+import { openHost } from '../../store/open.ts'
+import { OutcomeUnknown } from '../../store/port/errors.ts'
+import type { EntrySummary, Host, ResetAnswer } from '../../store/port/host.ts'
+import type { Given, Report } from '../command.ts'
+import { missing, usage } from '../failure.ts'
+import { wholeNumber } from '../numbers.ts'
+import { table, timeOf } from '../table.ts'
+
+/** Open while the work runs. Throws StoreRefused, ConfigError, or StoreUnavailable. */
+async function onHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
+  const config = loadConfig()
+  const host = await openHost(config.DATABASE_URL, Date.now(), boundsOf(config))
+  try {
+    return await work(host)
+  } finally {
+    await host.close()
+  }
+}
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function idOf(given: string, otherwise: string): string {
+  const id = given.toLowerCase()
+  if (!ID.test(id)) throw usage(otherwise)
+  return id
+}
+
+/** What is no agent id may be a token, so it is not printed. */
+const NO_AGENT_ID =
+  'An agent is named by its id: 32 hexadecimal digits in five groups, from its birth.'
+
+const UNKNOWN =
+  'Whether the old operator token still stands is not known, and the new one is not shown. Run this again.'
+
+async function reset(host: Host, agentId: string, tokenHash: string): Promise<ResetAnswer> {
+  try {
+    return await host.resetOperatorToken(agentId, tokenHash, Date.now())
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) throw error
+    throw new OutcomeUnknown(`${error.message}. ${UNKNOWN}`, { cause: error })
+  }
+}
+
+const replaced = (agentId: string): string =>
+  `Agent ${agentId} has a new operator token. It is on standard output, and nowhere else: keep it apart.
+The old one no longer works. The agent left the operator account that it was in, if any, and its birth cannot be replayed.
+The agent token and named keys stay: POST /api/agents/me/keys with the new operator token ends them all.
+`
+
+export async function operatorKey({ args: [given = ''] }: Given): Promise<Report> {
+  const agentId = idOf(given, NO_AGENT_ID)
+  return onHost(async (host) => {
+    const token = tokenFrom('operator', randomBytes(TOKEN_BYTES))
+    const { outcome } = await reset(host, agentId, hashToken(token))
+    if (outcome === 'missing') throw missing(`No agent ${agentId} in ${host.location}.`)
+    const value = { agent_id: agentId, operator_token: token }
+    return { value, text: `${token}\n`, note: replaced(agentId) }
+  })
+}
+
+function baseOf(given: string | undefined): string {
+  if (given === undefined) return addressOfService(loadConfig())
+  if (!/^https?:\/\/\S+$/.test(given)) throw usage('--url must be an http or https address.')
+  return given.replace(/\/+$/, '')
+}
+
+const MINUTE_MS = 60_000
+
+const recovered = (email: string): string =>
+  `Whoever opens this link within ${LINK_MINUTES} minutes sets another password for ${email}, once, and removes its passkeys. It is on standard output, and nowhere else: give it to the operator alone.
+`
+
+export async function accountRecover({ args: [given = ''], options }: Given): Promise<Report> {
+  const email = given.toLowerCase()
+  if (!email.includes('@')) throw usage('An account is named by its e-mail address.')
+  const base = baseOf(options.url)
+  const secret = randomBytes(LINK_BYTES).toString('base64url')
+  const expiresAt = Date.now() + LINK_MINUTES * MINUTE_MS
+  return onHost(async (host) => {
+    const { outcome } = await host.recoverAccount(email, hashLink(secret), expiresAt)
+    if (outcome === 'missing') throw missing(`No account ${email} in ${host.location}.`)
+    const link = linkTo(base, secret)
+    const value = { email, link, expiresAt: new Date(expiresAt) }
+    return { value, text: `${link}\n`, note: recovered(email) }
+  })
+}
+
+const NO_ENTRY_ID = 'An entry is named by its id: see agent-home gateway list.'
+
+/** Each at most a kilobyte or two. */
+const LIMIT = { least: 1, most: 1_000, otherwise: 20 }
+
+const rowOf = ({ id, feed, createdAt, identity, text }: EntrySummary) => [
+  ...[id, feed, timeOf(createdAt), identity, text],
+]
+
+const HEAD = ['ID', 'FEED', 'LEFT AT (UTC)', 'BY', 'TEXT']
+
+export async function gatewayList({ options }: Given): Promise<Report> {
+  const { feed, before } = options
+  const wanted = {
+    feed,
+    before: before === undefined ? undefined : idOf(before, NO_ENTRY_ID),
+    limit: wholeNumber('limit', options.limit, LIMIT),
+  }
+  const entries = await onHost((host) => host.listEntries(wanted))
+  const value = entries.map((each) => ({ ...each, createdAt: new Date(each.createdAt) }))
+  return { value: { entries: value }, text: table(HEAD, entries.map(rowOf)) }
+}
+
+export async function gatewayRemove({ args: [given = ''] }: Given): Promise<Report> {
+  const id = idOf(given, NO_ENTRY_ID)
+  return onHost(async (host) => {
+    const { outcome } = await host.removeEntry(id)
+    if (outcome === 'missing') throw missing(`No entry ${id} in ${host.location}.`)
+    return { value: { removed: id }, text: `Removed ${id}.\n` }
+  })
+}
