@@ -144,21 +144,6 @@ export const conflictAnswer = {
   headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
 
-export const editConflictAnswer = {
-  ...conflictAnswer,
-  description: 'The memory is at a different version, or the passage is not in its text once.',
-  schema: versionConflict
-    .partial({ sameContent: true })
-    .extend({
-      occurrences: z
-        .int()
-        .min(0)
-        .optional()
-        .meta({ description: 'Of edit_not_found and edit_ambiguous: how often it is there.' }),
-    })
-    .meta({ id: 'EditConflict' }),
-}
-
 /** The response of operations that create a version. */
 export const savedAnswers = { 200: saved }
 

@@ -1,4 +1,4 @@
-/** GET /api/agents/me/memories/search: full-text search. */
+/** GET and POST /api/agents/me/memories/search: search by words, by meaning, or by both. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
 import { type Answer, answer, type Call } from '../../http/call.ts'
@@ -9,17 +9,18 @@ import { spenderOf } from '../../pipeline/guards/budget.ts'
 import { characters } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { SearchCursor, SearchHit, SearchQuery } from '../../store/port/keeping/search.ts'
-import { forAgents } from '../guards.ts'
+import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
+import { body as bodyBounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 import { knownElsewhere } from './list.ts'
-import { otherLength } from './vector.ts'
+import { model, otherLength, vector } from './vectors.ts'
 
 const DEFAULT_LIMIT = 10
-export const MAX_LIMIT = 100
+const MAX_LIMIT = 100
 const MIB = 1_048_576
 
 /** How many were shown, and the last of them. */
@@ -37,10 +38,16 @@ export const question = characters(fields.search).refine(
   'must contain something to search for',
 )
 
-export const prefix = z
+const prefix = z
   .string('must be a string')
   .regex(/^[\w.-]{1,100}$/, 'must be the start of a key: letters, digits, _ . -')
   .meta({ description: 'Only keys that start with this prefix.' })
+
+const after = z
+  .string('must be a string')
+  .regex(CURSOR, 'must be the next of an earlier response')
+  .transform(cursorOf)
+  .optional()
 
 const query = z
   .strictObject({
@@ -60,16 +67,11 @@ const query = z
       .transform(Number)
       .optional()
       .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
-    after: z
-      .string()
-      .regex(CURSOR, 'must be the next of an earlier response')
-      .transform(cursorOf)
-      .optional()
-      .meta({ type: 'string', description: 'The `next` of the previous page.' }),
+    after: after.meta({ type: 'string', description: 'The `next` of the previous page.' }),
   })
   .meta(knownElsewhere)
 
-export const hitSchema = summarySchema
+const hitSchema = summarySchema
   .extend({
     matched: z.array(z.string()).meta({
       description:
@@ -89,7 +91,7 @@ export const hitSchema = summarySchema
   })
   .meta({ id: 'MemoryHit' })
 
-export const hits = z
+const hits = z
   .object({
     memories: z.array(hitSchema).meta({ description: 'Best first.' }),
     next: z
@@ -99,7 +101,7 @@ export const hits = z
   })
   .meta({ id: 'MemoryHits' })
 
-export const hitJson = ({ matched, similarity, text, snippet, ...summary }: SearchHit): string =>
+const hitJson = ({ matched, similarity, text, snippet, ...summary }: SearchHit): string =>
   summaryJson(summary, `,${JSON.stringify({ matched, similarity, text, snippet }).slice(1, -1)}`)
 
 /** Takes one read per MiB that was read, besides the one for the request. */
@@ -133,7 +135,7 @@ interface Asked extends Pick<SearchQuery, 'q' | 'all' | 'meant' | 'after'> {
 }
 
 /** The answer to a search, with defaults for what was not sent. */
-export async function hitsAnswer(
+async function hitsAnswer(
   home: Home,
   { call, identity }: { readonly call: Call; readonly identity: Identity },
   { prefix = '', limit = DEFAULT_LIMIT, ...asked }: Asked,
@@ -172,5 +174,75 @@ export const searchMemories = endpoint({
   handle({ call, identity, query }, home: Home) {
     const { match, ...wanted } = query
     return hitsAnswer(home, { call, identity }, { ...wanted, all: match === 'all' })
+  },
+})
+
+const limit = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(MAX_LIMIT, `must be at most ${MAX_LIMIT}`)
+
+const searchSchema = z
+  .strictObject({
+    q: question.optional(),
+    vector: vector.optional(),
+    model: model.optional(),
+    prefix: prefix.optional(),
+    limit: limit.optional(),
+    after,
+  })
+  .refine((sent) => sent.q !== undefined || sent.vector !== undefined, 'must have q or vector')
+  .refine((sent) => sent.vector === undefined || sent.model !== undefined, {
+    path: ['model'],
+    message: 'must name the model of the vector',
+  })
+  .refine((sent) => sent.model === undefined || sent.vector !== undefined, {
+    path: ['vector'],
+    message: 'must be there if model is',
+  })
+  .meta({ id: 'MemorySearch' })
+
+export const searchByVector = endpoint({
+  operationId: 'searchByVector',
+  method: 'POST',
+  path: '/api/agents/me/memories/search',
+  docs: {
+    tag,
+    summary: 'Find memories by meaning, by words, or by both',
+    description:
+      'With `vector`, memories whose current text has a vector of the same model, the most similar first (cosine). With `q` as well, both rankings are fused by reciprocal rank, so that what is high in either is found. With `q` alone, as GET.',
+  },
+  guards: forAgents('reads'),
+  query: noQuery,
+  body: {
+    schema: searchSchema,
+    maxBytes: bodyBounds.maxBytes,
+    example: {
+      q: 'How far is the migration?',
+      model: 'text-embedding-3-small',
+      vector: [0.12, -0.48, 0.87],
+    },
+  },
+  answers: {
+    200: {
+      description: 'What was found.',
+      schema: hits,
+      example: {
+        memories: [
+          {
+            ...summaryExample,
+            matched: ['migration'],
+            similarity: 0.83,
+            text: 'Step 3 of 7: copy the tables.',
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  errors: [...KEY_READ_ERRORS, 'overloaded'],
+  handle({ call, identity, body: { q = '', vector, model, ...sent } }, home: Home) {
+    const meant = vector && model !== undefined ? { model, vector } : undefined
+    return hitsAnswer(home, { call, identity }, { ...sent, q, meant })
   },
 })

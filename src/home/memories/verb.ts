@@ -1,6 +1,6 @@
 /**
- * The verbs that change one memory. Each is declared once, in the file of its endpoint, and listed
- * in `verbs.ts`; its endpoint, its batch operation and its MCP tool derive from that.
+ * The declaration of a verb that changes one memory. Its endpoint, its batch operation and its MCP
+ * tool derive from it.
  */
 import { z } from 'zod'
 import { type ErrorCode, problem } from '../../errors.ts'

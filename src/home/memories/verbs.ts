@@ -1,14 +1,171 @@
-/** The operations of a batch, by their property. */
+/**
+ * The verbs that change one memory, besides `write` and `delete`, with their endpoints; and all of
+ * them by the property that names them in a batch.
+ */
 import { z } from 'zod'
-import { memoryKey } from '../schemas.ts'
-import { append } from './append.ts'
-import { expectedVersion } from './content.ts'
+import { fields } from '../../fields.ts'
+import { integer } from '../../pipeline/schemas.ts'
+import { memoryExample, memoryKey } from '../schemas.ts'
+import { conflictAnswer } from './answers.ts'
+import { expectedVersion, metadata, metadataIn, text } from './content.ts'
 import { remove } from './delete.ts'
-import { edit } from './edit.ts'
 import { write } from './memory.ts'
-import { patch } from './patch.ts'
-import { restore } from './restore.ts'
-import type { MemoryVerb } from './verb.ts'
+import { type MemoryVerb, savingEndpoint } from './verb.ts'
+
+const patchSchema = z
+  .strictObject({
+    key: memoryKey,
+    expectedVersion,
+    text: text.optional(),
+    metadata: metadata.optional(),
+  })
+  .refine((sent) => sent.text !== undefined || sent.metadata !== undefined, {
+    error: 'must have a text, metadata or both',
+  })
+  .meta({ id: 'MemoryPatch' })
+
+const patch: MemoryVerb<typeof patchSchema> = {
+  schema: patchSchema,
+  change: ({ key, expectedVersion, text }, source) => ({
+    verb: 'patch',
+    key,
+    expectedVersion,
+    text,
+    metadata: metadataIn(source),
+  }),
+  errors: ['text_too_large', 'metadata_too_large', 'memory_quota_reached'],
+}
+
+export const patchMemory = savingEndpoint(patch, {
+  operationId: 'patchMemory',
+  method: 'PATCH',
+  path: '/api/agents/me/memory',
+  summary: 'Change the text or the metadata of a memory',
+  description: 'Omitted properties are not changed.',
+  example: { key: memoryExample.key, expectedVersion: 2, metadata: { run: 12 } },
+})
+
+const appendSchema = z
+  .strictObject({ key: memoryKey, text, expectedVersion: expectedVersion.optional() })
+  .meta({ id: 'MemoryAppend' })
+
+const append: MemoryVerb<typeof appendSchema> = {
+  schema: appendSchema,
+  change: (sent, _source, { newId }) => ({
+    verb: 'append',
+    id: newId(),
+    ...sent,
+    maxBytes: fields.text.maxBytes,
+  }),
+  errors: ['text_too_large', 'memory_quota_reached'],
+  tool: {
+    name: 'append_memory',
+    title: 'Append to a memory',
+    description:
+      'Adds text to the end of a memory, or creates it. Without expectedVersion the text is added to the current version; if called again, it is added again.',
+    idempotent: false,
+  },
+}
+
+export const appendToMemory = savingEndpoint(append, {
+  operationId: 'appendToMemory',
+  method: 'POST',
+  path: '/api/agents/me/memory/append',
+  summary: 'Add text to the end of a memory, or create it',
+  description:
+    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again.',
+  example: { key: memoryExample.key, text: '\nStep 4: verify.', expectedVersion: 2 },
+})
+
+const editSchema = z
+  .strictObject({
+    key: memoryKey,
+    old: text.meta({ description: 'The passage to replace, exactly as it is in the text, once.' }),
+    new: z.string('must be a string').meta({
+      maxLength: fields.text.maxBytes,
+      description: 'What replaces it; empty to remove the passage.',
+    }),
+    expectedVersion: expectedVersion.optional(),
+  })
+  .meta({ id: 'MemoryEdit' })
+
+const edit: MemoryVerb<typeof editSchema> = {
+  schema: editSchema,
+  change: (sent) => ({ verb: 'edit', ...sent, maxBytes: fields.text.maxBytes }),
+  errors: [
+    'memory_not_found',
+    'edit_not_found',
+    'edit_ambiguous',
+    'text_empty',
+    'text_too_large',
+    'memory_quota_reached',
+  ],
+  tool: {
+    name: 'edit_memory',
+    title: 'Edit a memory',
+    description:
+      'Replaces one passage of a memory’s text; the rest and the metadata stay. old must be in the text exactly once: copy it from read_memory, with enough around it to be unique.',
+    idempotent: false,
+  },
+}
+
+const editConflictAnswer = {
+  ...conflictAnswer,
+  description: 'The memory is at a different version, or the passage is not in its text once.',
+  schema: conflictAnswer.schema
+    .partial({ sameContent: true })
+    .extend({
+      occurrences: z
+        .int()
+        .min(0)
+        .optional()
+        .meta({ description: 'Of edit_not_found and edit_ambiguous: how often it is there.' }),
+    })
+    .meta({ id: 'EditConflict' }),
+}
+
+export const editMemory = savingEndpoint(edit, {
+  operationId: 'editMemory',
+  method: 'POST',
+  path: '/api/agents/me/memory/edit',
+  summary: 'Replace one passage of a text',
+  description:
+    'The passage must be in the current text exactly once; letters, spaces and line ends count. Without expectedVersion the current version is edited, whatever it is.',
+  example: { key: memoryExample.key, old: 'Step 3 of 7.', new: 'Step 4 of 7.', expectedVersion: 2 },
+  conflict: editConflictAnswer,
+})
+
+const restoreSchema = z
+  .strictObject({
+    key: memoryKey,
+    version: integer({ ...fields.expectedVersion, minimum: 1 }),
+    expectedVersion: expectedVersion.meta({
+      description: 'The current version; 0 to restore a deleted memory.',
+    }),
+  })
+  .meta({ id: 'MemoryRestore' })
+
+export const restore: MemoryVerb<typeof restoreSchema> = {
+  schema: restoreSchema,
+  change: (sent) => ({ verb: 'restore', ...sent }),
+  errors: ['version_not_found', 'version_gone', 'memory_quota_reached'],
+  tool: {
+    name: 'restore_memory',
+    title: 'Restore a memory',
+    description:
+      'Makes an earlier version the newest: memory_history lists them. expectedVersion is the current version, and 0 if the memory was deleted.',
+    idempotent: true,
+  },
+}
+
+export const restoreMemory = savingEndpoint(restore, {
+  operationId: 'restoreMemory',
+  method: 'POST',
+  path: '/api/agents/me/memory/restore',
+  summary: 'Restore an earlier version, or a deleted memory',
+  description: 'The text and metadata of that version become a new version.',
+  example: { key: memoryExample.key, version: 1, expectedVersion: 2 },
+})
 
 const renameSchema = z
   .strictObject({ from: memoryKey, to: memoryKey, expectedVersion })

@@ -2,8 +2,8 @@
 
 import type { Problem } from '../../../errors.ts'
 import { findVersion } from '../../../home/memories/memory.ts'
-import { restore } from '../../../home/memories/restore.ts'
 import { carryOut, savedBy } from '../../../home/memories/verb.ts'
+import { restore } from '../../../home/memories/verbs.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
