@@ -3,11 +3,10 @@
  */
 import { networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
-import type { BudgetState } from '../pipeline/budgets.ts'
+import type { BudgetPolicy, BudgetState } from '../pipeline/budgets.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import type { BirthCount, BirthLimits, Birthplace } from '../store/port/home.ts'
 import type { Home } from './home.ts'
-import type { Rate } from './limits.ts'
 
 export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
   perAddress: limits.rates.births.quota,
@@ -17,7 +16,7 @@ export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
 })
 
 function stateOf(
-  policy: Rate,
+  policy: BudgetPolicy,
   count: number,
   oldest: number | undefined,
   now: number,

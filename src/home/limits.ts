@@ -59,7 +59,7 @@ const NETWORKS_OF_STRANGERS = 50
 
 export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
 
-export interface Rate extends BudgetPolicy {
+interface Rate extends BudgetPolicy {
   /** Who has a budget of their own: the agent with its named keys, and its operator. */
   readonly spentBy?: readonly ('agent' | 'operator')[]
   readonly per:
@@ -72,112 +72,81 @@ export interface Rate extends BudgetPolicy {
     | 'service'
 }
 
-export interface HomeLimits {
-  readonly fields: typeof fields & { readonly body: typeof body }
+const rate = (name: string, quota: number, windowSeconds: number, per: Rate['per']): Rate => ({
+  name,
+  quota,
+  windowSeconds,
+  per,
+})
+
+const agentRate = (
+  name: string,
+  perMinute: number,
+  ...spentBy: ('agent' | 'operator')[]
+): Rate => ({
+  ...rate(name, perMinute, MINUTE_SECONDS, 'agent'),
+  spentBy,
+})
+
+const ratesOf = (config: Config) => ({
+  reads: agentRate('reads', config.READS_PER_MINUTE, 'agent', 'operator'),
+  writes: agentRate('writes', config.WRITES_PER_MINUTE, 'agent', 'operator'),
+  exports: agentRate('exports', config.EXPORTS_PER_MINUTE, 'agent', 'operator'),
+  controls: agentRate('controls', config.CONTROLS_PER_MINUTE, 'operator'),
+  births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
+  birthsPerNetwork: rate(
+    'births-per-network',
+    config.BIRTHS_PER_HOUR_PER_ADDRESS * ADDRESSES_OF_A_NETWORK,
+    HOUR_SECONDS,
+    'network',
+  ),
+  birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
+  failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
+  signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'network and account'),
+  signInsInAll: rate(
+    SIGN_INS_IN_ALL,
+    config.SIGN_IN_FAILURES_PER_HOUR * NETWORKS_OF_STRANGERS,
+    HOUR_SECONDS,
+    'account',
+  ),
+  signInsKnown: rate(
+    SIGN_INS_KNOWN,
+    config.FAILURES_PER_MINUTE,
+    MINUTE_SECONDS,
+    'address and account',
+  ),
+  sessions: rate(SESSIONS, config.SIGN_INS_PER_MINUTE, MINUTE_SECONDS, 'account'),
+})
+
+export type HomeLimits = ReturnType<typeof homeLimits>
+
+export const homeLimits = (config: Config) => ({
+  fields: { ...fields, body },
   /** 0 means no limit, here and in every quota below. */
-  readonly memoriesPerAgent: number
+  memoriesPerAgent: config.MEMORIES_PER_AGENT,
   /**
    * UTF-8 bytes of texts and metadata, including earlier versions, the oldest of which are pruned,
    * and bytes of vectors.
    */
-  readonly bytesPerAgent: number
+  bytesPerAgent: config.BYTES_PER_AGENT,
   /** Of each memory, including the current one. */
-  readonly versionsPerMemory: number
-  readonly eventsPerAgent: number
-  readonly batch: typeof batch
-  readonly vectors: typeof vectors
+  versionsPerMemory: config.VERSIONS_PER_MEMORY,
+  eventsPerAgent: config.EVENTS_PER_AGENT,
+  batch,
+  vectors,
   /** UTF-8 bytes of an export that is imported. */
-  readonly importBytes: number
+  importBytes: config.EXPORT_BYTES,
   /** Named keys. */
-  readonly keysPerAgent: number
-  readonly passkeysPerAccount: number
+  keysPerAgent: KEYS_PER_AGENT,
+  passkeysPerAccount: PASSKEYS_PER_ACCOUNT,
   /** One more ends the oldest. */
-  readonly sessionsPerAccount: number
+  sessionsPerAccount: SESSIONS_PER_ACCOUNT,
   /** Concurrent, per client address, like the next three. */
-  readonly connectionsPerAddress: number
-  readonly streamsPerAddress: number
+  connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
+  streamsPerAddress: config.STREAMS_PER_ADDRESS,
   /** Exports and imports in progress, and UTF-8 bytes of those that wait. */
-  readonly transfersPerAddress: number
-  readonly transferBytesPerAddress: number
-  readonly atOnce: typeof atOnce
-  readonly rates: Readonly<
-    Record<
-      | BudgetName
-      | 'birthsPerNetwork'
-      | 'birthsInAll'
-      | 'failures'
-      | 'signIns'
-      | 'signInsInAll'
-      | 'signInsKnown'
-      | 'sessions',
-      Rate
-    >
-  >
-}
-
-function ratesOf(config: Config): HomeLimits['rates'] {
-  const rate = (name: string, quota: number, windowSeconds: number, per: Rate['per']): Rate => ({
-    name,
-    quota,
-    windowSeconds,
-    per,
-  })
-  const spent = (...rated: Parameters<typeof rate>): Rate => ({
-    ...rate(...rated),
-    spentBy: ['agent', 'operator'],
-  })
-  return {
-    reads: spent('reads', config.READS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
-    writes: spent('writes', config.WRITES_PER_MINUTE, MINUTE_SECONDS, 'agent'),
-    exports: spent('exports', config.EXPORTS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
-    controls: {
-      ...rate('controls', config.CONTROLS_PER_MINUTE, MINUTE_SECONDS, 'agent'),
-      spentBy: ['operator'],
-    },
-    births: rate('births', config.BIRTHS_PER_HOUR_PER_ADDRESS, HOUR_SECONDS, 'address'),
-    birthsPerNetwork: rate(
-      'births-per-network',
-      config.BIRTHS_PER_HOUR_PER_ADDRESS * ADDRESSES_OF_A_NETWORK,
-      HOUR_SECONDS,
-      'network',
-    ),
-    birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
-    failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
-    signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'network and account'),
-    signInsInAll: rate(
-      SIGN_INS_IN_ALL,
-      config.SIGN_IN_FAILURES_PER_HOUR * NETWORKS_OF_STRANGERS,
-      HOUR_SECONDS,
-      'account',
-    ),
-    signInsKnown: rate(
-      SIGN_INS_KNOWN,
-      config.FAILURES_PER_MINUTE,
-      MINUTE_SECONDS,
-      'address and account',
-    ),
-    sessions: rate(SESSIONS, config.SIGN_INS_PER_MINUTE, MINUTE_SECONDS, 'account'),
-  }
-}
-
-export function homeLimits(config: Config): HomeLimits {
-  return {
-    fields: { ...fields, body },
-    memoriesPerAgent: config.MEMORIES_PER_AGENT,
-    bytesPerAgent: config.BYTES_PER_AGENT,
-    versionsPerMemory: config.VERSIONS_PER_MEMORY,
-    eventsPerAgent: config.EVENTS_PER_AGENT,
-    batch,
-    vectors,
-    importBytes: config.EXPORT_BYTES,
-    keysPerAgent: KEYS_PER_AGENT,
-    passkeysPerAccount: PASSKEYS_PER_ACCOUNT,
-    sessionsPerAccount: SESSIONS_PER_ACCOUNT,
-    connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
-    streamsPerAddress: config.STREAMS_PER_ADDRESS,
-    transfersPerAddress: PLACES,
-    transferBytesPerAddress: config.EXPORT_BYTES,
-    atOnce,
-    rates: ratesOf(config),
-  }
-}
+  transfersPerAddress: PLACES,
+  transferBytesPerAddress: config.EXPORT_BYTES,
+  atOnce,
+  rates: ratesOf(config),
+})
