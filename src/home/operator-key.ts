@@ -3,13 +3,13 @@
  * Idempotency-Key.
  */
 import { z } from 'zod'
-import { json } from '../../http/call.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { bearerBy, identify, operatorOnly } from '../../pipeline/guards/bearer.ts'
-import { spent } from '../../pipeline/guards/budget.ts'
-import { WRITE_ERRORS } from '../../pipeline/problem.ts'
-import { hashToken } from '../../pipeline/tokens.ts'
-import type { HomeStore, Identity } from '../../store/port/home.ts'
+import { json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { bearerBy, identify, operatorOnly } from '../pipeline/guards/bearer.ts'
+import { spent } from '../pipeline/guards/budget.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { hashToken } from '../pipeline/tokens.ts'
+import type { HomeStore, Identity } from '../store/port/home.ts'
 import {
   deriveOperatorToken,
   hashIdempotencyKey,
@@ -17,11 +17,11 @@ import {
   idempotencyKeyHeader,
   isOwnKey,
   newSalt,
-} from '../birth-key.ts'
-import { entrance, noQuery } from '../guards.ts'
-import type { Home } from '../home.ts'
-import { refusal } from '../refusal.ts'
-import { tag } from '../schemas.ts'
+} from './birth-key.ts'
+import { entrance, noQuery } from './guards.ts'
+import type { Home } from './home.ts'
+import { refusal } from './refusal.ts'
+import { tag } from './schemas.ts'
 
 /** The identity of the replaced token, if the Idempotency-Key is the one of its replacement. */
 async function successorOf(

@@ -1,21 +1,65 @@
-/** /api/agents/me/keys: named keys, each with its own limits and revoked separately. */
+/**
+ * /api/agents/me/keys: a new agent token, and named keys, each with its own limits and revoked
+ * separately.
+ */
 import { z } from 'zod'
-import { problem } from '../../errors.ts'
-import { fields } from '../../fields.ts'
-import { json } from '../../http/call.ts'
-import { endpoint } from '../../pipeline/endpoint.ts'
-import { WRITE_ERRORS } from '../../pipeline/problem.ts'
-import { characters, dateTime } from '../../pipeline/schemas.ts'
-import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
-import type { Identity } from '../../store/port/home.ts'
-import type { KeyBounds, NamedKey } from '../../store/port/keys.ts'
-import { iso } from '../../time.ts'
-import { newId } from '../../uuid.ts'
-import { forOperators, noQuery } from '../guards.ts'
-import type { Home } from '../home.ts'
-import { body } from '../limits.ts'
-import { refusal } from '../refusal.ts'
-import { memoryKey, tag } from '../schemas.ts'
+import { problem } from '../errors.ts'
+import { fields } from '../fields.ts'
+import { json } from '../http/call.ts'
+import { endpoint } from '../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { characters, dateTime } from '../pipeline/schemas.ts'
+import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
+import type { Identity } from '../store/port/home.ts'
+import type { KeyBounds, NamedKey } from '../store/port/keys.ts'
+import { iso } from '../time.ts'
+import { newId } from '../uuid.ts'
+import { forOperators, noQuery } from './guards.ts'
+import type { Home } from './home.ts'
+import { body } from './limits.ts'
+import { refusal } from './refusal.ts'
+import { memoryKey, tag } from './schemas.ts'
+
+const path = '/api/agents/me/keys'
+
+/** The new agent token. Throws `invalid_token` if the operator token was revoked. */
+export async function rotateAgentKey(
+  { store, clock, random }: Home,
+  identity: Identity,
+): Promise<string> {
+  const token = tokenFrom('agent', random(TOKEN_BYTES))
+  const rotated = await store.rotateAgentToken(identity, hashToken(token), clock())
+  if (rotated.outcome === 'revoked') throw refusal(rotated)
+  return token
+}
+
+export const rotateKey = endpoint({
+  operationId: 'rotateAgentKey',
+  method: 'POST',
+  path,
+  docs: {
+    tag,
+    summary: 'Rotate the agent key',
+    description:
+      'For a token that may have leaked. When the response is sent, the old agent token and all named keys are already invalid. The birth can no longer be replayed. If the response is lost, rotate again.',
+  },
+  guards: forOperators('controls'),
+  query: noQuery,
+  answers: {
+    200: {
+      description: 'The new agent token.',
+      schema: z
+        .object({
+          token: z.string().meta({ description: 'The new agent token. Shown only once.' }),
+        })
+        .meta({ id: 'KeyRotation' }),
+      example: { token: 'aha_0000000000000000000000000000000000000000000example' },
+    },
+  },
+  errors: WRITE_ERRORS,
+  handle: async ({ call, identity }, home: Home) =>
+    json(call, 200, { token: await rotateAgentKey(home, identity) }),
+})
 
 const access = z.enum(['read', 'write'], 'must be "read" or "write"')
 
@@ -64,8 +108,6 @@ export async function findKeys({ store }: Home, identity: Identity): Promise<rea
   if (found.outcome !== 'keys') throw refusal(found)
   return found.keys
 }
-
-const path = '/api/agents/me/keys'
 
 export const listKeys = endpoint({
   operationId: 'listNamedKeys',
