@@ -1,6 +1,6 @@
 /** /console/account/delete: deletes the account; its agents stay without one, or are erased first. */
 import { html } from 'hono/html'
-import { eraseWhole } from '../../../home/erase-agent.ts'
+import { eraseWhole } from '../../../home/profile.ts'
 import { endSession } from '../../../pipeline/sessions.ts'
 import { fieldProblem, input, select } from '../../layout/fields.ts'
 import { ACCOUNT, SIGN_IN } from '../../layout/paths.ts'

@@ -1,6 +1,6 @@
 /** /console/agents/<id>/leave and …/erase: the agent leaves the account, or is erased for good. */
 import { html } from 'hono/html'
-import { eraseWhole } from '../../../home/erase-agent.ts'
+import { eraseWhole } from '../../../home/profile.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { checkbox, fieldProblem, input } from '../../layout/fields.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { eraseVersions } from '../../../home/memories/erase-memory.ts'
+import { eraseVersions } from '../../../home/memories/operator.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
