@@ -29,7 +29,7 @@ import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limi
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
-import { symbolId, tag } from './schemas.ts'
+import { profileExample, symbolId, tag } from './schemas.ts'
 
 export const birthRequest = z
   .strictObject({
@@ -69,6 +69,12 @@ const birthResult = z
     replayed: z.boolean().optional(),
   })
   .meta({ id: 'BirthResult' })
+
+const birthExample = {
+  agent_id: profileExample.agent_id,
+  token: 'aha_0000000000000000000000000000000000000000000example',
+  operator_token: 'aho_0000000000000000000000000000000000000000000example',
+}
 
 /** A canonical form of the validated body, independent of key order. */
 const canonical = ({ name, purpose, symbol, email, password }: BirthRequest): string =>
@@ -211,22 +217,13 @@ export const birth = endpoint({
     201: {
       description: 'The agent and its two tokens.',
       schema: birthResult,
-      example: {
-        agent_id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
-        token: 'aha_0000000000000000000000000000000000000000000example',
-        operator_token: 'aho_0000000000000000000000000000000000000000000example',
-      },
+      example: birthExample,
       headers: { Location: 'The path of the profile.' },
     },
     200: {
       description: 'A replay of the first response.',
       schema: birthResult,
-      example: {
-        agent_id: '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d',
-        token: 'aha_0000000000000000000000000000000000000000000example',
-        operator_token: 'aho_0000000000000000000000000000000000000000000example',
-        replayed: true,
-      },
+      example: { ...birthExample, replayed: true },
     },
   },
   errors: [...WRITE_ERRORS, ...BIRTH_ERRORS],

@@ -17,7 +17,8 @@ export const entrance = (budget: BudgetName) =>
   [noStore, announce(budget), enabled, origin, singleHeaders, noTokenInQuery] as const
 
 /** For both tokens, also while the agent is paused. */
-export const forAgentsAtRest = (budget: BudgetName) => [...entrance(budget), bearer, spent] as const
+export const forAgentsEvenPaused = (budget: BudgetName) =>
+  [...entrance(budget), bearer, spent] as const
 
 /** For both tokens; the agent's only while it is active. */
 export const forAgents = (budget: BudgetName) =>

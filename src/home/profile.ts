@@ -8,7 +8,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import type { Identity, Profile, ProfileAnswer } from '../store/port/home.ts'
 import { iso } from '../time.ts'
-import { forAgentsAtRest, forOperators, noQuery } from './guards.ts'
+import { forAgentsEvenPaused, forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
 import { refusal } from './refusal.ts'
@@ -56,7 +56,7 @@ export const readProfile = endpoint({
     summary: 'Read the profile and the number of memories',
     description: 'A paused agent can still read its profile, to find out that it is paused.',
   },
-  guards: forAgentsAtRest('reads'),
+  guards: forAgentsEvenPaused('reads'),
   query: noQuery,
   answers,
   handle: async ({ call, identity }, { store }: Home) =>

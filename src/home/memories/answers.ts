@@ -41,15 +41,16 @@ export const summarySchema = memorySchema
 export const protectedJson = (memory: Pick<Memory, 'protected'>): string =>
   memory.protected ? ',"protected":true' : ''
 
+/** The members besides id, key, text and metadata. */
+const factsOf = ({ version, createdAt, updatedAt }: Omit<Memory, 'text'>): string =>
+  `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
+
 /** As JSON; metadata is the stored text. `more`: further members. */
 export function summaryJson(summary: Omit<MemorySummary, 'change'>, more = ''): string {
-  const { id, key, bytes, metadata, version, createdAt, updatedAt, text } = summary
+  const { id, key, bytes, metadata, text } = summary
   const marks = protectedJson(summary) + more
   const whole = text === undefined ? '' : `"text":${JSON.stringify(text)},`
-  return (
-    `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},` +
-    `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"${marks}}`
-  )
+  return `{"id":"${id}","key":"${key}","bytes":${bytes},${whole}"metadata":${metadata},${factsOf(summary)}${marks}}`
 }
 
 export const summaryExample = {
@@ -61,10 +62,6 @@ export const summaryExample = {
   createdAt: '2026-11-21T10:00:00.000Z',
   updatedAt: '2026-11-21T10:05:00.000Z',
 } as const
-
-/** The members besides id, key, text and metadata. */
-const factsOf = ({ version, createdAt, updatedAt }: Memory): string =>
-  `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
 
 /** The Memory as JSON; metadata is the stored text. `more`: further members. */
 export const memoryJson = (memory: Memory, more = ''): string =>
@@ -101,10 +98,6 @@ export function showSaved(call: Call, memory: Memory): Answer {
   return answer(call, 200, `{"memory":${savedJson(call)(memory)}}`)
 }
 
-const savedResult = z
-  .object({ memory: memorySchema.partial({ text: true, metadata: true }) })
-  .meta({ id: 'SavedMemory' })
-
 /** Of a memory that was deleted. */
 const deletedOptions = {
   deletedVersion: z
@@ -128,9 +121,12 @@ export const missingAnswer = {
   schema: problemSchema.extend(deletedOptions).meta({ id: 'MemoryNotFound' }),
 }
 
-const saved = {
+/** The response of operations that create a version. */
+export const savedAnswer = {
   description: 'The memory; with "Prefer: return=minimal", without its text and metadata.',
-  schema: savedResult,
+  schema: z
+    .object({ memory: memorySchema.partial({ text: true, metadata: true }) })
+    .meta({ id: 'SavedMemory' }),
   example: { memory: memoryExample },
   headers: {
     ETag: 'The version, quoted.',
@@ -143,9 +139,6 @@ export const conflictAnswer = {
   schema: versionConflict,
   headers: { ETag: 'The current version, quoted; absent if there is no memory.' },
 }
-
-/** The response of operations that create a version. */
-export const savedAnswers = { 200: saved }
 
 export const ifMatch = {
   'If-Match': z
@@ -247,6 +240,17 @@ const OVER: Readonly<Record<Quota, string>> = {
 export const overQuota = (quota: Quota): Problem =>
   problem('memory_quota_reached', { detail: OVER[quota], members: { quota } })
 
+/** Errors that need no further members. */
+const CODES = {
+  emptied: 'text_empty',
+  protected: 'memory_protected',
+  too_large: 'text_too_large',
+  gone: 'version_gone',
+  no_version: 'version_not_found',
+  taken: 'key_taken',
+  answer_too_large: 'answer_too_large',
+} as const
+
 export function faultProblem(fault: ChangeError): Problem {
   switch (fault.outcome) {
     case 'conflict':
@@ -255,22 +259,10 @@ export function faultProblem(fault: ChangeError): Problem {
       return notFound(fault.deleted, GONE_ALREADY)
     case 'not_once':
       return notOnce(fault)
-    case 'emptied':
-      return problem('text_empty')
-    case 'protected':
-      return problem('memory_protected')
     case 'over_quota':
       return overQuota(fault.quota)
-    case 'too_large':
-      return problem('text_too_large')
-    case 'gone':
-      return problem('version_gone')
-    case 'no_version':
-      return problem('version_not_found')
-    case 'taken':
-      return problem('key_taken')
-    case 'answer_too_large':
-      return problem('answer_too_large')
+    default:
+      return problem(CODES[fault.outcome])
   }
 }
 
@@ -282,13 +274,12 @@ export async function makeChange(
   now: number,
 ): Promise<Result> {
   const answer = await store.changeMemories(identity, [change], now)
+  if (answer.outcome === 'paused' || answer.outcome === 'revoked') throw refusal(answer)
   if (answer.outcome === 'unchanged') {
     for (const { fault } of answer.faults) throw faultProblem(fault)
-  }
-  if (answer.outcome === 'changed') {
+  } else {
     for (const result of answer.results) return result
   }
-  if (answer.outcome === 'paused' || answer.outcome === 'revoked') throw refusal(answer)
   throw new Error('a change was answered by nothing')
 }
 

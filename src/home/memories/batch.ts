@@ -24,7 +24,7 @@ import {
   prefersMinimal,
   savedJson,
 } from './answers.ts'
-import { EXCESS, excessOf } from './content.ts'
+import { excessOf } from './content.ts'
 import { deletedSchema } from './delete.ts'
 import { type MemoryVerb, type WriteContext, writeContext } from './verb.ts'
 import { type VerbName, verbNames, verbs } from './verbs.ts'
@@ -60,7 +60,9 @@ function requireMeasure(change: Change, path: readonly PropertyKey[]): void {
   const excess = excessOf(change)
   if (!excess) return
   const message = `must have at most ${fields[excess].maxBytes} UTF-8 bytes`
-  throw problem(EXCESS[excess], { errors: [{ pointer: pointerOf([...path, excess]), message }] })
+  throw problem(`${excess}_too_large`, {
+    errors: [{ pointer: pointerOf([...path, excess]), message }],
+  })
 }
 
 function changeOf(sent: Sent, source: string, at: number, context: WriteContext): Change {

@@ -1,6 +1,6 @@
 /** Schemas and size limits of texts and metadata. */
 import { z } from 'zod'
-import { type ErrorCode, problem } from '../../errors.ts'
+import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { compact, membersOf, withoutEscapes } from '../../json/members.ts'
 import { integer } from '../../pipeline/schemas.ts'
@@ -33,30 +33,17 @@ function tooLarge(metadata: string): boolean {
   return bytes > maxBytes * ESCAPE_BYTES || Buffer.byteLength(withoutEscapes(metadata)) > maxBytes
 }
 
-interface Content {
-  readonly text?: string | undefined
-  readonly metadata?: string | undefined
-}
-
-type Measured = keyof Content
-
 /** The member that is too large. */
-export function excessOf(content: object): Measured | undefined {
-  const { text = '', metadata = '' }: Content = content
+export function excessOf(content: object): 'text' | 'metadata' | undefined {
+  const { text = '', metadata = '' }: { text?: string; metadata?: string } = content
   if (Buffer.byteLength(text) > fields.text.maxBytes) return 'text'
   return tooLarge(metadata) ? 'metadata' : undefined
 }
 
-/** The error for a member that is too large. */
-export const EXCESS = {
-  text: 'text_too_large',
-  metadata: 'metadata_too_large',
-} as const satisfies Record<Measured, ErrorCode>
-
 /** Returns the content. Throws `text_too_large` or `metadata_too_large`. */
 export function measured<C extends object>(content: C): C {
   const excess = excessOf(content)
-  if (excess) throw problem(EXCESS[excess])
+  if (excess) throw problem(`${excess}_too_large`)
   return content
 }
 

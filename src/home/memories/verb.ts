@@ -23,7 +23,7 @@ import {
   missingAnswer,
   PRECONDITION,
   prefer,
-  savedAnswers,
+  savedAnswer,
   saveWrite,
   showSaved,
 } from './answers.ts'
@@ -129,7 +129,7 @@ export function savingEndpoint<Schema extends Expecting>(
     query: noQuery,
     body: { schema, maxBytes: body.maxBytes, example, ...(statuses && { statuses }) },
     answers: {
-      ...savedAnswers,
+      200: savedAnswer,
       ...(verb.errors.includes('memory_not_found') && { 404: missingAnswer }),
       409: conflict as ConflictAnswer,
     },
