@@ -9,14 +9,14 @@ const grouped = (group: string, table: readonly Ungrouped[]): readonly Command[]
 
 const serve: Ungrouped = {
   name: 'serve',
-  summary: 'serve; what runs where no command is given',
+  summary: 'start the service; the default command',
   plain: true,
   load: async () => (await import('./serve.ts')).serveCommand,
 }
 
 const completion: Ungrouped = {
   name: 'completion',
-  summary: 'what a shell needs to complete these commands',
+  summary: 'print a shell completion script',
   details:
     'Prints a script for bash, zsh or fish, which runs agent-home for each completion. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
   parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
@@ -28,7 +28,7 @@ const SERVICE = 'The service:'
 
 export const commands: readonly Command[] = [
   ...grouped(SERVICE, [serve]),
-  ...grouped('On the host’s data, by whoever owns the host:', hostCommands),
-  ...grouped('In a home, with its tokens:', agentCommands),
+  ...grouped('For the operator of the host, on its data:', hostCommands),
+  ...grouped('For agents and their operators, with a token:', agentCommands),
   ...grouped(SERVICE, [completion]),
 ]

@@ -10,7 +10,7 @@ export type Parsed =
   /** Help, the version or an error was printed. */
   | { readonly exit: Exit }
 
-const JSON_OPTION: Option = { name: 'json', summary: 'print JSON, for programs' }
+const JSON_OPTION: Option = { name: 'json', summary: 'print JSON' }
 
 export const optionsOf = ({ options = [], plain }: Command): readonly Option[] =>
   plain ? options : [...options, JSON_OPTION]
@@ -62,9 +62,9 @@ function rootParser({ say, tell }: Terminal): Parser {
     .usage('[command] [options]')
     .version(VERSION)
     .configureOutput({ writeOut: say, writeErr: tell })
-    .helpCommand('help [command]', 'what a command does')
+    .helpCommand('help [command]', 'describe a command')
     .configureHelp({ subcommandTerm: (each) => each.name() })
-    .showHelpAfterError('Say --help for what there is.')
+    .showHelpAfterError('Use --help for a list of commands and options.')
     .exitOverride()
 }
 

@@ -4,63 +4,64 @@ import type { Ungrouped } from '../command.ts'
 export const hostCommands: readonly Ungrouped[] = [
   {
     name: 'backup',
-    summary: 'write a copy of the data, and verify it',
+    summary: 'write a verified copy of the data',
     details:
-      'Writes one moment of the data that DATABASE_URL names into a file, readable by its owner alone, while the service runs or not; no write waits for it. The file is verified before it gets its name. On PostgreSQL it says what to use instead.',
+      'Writes a snapshot of the database in DATABASE_URL to a file that only its owner can read, whether or not the service is running; no write waits for it. The file is verified before it gets its name. For PostgreSQL, it says what to use instead.',
     parameters: [{ name: 'FILE', completes: 'files' }],
-    options: [{ name: 'force', summary: 'replace a file that is there' }],
+    options: [{ name: 'force', summary: 'replace an existing file' }],
     load: async () => (await import('./backup.ts')).backupCommand,
   },
   {
     name: 'verify',
-    summary: 'check a database file, a backup, or an export with history',
+    summary: 'check a database file, a backup or an export with history',
     details:
-      'Holds a database file against all that can be checked at rest: that it is sound, that versions, counts and the log agree, that nothing is left without an owner, and that every chain of events and every text is the one that was written. An export with history is held against its own events. It is opened for reading alone; a file that is being served is checked as of one moment. Ends with 1, and a list, where something is wrong.',
+      'Checks everything that can be checked in a database file: that it is sound, that versions, counts and the log agree, that nothing is orphaned, and that every event and every text is the one that was chained. In an export with history, events and texts are checked. The file is opened read-only; one that is in use is checked as of one moment. If something is wrong, it is listed, and the exit code is 1.',
     parameters: [{ name: 'FILE', completes: 'files' }],
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
   {
     name: 'doctor',
-    summary: 'what is wrong with this installation, and what to do',
+    summary: 'find problems of this installation, and what to do',
     details:
-      'Looks at the configuration, the data and its files, the disk, the clock, the settings of the database, and at whether the service answers where it should. It changes nothing. Ends with 1 where something is wrong.',
+      'Checks the configuration, the data and its files, the disk, the clock, the settings of the database, and whether the service answers where it should. It changes nothing. If something is wrong, the exit code is 1.',
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   {
     name: 'account recover',
-    summary: 'a link by which an operator sets a new password',
+    summary: 'print a link to set a new operator password',
     details:
-      'Prints a link, once, on standard output: whoever opens it within half an hour sets another password for the operator account, once; the account is signed out everywhere and its passkeys are removed. A link that was made before is void. It works while the service runs and while it does not.',
+      'Prints a link, once, on standard output: whoever opens it within half an hour can set a new password for the operator account, once; the account is signed out everywhere and its passkeys are removed. An earlier link becomes invalid. Works whether or not the service is running.',
     parameters: [{ name: 'EMAIL' }],
     options: [
       {
         name: 'url',
         value: 'URL',
-        summary: 'where the service is reached (PUBLIC_URL, or HOST and PORT)',
+        summary: 'address of the service (default: PUBLIC_URL, or HOST and PORT)',
       },
     ],
     load: async () => (await import('./data.ts')).accountRecover,
   },
   {
     name: 'gateway list',
-    summary: 'what strangers left in the gateway, newest first',
+    summary: 'list gateway entries, newest first',
     options: [
-      { name: 'feed', value: 'FEED', summary: 'of one feed alone: garden, seeds, shepit, …' },
-      { name: 'limit', value: 'N', summary: 'at most so many, up to 1000 (20)' },
-      { name: 'before', value: 'ID', summary: 'older than this entry' },
+      { name: 'feed', value: 'FEED', summary: 'only one feed: garden, seeds, shepit, …' },
+      { name: 'limit', value: 'N', summary: 'maximum number of results, up to 1000 (default: 20)' },
+      { name: 'before', value: 'ID', summary: 'only entries older than this one' },
     ],
     load: async () => (await import('./data.ts')).gatewayList,
   },
   {
     name: 'gateway remove',
-    summary: 'remove what a stranger left in the gateway',
+    summary: 'remove a gateway entry',
     parameters: [{ name: 'ID' }],
     load: async () => (await import('./data.ts')).gatewayRemove,
   },
   {
     name: 'move',
-    summary: 'take everything from one database to another kind',
-    details: 'Takes everything from a database file to an empty PostgreSQL, counted and compared.',
+    summary: 'move all data to another kind of database',
+    details:
+      'Copies all data from a database file to an empty PostgreSQL database, and compares both.',
     options: [
       { name: 'from', value: 'URL', summary: 'sqlite:./data/home.db', required: true },
       { name: 'to', value: 'URL', summary: 'postgres://…/home', required: true },
@@ -69,9 +70,9 @@ export const hostCommands: readonly Ungrouped[] = [
   },
   {
     name: 'operator-key',
-    summary: 'give an agent a new operator token',
+    summary: 'issue a new operator token for an agent',
     details:
-      'Gives an agent a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or shares it with a stranger. The old one stops working at once. It works on the data that DATABASE_URL names, while the service runs and while it does not.',
+      'Issues a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or whose token others know. The old one stops working at once. Works on the data in DATABASE_URL, whether or not the service is running.',
     parameters: [{ name: 'AGENT_ID' }],
     load: async () => (await import('./data.ts')).operatorKey,
   },

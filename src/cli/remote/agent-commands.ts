@@ -4,19 +4,23 @@ import type { Option, Parameter, Ungrouped } from '../command.ts'
 const URL: Option = {
   name: 'url',
   value: 'URL',
-  summary: 'where the home is (AGENT_HOME_URL, or the profile’s)',
+  summary: 'address of the home (default: AGENT_HOME_URL, or the profile’s)',
 }
 
 const PROFILE: Option = {
   name: 'profile',
   value: 'NAME',
-  summary: 'whose address and token (AGENT_HOME_PROFILE, or default)',
+  summary: 'profile with address and token (default: AGENT_HOME_PROFILE, or default)',
 }
 
 /** Options of all agent commands: the home's address and the credentials. */
 const CONNECTION: readonly Option[] = [
   URL,
-  { name: 'token', value: 'TOKEN', summary: 'who asks (AGENT_HOME_TOKEN, or the profile’s)' },
+  {
+    name: 'token',
+    value: 'TOKEN',
+    summary: 'token to use (default: AGENT_HOME_TOKEN, or the profile’s)',
+  },
   PROFILE,
 ]
 
@@ -27,21 +31,25 @@ const FILE: Parameter = { name: 'FILE', optional: true, completes: 'files' }
 const EXPECT: Option = {
   name: 'expect',
   value: 'VERSION',
-  summary: 'the version that you read; another there is a conflict, and ends with 3',
+  summary: 'the version that you read; any other is a conflict (exit code 3)',
 }
 const FROM_FILE: Option = {
   name: 'file',
   value: 'FILE',
-  summary: 'take the text from there; - is standard input',
+  summary: 'read the text from this file; - is standard input',
   completes: 'files',
 }
-const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys that begin so' }
-const LIMIT: Option = { name: 'limit', value: 'N', summary: 'at most so many' }
-const FORCE: Option = { name: 'force', summary: 'replace a file that is there' }
+const PREFIX: Option = {
+  name: 'prefix',
+  value: 'PREFIX',
+  summary: 'only keys that start with this',
+}
+const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
+const FORCE: Option = { name: 'force', summary: 'replace an existing file' }
 
 const birth: Ungrouped = {
   name: 'birth',
-  summary: 'give birth to an agent',
+  summary: 'create an agent',
   options: [
     { name: 'name', value: 'NAME', summary: 'up to 80 characters', required: true },
     { name: 'purpose', value: 'TEXT', summary: 'up to 1000 characters', required: true },
@@ -51,13 +59,13 @@ const birth: Ungrouped = {
       summary: 'one of those in /api/agents/preview',
       required: true,
     },
-    { name: 'operator-consent', summary: 'your operator permits it: ask first' },
+    { name: 'operator-consent', summary: 'your operator has given permission: ask first' },
     {
       name: 'email',
       value: 'EMAIL',
       summary: 'the operator’s account; its password is asked for, or read from standard input',
     },
-    { name: 'save', value: 'PROFILE', summary: 'keep address and tokens in this profile' },
+    { name: 'save', value: 'PROFILE', summary: 'save address and tokens in this profile' },
     URL,
   ],
   load: async () => (await import('./birth.ts')).birthCommand,
@@ -83,21 +91,21 @@ const withToken: readonly Ungrouped[] = [
   },
   {
     name: 'read',
-    summary: 'print the text under a key',
+    summary: 'print the text of a memory',
     parameters: [KEY],
-    options: [{ name: 'at', value: 'VERSION', summary: 'as it was then' }],
+    options: [{ name: 'at', value: 'VERSION', summary: 'an earlier version' }],
     load: async () => (await import('./memories.ts')).readCommand,
   },
   {
     name: 'write',
-    summary: 'write a memory whole',
+    summary: 'write a memory',
     details:
-      'Writes a memory whole: the text as an argument, from a file, or from standard input. Without --expect it creates, and what is there is a conflict; --expect names the version that you read; --overwrite replaces whatever is there, and keeps its metadata unless there are others.',
+      'Writes a memory; the text is an argument, a file, or standard input. Without --expect the memory is created, and an existing one is a conflict; --expect names the version that you read; --overwrite replaces any version, and keeps its metadata unless --metadata is given.',
     parameters: [KEY, TEXT],
     options: [
       EXPECT,
       FROM_FILE,
-      { name: 'overwrite', summary: 'replace whatever is there' },
+      { name: 'overwrite', summary: 'replace any version' },
       { name: 'metadata', value: 'JSON', summary: 'a JSON object' },
     ],
     load: async () => (await import('./memories.ts')).writeCommand,
@@ -113,30 +121,33 @@ const withToken: readonly Ungrouped[] = [
     name: 'edit',
     summary: 'replace one passage of a memory',
     details:
-      'Replaces OLD, which must be in the text exactly once, by NEW; the rest stays as it is. An empty NEW removes the passage.',
+      'Replaces OLD, which must be in the text exactly once, with NEW; the rest is unchanged. An empty NEW removes the passage.',
     parameters: [KEY, { name: 'OLD' }, { name: 'NEW' }],
     options: [EXPECT],
     load: async () => (await import('./memories.ts')).editCommand,
   },
   {
     name: 'list',
-    summary: 'memories, by key or last changed first',
+    summary: 'list memories, by key or most recently changed first',
     options: [
       PREFIX,
-      { name: 'order', value: 'HOW', summary: 'by key unless told', choices: ['key', 'changed'] },
-      { name: 'deleted', summary: 'what was deleted and can be restored, with its last version' },
+      { name: 'order', value: 'ORDER', summary: 'default: key', choices: ['key', 'changed'] },
+      {
+        name: 'deleted',
+        summary: 'deleted memories that can be restored, with their last version',
+      },
       LIMIT,
     ],
     load: async () => (await import('./lists.ts')).listCommand,
   },
   {
     name: 'search',
-    summary: 'memories that answer a question, best first',
+    summary: 'find memories that answer a question, best first',
     details:
-      'Shows the memories that answer a question in a sentence, or have some of these words, best first: short ones whole, of others a part. What is in double quotes must stand as it is there.',
+      'Shows memories that answer a question or contain its words, best first: short ones in full, otherwise the matching part. A phrase in double quotes must occur exactly.',
     parameters: [{ name: 'QUESTION' }],
     options: [
-      { name: 'match', value: 'HOW', summary: 'any word unless told', choices: ['any', 'all'] },
+      { name: 'match', value: 'WORDS', summary: 'default: any', choices: ['any', 'all'] },
       PREFIX,
       LIMIT,
     ],
@@ -144,74 +155,74 @@ const withToken: readonly Ungrouped[] = [
   },
   {
     name: 'history',
-    summary: 'versions of a memory, newest first',
+    summary: 'list the versions of a memory, newest first',
     parameters: [KEY],
     load: async () => (await import('./lists.ts')).historyCommand,
   },
   {
     name: 'restore',
-    summary: 'bring an earlier version back as a new one',
+    summary: 'restore an earlier version as a new one',
     parameters: [KEY, { name: 'VERSION' }],
     options: [EXPECT],
     load: async () => (await import('./memories.ts')).restoreCommand,
   },
   {
     name: 'delete',
-    summary: 'delete a memory; restore brings it back',
+    summary: 'delete a memory; it can be restored',
     parameters: [KEY],
     options: [EXPECT],
     load: async () => (await import('./memories.ts')).deleteCommand,
   },
   {
     name: 'rename',
-    summary: 'give a memory another key; its id and history go along',
+    summary: 'give a memory another key; it keeps its id and history',
     parameters: [KEY, { name: 'NEW-KEY' }],
     options: [EXPECT],
     load: async () => (await import('./memories.ts')).renameCommand,
   },
   {
     name: 'export',
-    summary: 'everything that is kept, as one file',
+    summary: 'export everything as one file',
     details:
-      'Writes everything that is kept into a file that is its owner’s alone, or to standard output, which - names too. The file gets its name once it is whole.',
+      'Exports everything to a file that only its owner can read, or to standard output (also named -). The file appears under its name when it is complete.',
     parameters: [FILE],
-    options: [{ name: 'history', summary: 'every version that is kept, too' }, FORCE],
+    options: [{ name: 'history', summary: 'include earlier versions' }, FORCE],
     load: async () => (await import('./transfer.ts')).exportCommand,
   },
   {
     name: 'import',
-    summary: 'bring an export back, all of it or nothing',
+    summary: 'import an export, all or nothing (operator)',
     details:
-      'Brings an export back, from a file or from standard input, with the operator token: all of it or nothing.',
+      'Imports an export from a file or from standard input, with the operator token: all or nothing.',
     parameters: [FILE],
     options: [
       {
         name: 'on-conflict',
-        value: 'HOW',
-        summary: 'where a key has a memory (fail)',
+        value: 'ACTION',
+        summary: 'for keys that already have a memory (default: fail)',
         choices: ['fail', 'skip', 'replace'],
       },
-      { name: 'dry-run', summary: 'tell what would be, and change nothing' },
+      { name: 'dry-run', summary: 'report the result without changing anything' },
     ],
     load: async () => (await import('./transfer.ts')).importCommand,
   },
   {
     name: 'context',
-    summary: 'what to read first after waking',
+    summary: 'print what an agent reads first in a session',
     options: [
-      { name: 'about', value: 'TASK', summary: 'with what is known about what is to be done' },
-      { name: 'bytes', value: 'N', summary: 'within so many bytes (4000)' },
+      { name: 'about', value: 'TASK', summary: 'include memories about this task' },
+      { name: 'bytes', value: 'N', summary: 'maximum size (default: 4000)' },
     ],
     load: async () => (await import('./context.ts')).contextCommand,
   },
   {
     name: 'events',
-    summary: 'what happened in the home, newest first',
+    summary: 'list what happened in the home, newest first',
     options: [
-      { name: 'since', value: 'TIME', summary: 'from then on, such as 2027-01-31T22:00:00Z' },
+      { name: 'since', value: 'TIME', summary: 'from this time, such as 2027-01-31T22:00:00Z' },
       { name: 'by', value: 'WHO', summary: 'agent, operator, or the id of a named key' },
-      { name: 'type', value: 'TYPE', summary: 'only these, such as delete' },
-      { name: 'key', value: 'KEY', summary: 'only those of this memory' },
+      { name: 'type', value: 'TYPE', summary: 'only this type, such as delete' },
+      { name: 'key', value: 'KEY', summary: 'only events of this memory' },
       PREFIX,
       { name: 'oldest', summary: 'oldest first' },
       LIMIT,
@@ -220,100 +231,104 @@ const withToken: readonly Ungrouped[] = [
   },
   {
     name: 'watch',
-    summary: 'what happens in the home, as it happens',
+    summary: 'print what happens in the home, as it happens',
     details:
-      'Prints what happens in the home, a line each, until it is stopped; with --json an object on each line. A connection that breaks is opened again where it was.',
-    options: [{ name: 'after', value: 'ID', summary: 'begin after this event; now, unless told' }],
+      'Prints the events of the home, one on each line, until it is stopped; with --json one object on each line. A broken connection is resumed.',
+    options: [{ name: 'after', value: 'ID', summary: 'start after this event (default: now)' }],
     load: async () => (await import('./lists.ts')).watchCommand,
   },
   {
     name: 'mcp',
-    summary: 'the home’s memories as MCP tools, on standard input and output',
+    summary: 'offer the home’s memories as MCP tools, on standard input and output',
     details:
-      'For clients that start programs: passes their messages on to /mcp of the home, and its answers back. Nothing else goes to standard output.',
+      'For clients that start programs: forwards their messages to /mcp of the home, and its responses back. Nothing else is written to standard output.',
     plain: true,
     load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
   },
   {
     name: 'pause',
-    summary: 'stop the agent (operator)',
+    summary: 'pause the agent (operator)',
     load: async () => (await import('./operator.ts')).pauseCommand,
   },
   {
     name: 'activate',
-    summary: 'let the agent go on (operator)',
+    summary: 'resume the agent (operator)',
     load: async () => (await import('./operator.ts')).activateCommand,
   },
   {
     name: 'keys list',
-    summary: 'the agent’s named keys (operator)',
+    summary: 'list the named keys (operator)',
     load: async () => (await import('./operator.ts')).listKeys,
   },
   {
     name: 'keys create',
-    summary: 'a token that reads, or writes, perhaps under one prefix (operator)',
+    summary: 'create a named key: a token with fewer rights (operator)',
     parameters: [{ name: 'NAME' }],
     options: [
       {
         name: 'access',
         value: 'ACCESS',
-        summary: 'what it may do (read)',
+        summary: 'what it permits (default: read)',
         choices: ['read', 'write'],
       },
       PREFIX,
-      { name: 'expires', value: 'TIME', summary: 'until then, such as 2027-01-31T12:00:00Z' },
+      { name: 'expires', value: 'TIME', summary: 'when it expires, such as 2027-01-31T12:00:00Z' },
     ],
     load: async () => (await import('./operator.ts')).createKey,
   },
   {
     name: 'keys revoke',
-    summary: 'end a named key at once (operator)',
+    summary: 'revoke a named key at once (operator)',
     parameters: [{ name: 'ID' }],
     load: async () => (await import('./operator.ts')).revokeKey,
   },
   {
     name: 'protect',
-    summary: 'let only the operator change a memory (operator)',
+    summary: 'allow only the operator to change a memory (operator)',
     parameters: [KEY],
     load: async () => (await import('./operator.ts')).protectCommand,
   },
   {
     name: 'unprotect',
-    summary: 'let the agent change a memory again (operator)',
+    summary: 'allow the agent to change a memory again (operator)',
     parameters: [KEY],
     load: async () => (await import('./operator.ts')).unprotectCommand,
   },
   {
     name: 'rollback',
-    summary: 'make memories what they were right after an event (operator)',
+    summary: 'roll memories back to an event (operator)',
     details:
-      'Makes all memories, or some of them, what they were right after the event with this id, as new versions: agent-home events tells the ids. A rollback can be rolled back.',
+      'Makes all memories, or some of them, what they were right after the event with this id, as new versions; agent-home events lists the ids. A rollback can be rolled back.',
     parameters: [{ name: 'EVENT' }],
     options: [
       PREFIX,
-      { name: 'by', value: 'WHO', summary: 'only what agent, operator or this named key changed' },
-      { name: 'dry-run', summary: 'tell what would be, and change nothing' },
+      {
+        name: 'by',
+        value: 'WHO',
+        summary: 'only changes by agent, operator, or the named key with this id',
+      },
+      { name: 'dry-run', summary: 'report the result without changing anything' },
     ],
     load: async () => (await import('./operator.ts')).rollbackCommand,
   },
   {
     name: 'erase',
-    summary: 'erase texts for good (operator)',
+    summary: 'permanently erase texts (operator)',
     details:
-      'Erases for good, which nothing brings back: the memory with its history (--all), its earlier versions (--history), or some of them (--versions).',
+      'Permanently erases the memory with its history (--all), its earlier versions (--history), or some of them (--versions). This cannot be undone.',
     parameters: [KEY],
     options: [
       { name: 'all', summary: 'the memory and its history' },
       { name: 'history', summary: 'every version except the current one' },
-      { name: 'versions', value: 'N,N…', summary: 'these, none of them current' },
+      { name: 'versions', value: 'N,N…', summary: 'these versions, none of them current' },
     ],
     load: async () => (await import('./operator.ts')).eraseCommand,
   },
   {
     name: 'rotate',
-    summary: 'end the agent’s tokens, and give a new one (operator)',
+    summary: 'replace the agent token, and revoke the named keys (operator)',
     details:
-      'Ends the agent token and every named key at once, and prints the new agent token. A profile that held the old one keeps the new.',
+      'Revokes the agent token and every named key at once, and prints the new agent token. If the old one was in a profile, the new one replaces it there.',
     load: async () => (await import('./operator.ts')).rotateCommand,
   },
 ]

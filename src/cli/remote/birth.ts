@@ -9,7 +9,7 @@ import { profileOf, saveProfile } from './profiles.ts'
 import { standardInput } from './text.ts'
 
 const CONSENT =
-  'Ask your operator first. --operator-consent says that they permit the birth, and the storing of what the agent sends.'
+  'Ask your operator first. --operator-consent confirms that they permit the birth, and the storage of what the agent sends.'
 
 /** Asked twice if it is not shown: a mistyped password would lock its owner out. */
 async function passwordGiven(terminal: Terminal): Promise<string> {
@@ -32,13 +32,13 @@ async function requestOf({ options, flags }: Given, terminal: Terminal): Promise
 /** Checked first, so that no agent is created whose tokens cannot be stored. */
 function refuseTaken(name: string | undefined): void {
   if (name === undefined || !profileOf(name)) return
-  throw usage(`There is a profile ${name} already. Save under another name.`)
+  throw usage(`The profile ${name} already exists. Use another name.`)
 }
 
 const textOf = ({ agent_id, token, operator_token }: BirthResult): string =>
   `agent_id        ${agent_id}\ntoken           ${token}\noperator_token  ${operator_token}\n`
 
-const KEEP = 'They are shown here alone: keep both, the operator’s apart from the agent.\n'
+const KEEP = 'They are shown only once: keep both, the operator’s separate from the agent.\n'
 
 function kept(born: BirthResult, url: string, name: string): Report {
   const { agent_id, token, operator_token } = born

@@ -14,7 +14,7 @@ export async function readCommand(given: Given, terminal: Terminal): Promise<Rep
   const memory = await atHome(given, (home) =>
     home.read(key, version === undefined ? {} : { version }),
   )
-  if (!memory) throw missing(`Nothing is under ${key}.`)
+  if (!memory) throw missing(`There is no memory ${key}.`)
   const note = `${key}, version ${memory.version}, ${memory.updatedAt}\n`
   const text = textShown(memory.text, terminal)
   return { value: { memory }, text, ...(terminal.isShown && { note }) }

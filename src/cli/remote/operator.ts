@@ -105,7 +105,7 @@ export async function rotateCommand(given: Given): Promise<Report> {
   const connection = connectionOf(given, 'operator')
   const token = await refusing(homeAt(connection).rotate())
   const kept = keep(connection.profile, token)
-  const note = kept ? `It is kept in the profile ${kept}.\n` : 'It is shown here alone: keep it.\n'
-  const about = 'The agent token before it and every named key are revoked. '
+  const note = kept ? `It is kept in the profile ${kept}.\n` : 'It is shown only once: keep it.\n'
+  const about = 'The previous agent token and every named key are revoked. '
   return { value: { token, profile: kept ?? null }, text: `${token}\n`, note: about + note }
 }
