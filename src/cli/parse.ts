@@ -5,7 +5,7 @@ import type { Command, Given, Option, Parameter } from './command.ts'
 import { EXIT, type Exit } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
-export type Parsed =
+type Parsed =
   | { readonly command: Command; readonly given: Given }
   /** Help, the version or an error was printed. */
   | { readonly exit: Exit }

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { fields } from '../fields.ts'
 import { type Answer, type Call, json } from '../http/call.ts'
-import { type BudgetState, retryAfter, showState, spend } from '../pipeline/budgets.ts'
+import { type BudgetState, showState, spend } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { addressHashOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
@@ -57,7 +57,7 @@ export const birthRequest = z
   })
   .meta({ id: 'BirthRequest' })
 
-export type BirthRequest = z.output<typeof birthRequest>
+type BirthRequest = z.output<typeof birthRequest>
 
 const birthResult = z
   .object({
@@ -89,7 +89,7 @@ export const BIRTH_ERRORS = [
   'rate_limited',
 ] as const
 
-export interface Newborn {
+interface Newborn {
   readonly agentId: string
   readonly token: string
   readonly operatorToken: string
@@ -124,12 +124,7 @@ function newBirth(home: Home, key: string, request: BirthRequest, place: Birthpl
 }
 
 /** With the session of the browser, if it is signed in. */
-export type SentBirth = BirthRequest & Pick<Presented, 'session'>
-
-const overLimit = (call: Call, state: BudgetState) => {
-  showState(call, state)
-  return problem('rate_limited', { headers: retryAfter(state) })
-}
+type SentBirth = BirthRequest & Pick<Presented, 'session'>
 
 /** Undefined: a concurrent birth created the account. */
 async function tryToBear(
@@ -145,8 +140,8 @@ async function tryToBear(
   const addressHash = addressHashOf(call, home, addressOf(request.email ?? ''))
   const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
   if (born.outcome === 'known') return replay(key, request, born.birth)
-  if (born.outcome === 'over_limit') throw overLimit(call, birthState(home, born.count, now))
-  if (born.outcome === 'account_exists') return undefined
+  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
+  if (born.outcome !== 'born') return undefined
   call.notes.agent = birth.agentId
   showState(call, { ...allowance, remaining: Math.max(0, allowance.remaining - 1) })
   return { agentId: birth.agentId, ...tokens, replayed: false }

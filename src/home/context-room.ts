@@ -21,7 +21,7 @@ export interface Room {
 const SEPARATOR_BYTES = 1
 
 /** Between the items of a list. */
-export const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
+const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
 
 export function roomOf(bytes: number): Room {
   let left = bytes
@@ -104,7 +104,7 @@ export async function searchAbout(
   return hits
 }
 
-export interface Found {
+interface Found {
   readonly key: string
   /** As JSON with the text, and with the snippet instead. */
   readonly whole: string

@@ -42,7 +42,7 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
 }
 
 /** A word in lower case, without surrounding digits and signs, and with look-alikes replaced. */
-export const wordOf = (text: string): string =>
+const wordOf = (text: string): string =>
   text
     .normalize('NFKC')
     .toLowerCase()

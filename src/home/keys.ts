@@ -141,7 +141,7 @@ export const keyRequest = z
   })
   .meta({ id: 'NamedKeyRequest' })
 
-export type KeyRequest = z.output<typeof keyRequest>
+type KeyRequest = z.output<typeof keyRequest>
 
 const isPast = () =>
   problem('invalid_body', { errors: [{ pointer: '/expiresAt', message: 'must be in the future' }] })

@@ -38,7 +38,7 @@ export const summarySchema = memorySchema
   .meta({ id: 'MemorySummary' })
 
 /** A member of lists. A memory's own ETag is its version, which protecting it does not change. */
-export const protectedJson = (memory: Pick<Memory, 'protected'>): string =>
+const protectedJson = (memory: Pick<Memory, 'protected'>): string =>
   memory.protected ? ',"protected":true' : ''
 
 /** The members besides id, key, text and metadata. */

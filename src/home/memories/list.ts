@@ -33,7 +33,7 @@ export const keyPrefix = z
   .string()
   .regex(new RegExp(fields.keyPrefix.pattern), 'must be the start of a key')
 
-export const nextPage = z
+const nextPage = z
   .string()
   .nullable()
   .meta({ description: 'The value of after for the next page; null at the end.' })

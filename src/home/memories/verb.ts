@@ -7,7 +7,7 @@ import { type ErrorCode, problem } from '../../errors.ts'
 import type { BodyStatuses } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
 import { agreesWith } from '../../http/etag.ts'
-import { type Endpoint, endpoint } from '../../pipeline/endpoint.ts'
+import { type Documented, type Endpoint, endpoint } from '../../pipeline/endpoint.ts'
 import type { Identity } from '../../store/port/home.ts'
 import type { Change, Memory, Result } from '../../store/port/keeping/memories.ts'
 import { newId } from '../../uuid.ts'
@@ -90,8 +90,6 @@ export function requireAgreement(call: Call, expectedVersion: number | undefined
 
 type Expecting = z.ZodType<{ readonly expectedVersion?: number | undefined }>
 
-type ConflictAnswer = Omit<typeof conflictAnswer, 'schema'> & { readonly schema: z.ZodType }
-
 interface EndpointText<Sent> {
   readonly operationId: string
   readonly method: 'POST' | 'PATCH'
@@ -101,7 +99,7 @@ interface EndpointText<Sent> {
   readonly example: Sent
   readonly statuses?: BodyStatuses
   /** The 409, if it tells more than a conflict of versions. */
-  readonly conflict?: ConflictAnswer
+  readonly conflict?: Documented
 }
 
 /** The endpoint of a verb that saves a memory. */
@@ -131,7 +129,7 @@ export function savingEndpoint<Schema extends Expecting>(
     answers: {
       200: savedAnswer,
       ...(verb.errors.includes('memory_not_found') && { 404: missingAnswer }),
-      409: conflict as ConflictAnswer,
+      409: conflict,
     },
     errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
     async handle({ call, identity, body, source }, home: Home) {
