@@ -10,13 +10,18 @@ import type { Home } from './home.ts'
 import { importMemories } from './import/import.ts'
 import { createKey, endKey, listKeys, rotateKey } from './keys.ts'
 import { changeMemories } from './memories/batch.ts'
-import { deleteMemory } from './memories/delete.ts'
 import { listMemories } from './memories/list.ts'
 import { readMemory, writeMemory } from './memories/memory.ts'
 import { eraseMemory, protectMemory } from './memories/operator.ts'
 import { searchByVector, searchMemories } from './memories/search.ts'
 import { storeVectors } from './memories/vectors.ts'
-import { appendToMemory, editMemory, patchMemory, restoreMemory } from './memories/verbs.ts'
+import {
+  appendToMemory,
+  deleteMemory,
+  editMemory,
+  patchMemory,
+  restoreMemory,
+} from './memories/verbs.ts'
 import { listVersions } from './memories/versions.ts'
 import { replaceOperatorKey } from './operator-key.ts'
 import { preview } from './preview.ts'

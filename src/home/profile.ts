@@ -147,7 +147,7 @@ export async function eraseWhole(
 export const eraseAgent = endpoint({
   operationId: 'eraseAgent',
   method: 'POST',
-  path: `${path}/erase`,
+  path: '/api/agents/me/erase',
   docs: {
     tag,
     summary: 'Erase the agent',

@@ -25,9 +25,8 @@ import {
   savedJson,
 } from './answers.ts'
 import { excessOf } from './content.ts'
-import { deletedSchema } from './delete.ts'
 import { type MemoryVerb, type WriteContext, writeContext } from './verb.ts'
-import { type VerbName, verbNames, verbs } from './verbs.ts'
+import { deletedSchema, type VerbName, verbNames, verbs } from './verbs.ts'
 
 type Optional = { [Name in VerbName]: z.ZodOptional<(typeof verbs)[Name]['schema']> }
 

@@ -1,16 +1,26 @@
 /**
- * The verbs that change one memory, besides `write` and `delete`, with their endpoints; and all of
- * them by the property that names them in a batch.
+ * The verbs that change one memory, besides `write`, with their endpoints; and all of them by the
+ * property that names them in a batch.
  */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { integer } from '../../pipeline/schemas.ts'
-import { memoryExample, memoryKey } from '../schemas.ts'
-import { conflictAnswer } from './answers.ts'
+import { json } from '../../http/call.ts'
+import { endpoint } from '../../pipeline/endpoint.ts'
+import { dateTime, integer, queryInteger } from '../../pipeline/schemas.ts'
+import { forAgents } from '../guards.ts'
+import type { Home } from '../home.ts'
+import { memoryExample, memoryKey, tag } from '../schemas.ts'
+import {
+  CHANGE_ERRORS,
+  conflictAnswer,
+  deletedView,
+  ifMatch,
+  missingAnswer,
+  PRECONDITION,
+} from './answers.ts'
 import { expectedVersion, metadata, metadataIn, text } from './content.ts'
-import { remove } from './delete.ts'
 import { write } from './memory.ts'
-import { type MemoryVerb, savingEndpoint } from './verb.ts'
+import { carryOut, type MemoryVerb, requireAgreement, savingEndpoint } from './verb.ts'
 
 const patchSchema = z
   .strictObject({
@@ -165,6 +175,70 @@ export const restoreMemory = savingEndpoint(restore, {
   summary: 'Restore an earlier version, or a deleted memory',
   description: 'The text and metadata of that version become a new version.',
   example: { key: memoryExample.key, version: 1, expectedVersion: 2 },
+})
+
+const deleteSchema = z
+  .strictObject({ key: memoryKey, expectedVersion })
+  .meta({ id: 'MemoryDelete' })
+
+const remove: MemoryVerb<typeof deleteSchema> = {
+  schema: deleteSchema,
+  change: (sent) => ({ verb: 'delete', ...sent }),
+  errors: ['memory_not_found'],
+  tool: {
+    name: 'delete_memory',
+    title: 'Delete a memory',
+    description:
+      'Deletes a memory. Its versions are kept: restore_memory with expectedVersion 0 restores it.',
+    idempotent: true,
+  },
+}
+
+export const deletedSchema = z.object({
+  key: memoryKey,
+  version: z.int().min(1).meta({ description: 'The version of the deletion.' }),
+  deletedAt: dateTime,
+})
+
+const noteOf = (version: number): string =>
+  `Its versions are retained: POST /api/agents/me/memory/restore with version ${version - 1} and expectedVersion 0 restores it. Only the operator can erase it permanently.`
+
+export const deleteMemory = endpoint({
+  operationId: 'deleteMemory',
+  method: 'DELETE',
+  path: '/api/agents/me/memory',
+  docs: {
+    tag,
+    summary: 'Delete a memory',
+    description: `Its versions are retained: POST /api/agents/me/memory/restore with expectedVersion 0 restores it. Only the operator can erase it permanently. ${PRECONDITION}`,
+    headers: z.object(ifMatch),
+  },
+  guards: forAgents('writes'),
+  query: z.strictObject({ key: memoryKey, expectedVersion: queryInteger(fields.expectedVersion) }),
+  answers: {
+    200: {
+      description: 'The memory that was deleted.',
+      schema: z
+        .object({
+          deleted: deletedSchema,
+          note: z.string().meta({ description: 'How the deletion can be undone.' }),
+        })
+        .meta({ id: 'DeletedMemory' }),
+      example: {
+        deleted: { key: memoryExample.key, version: 4, deletedAt: memoryExample.updatedAt },
+        note: noteOf(4),
+      },
+    },
+    404: missingAnswer,
+    409: conflictAnswer,
+  },
+  errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...remove.errors],
+  async handle({ call, identity, query }, home: Home) {
+    requireAgreement(call, query.expectedVersion)
+    const result = await carryOut(remove, home, identity, query, '')
+    const deleted = deletedView(result)
+    return json(call, 200, { deleted, note: noteOf(deleted.version) })
+  },
 })
 
 const renameSchema = z
