@@ -4,24 +4,18 @@ import type { Option, Parameter, Ungrouped } from '../command.ts'
 const URL: Option = {
   name: 'url',
   value: 'URL',
-  summary: 'address of the home (default: AGENT_HOME_URL, or the profile’s)',
-}
-
-const PROFILE: Option = {
-  name: 'profile',
-  value: 'NAME',
-  summary: 'profile with address and token (default: AGENT_HOME_PROFILE, or default)',
+  summary: 'address of the home (AGENT_HOME_URL, or the profile’s)',
 }
 
 /** Options of all agent commands: the home's address and the credentials. */
 const CONNECTION: readonly Option[] = [
   URL,
+  { name: 'token', value: 'TOKEN', summary: 'token (AGENT_HOME_TOKEN, or the profile’s)' },
   {
-    name: 'token',
-    value: 'TOKEN',
-    summary: 'token to use (default: AGENT_HOME_TOKEN, or the profile’s)',
+    name: 'profile',
+    value: 'NAME',
+    summary: 'profile with address and token (AGENT_HOME_PROFILE, or default)',
   },
-  PROFILE,
 ]
 
 const KEY: Parameter = { name: 'KEY' }
@@ -39,13 +33,10 @@ const FROM_FILE: Option = {
   summary: 'read the text from this file; - is standard input',
   completes: 'files',
 }
-const PREFIX: Option = {
-  name: 'prefix',
-  value: 'PREFIX',
-  summary: 'only keys that start with this',
-}
+const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys with this prefix' }
 const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
 const FORCE: Option = { name: 'force', summary: 'replace an existing file' }
+const DRY_RUN: Option = { name: 'dry-run', summary: 'report the result without changing anything' }
 
 const birth: Ungrouped = {
   name: 'birth',
@@ -53,12 +44,7 @@ const birth: Ungrouped = {
   options: [
     { name: 'name', value: 'NAME', summary: 'up to 80 characters', required: true },
     { name: 'purpose', value: 'TEXT', summary: 'up to 1000 characters', required: true },
-    {
-      name: 'symbol',
-      value: 'ID',
-      summary: 'one of those in /api/agents/preview',
-      required: true,
-    },
+    { name: 'symbol', value: 'ID', summary: 'one of those in /api/agents/preview', required: true },
     { name: 'operator-consent', summary: 'your operator has given permission: ask first' },
     {
       name: 'email',
@@ -132,10 +118,7 @@ const withToken: readonly Ungrouped[] = [
     options: [
       PREFIX,
       { name: 'order', value: 'ORDER', summary: 'default: key', choices: ['key', 'changed'] },
-      {
-        name: 'deleted',
-        summary: 'deleted memories that can be restored, with their last version',
-      },
+      { name: 'deleted', summary: 'deleted memories, with the last version that can be restored' },
       LIMIT,
     ],
     load: async () => (await import('./lists.ts')).listCommand,
@@ -202,7 +185,7 @@ const withToken: readonly Ungrouped[] = [
         summary: 'for keys that already have a memory (default: fail)',
         choices: ['fail', 'skip', 'replace'],
       },
-      { name: 'dry-run', summary: 'report the result without changing anything' },
+      DRY_RUN,
     ],
     load: async () => (await import('./transfer.ts')).importCommand,
   },
@@ -302,12 +285,8 @@ const withToken: readonly Ungrouped[] = [
     parameters: [{ name: 'EVENT' }],
     options: [
       PREFIX,
-      {
-        name: 'by',
-        value: 'WHO',
-        summary: 'only changes by agent, operator, or the named key with this id',
-      },
-      { name: 'dry-run', summary: 'report the result without changing anything' },
+      { name: 'by', value: 'WHO', summary: 'only changes by agent, operator or this named key' },
+      DRY_RUN,
     ],
     load: async () => (await import('./operator.ts')).rollbackCommand,
   },
