@@ -63,7 +63,7 @@ export interface Checked extends Attempt {
 }
 
 /** Fair by client; trusted clients first. */
-function createTurns() {
+function createHashQueue() {
   const busy = () => problem('passwords_busy')
   const queue = createFairQueue({ ...QUEUE, busy })
   const forAnAccount = createConcurrencyLimit({ perClient: MOST_FOR_AN_ACCOUNT })
@@ -92,17 +92,17 @@ export interface Passwords {
 }
 
 export function createPasswords(random: (bytes: number) => Uint8Array): Passwords {
-  const inTurn = createTurns()
+  const queued = createHashQueue()
   return {
     hash: (password, attempt) =>
-      inTurn(attempt, async () => {
+      queued(attempt, async () => {
         const nonce = random(SALT_BYTES)
         const message = composed(password)
         const tag = await hashAsync('argon2id', { message, nonce, ...COST })
         return phc(nonce, tag)
       }),
     verify: (password, hash, attempt) =>
-      inTurn(attempt, async () => {
+      queued(attempt, async () => {
         for (const spelling of spellings(password)) {
           if (await matches(spelling, hash)) return true
         }
