@@ -14,7 +14,7 @@ import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { body as bodyBounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { tag } from '../schemas.ts'
+import { memoryExample, tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 import { knownElsewhere } from './list.ts'
 import { model, otherLength, vector } from './vectors.ts'
@@ -101,6 +101,17 @@ const hits = z
   })
   .meta({ id: 'MemoryHits' })
 
+const foundAnswer = (measured: { readonly similarity?: number }) => ({
+  description: 'What was found.',
+  schema: hits,
+  example: {
+    memories: [
+      { ...summaryExample, matched: ['migration'], ...measured, text: memoryExample.text },
+    ],
+    next: null,
+  },
+})
+
 const hitJson = ({ matched, similarity, text, snippet, ...summary }: SearchHit): string =>
   summaryJson(summary, `,${JSON.stringify({ matched, similarity, text, snippet }).slice(1, -1)}`)
 
@@ -158,18 +169,7 @@ export const searchMemories = endpoint({
   },
   guards: forAgents('reads'),
   query,
-  answers: {
-    200: {
-      description: 'What was found.',
-      schema: hits,
-      example: {
-        memories: [
-          { ...summaryExample, matched: ['migration'], text: 'Step 3 of 7: copy the tables.' },
-        ],
-        next: null,
-      },
-    },
-  },
+  answers: { 200: foundAnswer({}) },
   errors: [...KEY_READ_ERRORS, 'overloaded'],
   handle({ call, identity, query }, home: Home) {
     const { match, ...wanted } = query
@@ -223,23 +223,7 @@ export const searchByVector = endpoint({
       vector: [0.12, -0.48, 0.87],
     },
   },
-  answers: {
-    200: {
-      description: 'What was found.',
-      schema: hits,
-      example: {
-        memories: [
-          {
-            ...summaryExample,
-            matched: ['migration'],
-            similarity: 0.83,
-            text: 'Step 3 of 7: copy the tables.',
-          },
-        ],
-        next: null,
-      },
-    },
-  },
+  answers: { 200: foundAnswer({ similarity: 0.83 }) },
   errors: [...KEY_READ_ERRORS, 'overloaded'],
   handle({ call, identity, body: { q = '', vector, model, ...sent } }, home: Home) {
     const meant = vector && model !== undefined ? { model, vector } : undefined
