@@ -68,7 +68,7 @@ export async function openSession(
   // A standby answers with old data and takes no writes.
   if (standby) throw new StoreUnavailable('the server is a standby')
   return {
-    ...(own ? ownSession(client) : borrowedSession(client, limits)),
+    ...speechOn(client, limits, own),
     command: (text) => send(client, text),
     commit: () => send(client, 'COMMIT'),
     rollBack: () => send(client, 'ROLLBACK'),
@@ -82,40 +82,24 @@ async function send(client: pg.ClientBase, command: string): Promise<void> {
 
 type Speech = Pick<Session, 'ask' | 'changed' | 'askAlone' | 'begin'>
 
-function countChanges() {
-  let changed = 0
-  return {
-    changed: () => changed,
-    count({ command, rowCount }: pg.QueryResult): void {
-      if (command !== 'SELECT') changed += rowCount ?? 0
-    },
-  }
-}
-
-function ownSession(client: pg.ClientBase): Speech {
-  const { changed, count } = countChanges()
-  const ask: Ask = async <Row>({ name, text }: Statement<Row>, ...values: unknown[]) => {
-    const result = await client.query({ name, text, values })
-    count(result)
-    return result.rows as Row[]
-  }
-  return { ask, changed, askAlone: ask, begin: (mode = '') => send(client, `BEGIN ${mode}`) }
-}
-
-function borrowedSession(client: pg.ClientBase, limits: Limits): Speech {
+/** `own`: without a pooler in between. */
+function speechOn(client: pg.ClientBase, limits: Limits, own: boolean): Speech {
   const { statementMs, idleInTransactionMs } = limits
   const setLimits = `SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`
-  const { changed, count } = countChanges()
+  let changed = 0
+
+  const ask: Ask = async <Row>({ name, text }: Statement<Row>, ...values: unknown[]) => {
+    const result = await client.query(own ? { name, text, values } : { text, values })
+    if (result.command !== 'SELECT') changed += result.rowCount ?? 0
+    return result.rows as Row[]
+  }
+
   return {
-    async ask<Row>({ text }: Statement<Row>, ...values: unknown[]) {
-      const result = await client.query({ text, values })
-      count(result)
-      return result.rows as Row[]
-    },
-    changed,
-    askAlone: ({ text }, ...values) => askWithin(client, statementMs, text, values),
-    begin: (mode = '') => send(client, `BEGIN ${mode}; ${setLimits}`),
+    ask,
+    changed: () => changed,
+    askAlone: own ? ask : ({ text }, ...values) => askWithin(client, statementMs, text, values),
+    begin: (mode = '') => send(client, own ? `BEGIN ${mode}` : `BEGIN ${mode}; ${setLimits}`),
   }
 }
 
