@@ -39,35 +39,12 @@ function prepareCompost(db: DatabaseSync, bounds: FeedBounds) {
   }
 }
 
-interface EntryRow {
-  /** The position in the order of arrival. */
-  n: number
-  id: string
-  feed: string
-  room: string
-  identity: string
-  identity_type: string
-  details: string
-  created_at: number
-  text: string
-}
-
-const COLUMNS = 'n, id, feed, room, identity, identity_type, details, created_at, text'
-
-const entryOf = (row: EntryRow): Entry => ({
-  id: row.id,
-  feed: row.feed,
-  room: row.room,
-  text: row.text,
-  identity: row.identity,
-  identityType: row.identity_type,
-  details: row.details,
-  createdAt: row.created_at,
-})
+const COLUMNS = `id, feed, room, identity, identity_type AS "identityType", details,
+  created_at AS "createdAt", text`
 
 /** Labels, words and counters, written once for all arrivals of a commit. */
 function prepareFiling(db: DatabaseSync) {
-  // The unary plus prevents a scan of the whole index that would serve the grouping.
+  // An index that would serve the grouping would be scanned whole.
   const arrived = 'entries NOT INDEXED'
   const statements = [
     `INSERT INTO entry_labels SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
@@ -166,7 +143,7 @@ function prepareScan(db: DatabaseSync) {
     db,
     'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n <= ? ORDER BY n DESC LIMIT +?',
   )
-  const bears = prepare<Place>(
+  const isLabelled = prepare<Place>(
     db,
     'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n = ?',
   )
@@ -178,38 +155,37 @@ function prepareScan(db: DatabaseSync) {
     const candidates =
       label === undefined ? ofFeed.all(feed, from, most) : ofLabel.all(feed, label, from, most)
     return cut(query, candidates, ({ n }) =>
-      others.every((other) => bears.get(feed, other, n) !== undefined),
+      others.every((other) => isLabelled.get(feed, other, n) !== undefined),
     )
   }
 }
 
 function preparePage(db: DatabaseSync) {
-  const beneath = prepare<Place>(db, 'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1')
-  const entry = prepare<EntryRow>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
+  const below = prepare<Place>(db, 'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1')
+  const entry = prepare<Entry>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
   const scan = prepareScan(db)
 
   return (query: FeedQuery): FeedPage => {
-    const from = query.before ? beneath.get(query.before)?.n : Number.MAX_SAFE_INTEGER
+    const from = query.before ? below.get(query.before)?.n : Number.MAX_SAFE_INTEGER
     if (from === undefined) return { entries: [], next: undefined }
     const { found, stoppedAt } = scan(query, from)
     // An entry may be removed between two statements, with all older ones.
-    const rows = found.map(({ n }) => entry.get(n)).filter((row) => row !== undefined)
-    const next = stoppedAt && entry.get(stoppedAt.n)?.id
-    return { entries: rows.map(entryOf), next }
+    const entries = found.map(({ n }) => entry.get(n)).filter((each) => each !== undefined)
+    return { entries, next: stoppedAt && entry.get(stoppedAt.n)?.id }
   }
 }
 
 function prepareAfter(db: DatabaseSync) {
-  const after = prepare<EntryRow>(
+  const after = prepare<Entry>(
     db,
     `SELECT ${COLUMNS} FROM entries WHERE id > ? ORDER BY id LIMIT +?`,
   )
   return (id: string, limit: number, maxBytes: number): Entry[] => {
     const found: Entry[] = []
     let bytes = 0
-    for (const row of after.iterate(id, limit)) {
-      found.push(entryOf(row))
-      for (const text of [row.text, row.details, row.identity, row.identity_type]) {
+    for (const entry of after.iterate(id, limit)) {
+      found.push(entry)
+      for (const text of [entry.text, entry.details, entry.identity, entry.identityType]) {
         bytes += Buffer.byteLength(text)
       }
       if (bytes >= maxBytes) break
@@ -222,18 +198,18 @@ function prepareAfter(db: DatabaseSync) {
 const anyOf = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' OR ')
 
 export function prepareGatewayReads(db: DatabaseSync) {
-  const kindred = prepare<EntryRow>(
+  const kindred = prepare<Entry>(
     db,
     `SELECT ${COLUMNS} FROM entries WHERE n IN (
        SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT +?
      ) ORDER BY n DESC`,
   )
-  const rooms = prepare<{ room: string; entries: number; feeds: string }>(
+  const rooms = prepare<{ room: string; count: number; feeds: string }>(
     db,
-    `SELECT room, sum(entries) AS entries, json_group_object(feed, entries) AS feeds
+    `SELECT room, sum(entries) AS count, json_group_object(feed, entries) AS feeds
      FROM room_counts GROUP BY room HAVING sum(entries) > 0`,
   )
-  const inRoom = prepare<EntryRow>(
+  const inRoom = prepare<Entry>(
     db,
     `SELECT ${COLUMNS} FROM entries WHERE room = ? ORDER BY n DESC LIMIT +?`,
   )
@@ -242,14 +218,13 @@ export function prepareGatewayReads(db: DatabaseSync) {
     readFeed: preparePage(db),
     findKindred(phrases: readonly string[], limit: number): Entry[] {
       const words = wordsSought(phrases)
-      return words.length > 0 ? kindred.all(anyOf(words), limit).map(entryOf) : []
+      return words.length > 0 ? kindred.all(anyOf(words), limit) : []
     },
     summarizeRooms: (latest: number): RoomSummary[] =>
-      rooms.all().map(({ room, entries, feeds }) => ({
-        room,
-        count: entries,
-        feeds: JSON.parse(feeds) as RoomSummary['feeds'],
-        latest: inRoom.all(room, latest).map(entryOf),
+      rooms.all().map((summary) => ({
+        ...summary,
+        feeds: JSON.parse(summary.feeds) as RoomSummary['feeds'],
+        latest: inRoom.all(summary.room, latest),
       })),
     entriesAfter: prepareAfter(db),
     lastArrival: (): string => last.get()?.id ?? NIL_ID,
