@@ -97,7 +97,7 @@ export const accountReads = {
 
   *findRecovery(secretHash: string, now: number): Verb<Recovered | undefined> {
     const [found] = yield* ask(findRecovery, secretHash, now)
-    return found && { ...found }
+    return found
   },
 }
 
@@ -125,7 +125,7 @@ export const accountWrites = {
     yield* ask(endSessions, used.account_id)
     yield* ask(removePasskeys, used.account_id)
     yield* ask(forgetAddresses, used.account_id)
-    return account && { ...account }
+    return account
   },
 
   *deleteAccount(accountId: string): Verb<void> {

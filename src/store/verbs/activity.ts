@@ -52,6 +52,6 @@ export const activityReads = {
     if (refused) return refused
     const days = yield* ask(byDay, identity.agentId, sinceDay)
     const [seen] = yield* ask(lastSeen, identity.agentId)
-    return { outcome: 'activity', days: days.map((day) => ({ ...day })), seenAt: seen?.seen_at }
+    return { outcome: 'activity', days, seenAt: seen?.seen_at }
   },
 }

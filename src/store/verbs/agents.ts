@@ -30,28 +30,19 @@ const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(
    WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`,
 )
 
-interface BirthRow {
-  agent_id: string
-  fingerprint: string
-  salt: string
+interface BirthRow extends Omit<BirthRecord, 'rotated'> {
   /** 1 on SQLite. */
   rotated: boolean | number
 }
 
 const findBirth = statement<BirthRow>(
   'find_birth',
-  `SELECT b.agent_id, b.fingerprint, b.salt, a.rotated
+  `SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
    FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`,
 )
 
-interface CountRow {
-  from_address: number
-  oldest_from_address: number | null
-  from_network: number
-  oldest_from_network: number | null
-  in_all: number
-  oldest_in_all: number | null
-}
+/** Null: the oldest of none. */
+type CountRow = Readonly<Record<keyof BirthCount, number | null>>
 
 /** Births of erased agents still count for their hour. */
 const births = (condition: string): string => `
@@ -62,9 +53,9 @@ const births = (condition: string): string => `
 
 const countAll = statement<CountRow>(
   'count_births',
-  `SELECT here.births AS from_address, here.oldest AS oldest_from_address,
-     around.births AS from_network, around.oldest AS oldest_from_network,
-     everywhere.births AS in_all, everywhere.oldest AS oldest_in_all
+  `SELECT here.births AS "fromAddress", here.oldest AS "oldestFromAddress",
+     around.births AS "fromNetwork", around.oldest AS "oldestFromNetwork",
+     everywhere.births AS "inAll", everywhere.oldest AS "oldestInAll"
    FROM ${births('born_from = $1 AND created_at > $2')} AS here,
      ${births('born_from >= $3 AND born_from < $4 AND created_at > $2')} AS around,
      ${births('created_at > $2')} AS everywhere`,
@@ -83,9 +74,9 @@ const forgetErased = statement(
   'DELETE FROM erased_births WHERE created_at <= $1',
 )
 
-const findAccount = statement<{ id: string; email: string; password_hash: string }>(
+const findAccount = statement<Account>(
   'find_account',
-  'SELECT id, email, password_hash FROM accounts WHERE email = $1',
+  'SELECT id, email, password_hash AS "passwordHash" FROM accounts WHERE email = $1',
 )
 
 const addAccount = statement<{ id: string }>(
@@ -160,27 +151,25 @@ const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
 export const agentReads = {
   *findBirth(keyHash: string): Verb<BirthRecord | undefined> {
     const [row] = yield* ask(findBirth, keyHash)
-    if (!row) return undefined
-    const { agent_id: agentId, fingerprint, salt, rotated } = row
-    return { agentId, fingerprint, salt, rotated: Boolean(rotated) }
+    return row && { ...row, rotated: Boolean(row.rotated) }
   },
 
   *countBirths({ bornFrom, bornWithin }: Birthplace, since: number): Verb<BirthCount> {
     const within = bornWithin ?? null
     const [row] = yield* ask(countAll, bornFrom, since, within, within && within + AFTER)
     return {
-      fromAddress: row?.from_address ?? 0,
-      fromNetwork: row?.from_network ?? 0,
-      inAll: row?.in_all ?? 0,
-      oldestFromAddress: row?.oldest_from_address ?? undefined,
-      oldestFromNetwork: row?.oldest_from_network ?? undefined,
-      oldestInAll: row?.oldest_in_all ?? undefined,
+      fromAddress: row?.fromAddress ?? 0,
+      fromNetwork: row?.fromNetwork ?? 0,
+      inAll: row?.inAll ?? 0,
+      oldestFromAddress: row?.oldestFromAddress ?? undefined,
+      oldestFromNetwork: row?.oldestFromNetwork ?? undefined,
+      oldestInAll: row?.oldestInAll ?? undefined,
     }
   },
 
   *findAccount(email: string): Verb<Account | undefined> {
-    const [row] = yield* ask(findAccount, email)
-    return row && { id: row.id, email: row.email, passwordHash: row.password_hash }
+    const [account] = yield* ask(findAccount, email)
+    return account
   },
 
   *readProfile({ agentId, tokenHash }: Identity, prefix = ''): Verb<ProfileAnswer> {

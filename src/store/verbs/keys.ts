@@ -77,23 +77,16 @@ const markRotated = statement(
   'UPDATE agents SET rotated = true WHERE agent_id = $1',
 )
 
-interface ReplacementRow {
-  agent_id: string
-  key_hash: string
-  salt: string
-  replaced_hash: string
-}
-
-const REPLACEMENT = 'SELECT agent_id, key_hash, salt, replaced_hash FROM operator_replacements'
-
-const replacementOf = statement<ReplacementRow>(
+const replacementOf = statement<{ keyHash: string; salt: string; replacedHash: string }>(
   'replacement_of_agent',
-  `${REPLACEMENT} WHERE agent_id = $1`,
+  `SELECT key_hash AS "keyHash", salt, replaced_hash AS "replacedHash"
+   FROM operator_replacements WHERE agent_id = $1`,
 )
 
-const replacementBy = statement<ReplacementRow>(
+const replacementBy = statement<Replacement>(
   'replacement_by_token',
-  `${REPLACEMENT} WHERE replaced_hash = $1`,
+  `SELECT agent_id AS "agentId", key_hash AS "keyHash", salt
+   FROM operator_replacements WHERE replaced_hash = $1`,
 )
 
 const recordReplacement = statement(
@@ -128,8 +121,8 @@ export const keyReads = {
   },
 
   *findReplacement(replacedTokenHash: string): Verb<Replacement | undefined> {
-    const [row] = yield* ask(replacementBy, replacedTokenHash)
-    return row && { agentId: row.agent_id, keyHash: row.key_hash, salt: row.salt }
+    const [replacement] = yield* ask(replacementBy, replacedTokenHash)
+    return replacement
   },
 }
 
@@ -186,8 +179,8 @@ export const operatorWrites = (logEvent: LogEvent) => ({
     const { keyHash, salt } = token
     const refused = yield* takeControl(identity)
     const [before] = yield* ask(replacementOf, agentId)
-    const isAgain = !refused || before?.replaced_hash === tokenHash
-    if (before?.key_hash === keyHash && isAgain) return { outcome: 'known', salt: before.salt }
+    const isAgain = !refused || before?.replacedHash === tokenHash
+    if (before?.keyHash === keyHash && isAgain) return { outcome: 'known', salt: before.salt }
     if (refused) return { outcome: 'revoked' }
     yield* ask(renewOperatorToken, agentId, token.tokenHash)
     yield* ask(recordReplacement, agentId, keyHash, salt, tokenHash)

@@ -12,34 +12,19 @@ import {
 import { lockAccount } from './accounts.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-interface PasskeyRow {
-  id: string
-  account_id: string
-  public_key: string
-  counter: number
-  site: string
+interface PasskeyRow extends Omit<Passkey, 'transports' | 'usedAt'> {
+  /** Separated by spaces. */
   transports: string
-  user_agent: string
-  created_at: number
-  used_at: number | null
+  usedAt: number | null
 }
 
-const COLUMNS = `p.id, p.account_id, p.public_key, p.counter, p.site, p.transports, p.user_agent,
-  p.created_at, p.used_at`
+const COLUMNS = `p.id, p.account_id AS "accountId", p.public_key AS "publicKey", p.counter, p.site,
+  p.transports, p.user_agent AS "userAgent", p.created_at AS "createdAt", p.used_at AS "usedAt"`
 
-/** Names of transports contain no spaces. */
-const SEPARATOR = ' '
-
-const passkeyOf = (row: PasskeyRow): Passkey => ({
-  id: row.id,
-  accountId: row.account_id,
-  publicKey: row.public_key,
-  counter: row.counter,
-  site: row.site,
-  transports: row.transports.split(SEPARATOR).filter(Boolean),
-  userAgent: row.user_agent,
-  createdAt: row.created_at,
-  usedAt: row.used_at ?? undefined,
+const passkeyOf = <Row extends PasskeyRow>({ transports, usedAt, ...row }: Row) => ({
+  ...row,
+  transports: transports.split(' ').filter(Boolean),
+  usedAt: usedAt ?? undefined,
 })
 
 const find = statement<PasskeyRow & { email: string }>(
@@ -111,7 +96,7 @@ function* spend({ hash, expiresAt }: Challenge, now: number): Verb<boolean> {
 export const passkeyReads = {
   *findPasskey(id: string): Verb<FoundPasskey | undefined> {
     const [row] = yield* ask(find, id)
-    return row && { ...passkeyOf(row), email: row.email }
+    return row && passkeyOf(row)
   },
 
   *listPasskeys(accountId: string): Verb<readonly Passkey[]> {
@@ -127,7 +112,7 @@ export const passkeyWrites = {
     if (!(yield* spend(challenge, now))) return { outcome: 'spent' }
     const [had] = yield* ask(count, accountId)
     if (had && had.passkeys >= PASSKEYS_PER_ACCOUNT) return { outcome: 'full' }
-    const row = [id, accountId, publicKey, counter, site, transports.join(SEPARATOR), userAgent]
+    const row = [id, accountId, publicKey, counter, site, transports.join(' '), userAgent]
     const [added] = yield* ask(add, ...row, now)
     return { outcome: added ? 'added' : 'taken' }
   },

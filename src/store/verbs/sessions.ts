@@ -12,43 +12,18 @@ import { endOtherSessions, lockAccount, rememberAddress } from './accounts.ts'
 import { type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-interface SessionRow {
-  id: string
-  account_id: string
-  email: string
-  user_agent: string
-  place: string
-  created_at: number
-  seen_at: number
-  expires_at: number
-  confirmed_at: number
-  turn: number
-}
-
 const SELECT = `
-  SELECT s.id, s.account_id, a.email, s.user_agent, s.place, s.created_at, s.seen_at, s.expires_at,
-    s.confirmed_at, s.turn
+  SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent", s.place,
+    s.created_at AS "createdAt", s.seen_at AS "seenAt", s.expires_at AS "expiresAt",
+    s.confirmed_at AS "confirmedAt", s.turn
   FROM sessions s JOIN accounts a ON a.id = s.account_id`
 
-const sessionOf = (row: SessionRow): Session => ({
-  id: row.id,
-  accountId: row.account_id,
-  email: row.email,
-  userAgent: row.user_agent,
-  place: row.place,
-  createdAt: row.created_at,
-  seenAt: row.seen_at,
-  expiresAt: row.expires_at,
-  confirmedAt: row.confirmed_at,
-  turn: row.turn,
-})
-
-const find = statement<SessionRow>(
+const find = statement<Session>(
   'find_session',
   `${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`,
 )
 
-const list = statement<SessionRow>(
+const list = statement<Session>(
   'list_sessions',
   `${SELECT} WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`,
 )
@@ -94,15 +69,15 @@ const loggedAgents = statement<{ agent_id: string }>(
 )
 
 interface OwnerRow {
-  token_hash: string
+  tokenHash: string
   status: AgentStatus
-  last_event: number
+  lastEvent: number
 }
 
 const findOwner = statement<OwnerRow>(
   'find_owner',
-  `SELECT c.token_hash, a.status,
-     coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS last_event
+  `SELECT c.token_hash AS "tokenHash", a.status,
+     coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS "lastEvent"
    FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
    WHERE a.agent_id = $1 AND a.account_id = $2`,
 )
@@ -120,18 +95,16 @@ const leave = statement<{ agent_id: string }>(
 
 export const sessionReads = {
   *findSession(tokenHash: string, now: number): Verb<Session | undefined> {
-    const [row] = yield* ask(find, tokenHash, now)
-    return row && sessionOf(row)
+    const [session] = yield* ask(find, tokenHash, now)
+    return session
   },
 
-  *listSessions(accountId: string, now: number): Verb<readonly Session[]> {
-    return (yield* ask(list, accountId, now)).map(sessionOf)
-  },
+  listSessions: (accountId: string, now: number) => ask(list, accountId, now),
 
   *identifyOwner(accountId: string, agentId: string): Verb<Owner | undefined> {
     const [row] = yield* ask(findOwner, agentId, accountId)
     if (!row) return undefined
-    const { token_hash: tokenHash, status, last_event: lastEvent } = row
+    const { tokenHash, status, lastEvent } = row
     return { identity: { agentId, kind: 'operator', tokenHash, status }, lastEvent }
   },
 }
