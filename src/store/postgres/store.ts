@@ -11,7 +11,7 @@ import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
-import { type Ask, type Connections, openConnections, statement } from './engine/connections.ts'
+import { type Connections, openConnections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
 import { permitVerbs } from './engine/permits.ts'
@@ -79,17 +79,6 @@ const removeEntryVerb =
     return { outcome: removed ? 'removed' : 'missing' }
   }
 
-const beat = statement(
-  'beat',
-  `INSERT INTO heartbeat (id, written_at) VALUES (1, $1)
-   ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at`,
-)
-
-/** A health check: a write that commits. */
-async function writeHeartbeat(ask: Ask, now: number): Promise<void> {
-  await ask(beat, now)
-}
-
 /** Connections per node, unless DATABASE_URL has `?pool_max=…`. */
 const CONNECTIONS = 10
 /** An export holds its connection as long as its client reads, so it has a pool of its own. */
@@ -152,7 +141,6 @@ export async function openPostgres(
     removeEntry: removeEntryVerb(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
-    checkWritable: (now) => writeHeartbeat(hot.write, now).then(committed),
     status: async () => ({ ...(await totalsOf(hot)), commits, freeBytes: undefined }),
     prepareSearch: searcher.prepare,
     async close() {

@@ -195,7 +195,6 @@ export async function openSqlite(
     ...homeVerbs(parts),
     countCalls: (calls) => writer.submit('countCalls', calls),
     ...gatewayVerbs(parts),
-    checkWritable: (at) => writer.submit('checkWritable', at),
     async status() {
       const freeBytes = await freeBytesFor(path).catch(() => undefined)
       return { ...(await writer.totals()), commits: writer.commits(), freeBytes }

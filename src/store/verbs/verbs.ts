@@ -15,26 +15,33 @@ import { sessionReads, sessionWrites } from './sessions.ts'
 import { stateReads, type VersionStatements } from './states-before.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-interface EntryRow extends Omit<EntrySummary, 'createdAt'> {
-  created_at: number
-}
-
 /** Greater than any id. */
 const END_OF_IDS = 'g'
 
-const list = statement<EntryRow>(
+const list = statement<EntrySummary>(
   'list_entries',
   `SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
-     substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at
+     substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at AS "createdAt"
    FROM entries WHERE id < $1 AND (CAST($2 AS TEXT) IS NULL OR feed = $2)
    ORDER BY id DESC LIMIT CAST($3 AS BIGINT)`,
 )
 
 /** Gateway entries as the host's owner sees them. */
 const hostReads = {
-  *listEntries({ feed, before = END_OF_IDS, limit }: EntriesWanted): Verb<readonly EntrySummary[]> {
-    const rows = yield* ask(list, before, feed, limit)
-    return rows.map(({ created_at: createdAt, ...entry }) => ({ ...entry, createdAt }))
+  listEntries: ({ feed, before = END_OF_IDS, limit }: EntriesWanted) =>
+    ask(list, before, feed, limit),
+}
+
+const beat = statement(
+  'beat',
+  `INSERT INTO heartbeat (id, written_at) VALUES (1, $1)
+   ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at`,
+)
+
+const healthWrites = {
+  /** A health check: a write that commits. */
+  *checkWritable(now: number): Verb<void> {
+    yield* ask(beat, now)
   },
 }
 
@@ -68,6 +75,7 @@ export const tokenWrites = (logEvent: LogEvent) => ({
 export const otherWrites = (logEvent: LogEvent, maxBytes: number) => ({
   ...accountWrites,
   ...agentWrites,
+  ...healthWrites,
   ...keyUses,
   ...passkeyWrites,
   ...sessionWrites(logEvent),

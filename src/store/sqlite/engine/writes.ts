@@ -35,17 +35,6 @@ function prepareCountCalls(db: DatabaseSync) {
   }
 }
 
-/** A health check: a write that commits. */
-function prepareHeartbeat(db: DatabaseSync): (now: number) => void {
-  const beat = prepare(
-    db,
-    'INSERT INTO heartbeat (id, written_at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at',
-  )
-  return (now) => {
-    beat.run(now)
-  }
-}
-
 /** A trigger updates labels, words and counters. */
 function prepareRemoveEntry(db: DatabaseSync) {
   const remove = prepare<{ id: string }>(db, 'DELETE FROM entries WHERE id = ? RETURNING id')
@@ -101,7 +90,6 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
     pruneHome: preparePruneHome(db, refuse, home),
     recordEvent: prepareRecord(refuse, happen),
     leaveEntry,
-    checkWritable: prepareHeartbeat(db),
     /** Changes nothing: it gives the writer a turn for a checkpoint. */
     rest(): void {},
   }
