@@ -41,7 +41,7 @@ export async function copyDatabase(
 /** Checks the data and the environment that it is in. Changes nothing. */
 export async function examine(examined: Examined): Promise<Finding[]> {
   if (isPostgres(examined.databaseUrl)) {
-    const { examineServer } = await import('./postgres/rest/examine.ts')
+    const { examineServer } = await import('./postgres/engine/checks.ts')
     return examineServer(examined)
   }
   const { examineFile } = await import('./sqlite/rest/examine.ts')

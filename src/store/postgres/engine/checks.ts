@@ -1,6 +1,9 @@
-/** Server settings that durability depends on, checked at the start. */
-import { StoreRefused } from '../../port/errors.ts'
-import { type Ask, statement } from './connections.ts'
+/** Checks of a PostgreSQL server: at the start, and with its database by `agent-home doctor`. */
+import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
+import type { Examined, Finding } from '../../port/rest.ts'
+import { SCHEMA } from '../../schema.ts'
+import { type Ask, openConnections, statement } from './connections.ts'
+import { hostsOf, locationOf } from './hosts.ts'
 
 const OLDEST_VERSION = 140_000
 
@@ -57,4 +60,101 @@ export async function checkServer(ask: Ask): Promise<string[]> {
   if (!found) throw new StoreRefused('The database does not tell its settings.')
   refuse(found)
   return warningsOf(found)
+}
+
+interface Server {
+  readonly version: string
+  readonly encoding: string
+  readonly now: number
+  /** Null before the first start. */
+  readonly has_schema: string | null
+}
+
+const server = statement<Server>(
+  'examine_server',
+  `SELECT current_setting('server_version') AS version,
+     current_setting('server_encoding') AS encoding,
+     (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now,
+     to_regclass('schema_version')::TEXT AS has_schema`,
+)
+
+const schemaVersion = statement<{ version: number }>(
+  'examine_schema',
+  'SELECT version FROM schema_version WHERE id = 1',
+)
+
+async function durability(ask: Ask): Promise<Finding[]> {
+  const about = 'durability'
+  try {
+    const warnings = await checkServer(ask)
+    if (warnings.length === 0) return [{ about, state: 'good', says: 'each commit is synced' }]
+    return warnings.map((says) => ({ about, state: 'odd', says: says.replace(/\.$/, '') }))
+  } catch (error) {
+    if (!(error instanceof StoreRefused)) throw error
+    return [{ about, state: 'wrong', says: error.message.replace(/\.$/, '') }]
+  }
+}
+
+function encodingOf({ encoding }: Server): Finding {
+  const about = 'encoding'
+  if (encoding === 'UTF8') return { about, state: 'good', says: encoding }
+  const advice = "Make the database anew: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
+  return { about, state: 'wrong', says: `${encoding}, which cannot hold every text`, advice }
+}
+
+const SKEW_MS = 5_000
+
+function clockOf({ now: there }: Server, here: number): Finding {
+  const apart = Math.round(Math.abs(there - here) / 1_000)
+  const says = `the server’s and this one are ${apart} s apart`
+  const advice = 'Set both, and have them kept (NTP).'
+  return Math.abs(there - here) < SKEW_MS
+    ? { about: 'clock', state: 'good', says }
+    : { about: 'clock', state: 'wrong', says, advice }
+}
+
+async function schemaOf(ask: Ask, { has_schema }: Server): Promise<Finding> {
+  const about = 'schema'
+  const [found] = has_schema === null ? [] : await ask(schemaVersion)
+  if (!found)
+    return { about, state: 'odd', says: 'the database is empty: the first start fills it' }
+  const says = `it is ${found.version}, and this program knows ${SCHEMA}`
+  if (found.version === SCHEMA) return { about, state: 'good', says }
+  return found.version > SCHEMA
+    ? { about, state: 'wrong', says, advice: 'Run the newer program that wrote it.' }
+    : {
+        about,
+        state: 'odd',
+        says,
+        advice: 'The next start brings it up to date: back it up first.',
+      }
+}
+
+async function checkDatabase(ask: Ask, now: number): Promise<Finding[]> {
+  const [found] = await ask(server)
+  if (!found) return []
+  return [
+    { about: 'PostgreSQL', state: 'good', says: found.version },
+    ...(await durability(ask)),
+    encodingOf(found),
+    clockOf(found, now),
+    await schemaOf(ask, found),
+  ]
+}
+
+export async function examineServer({ databaseUrl, now }: Examined): Promise<Finding[]> {
+  const place = locationOf(databaseUrl)
+  const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home doctor')
+  try {
+    const found = await checkDatabase(connections.read, now)
+    return [{ about: 'database', state: 'good', says: `${place} answers` }, ...found]
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+    const reason = error.cause instanceof Error ? error.cause.message : error.message
+    const says = `${place} does not answer: ${reason}`
+    const advice = 'Check DATABASE_URL, and that the server runs and lets this machine in.'
+    return [{ about: 'database', state: 'wrong', says, advice }]
+  } finally {
+    await connections.close()
+  }
 }
