@@ -1,7 +1,7 @@
 /** Maintenance of the database files between commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { BUSY_TIMEOUT_MS, openReader, prepare } from './connection.ts'
-import { openResidueCleaner, type ResidueCleaner } from './residue/residue.ts'
+import { openResidueCleaner, type ResidueCleaner } from './residue.ts'
 
 /** 8 MB: rare enough to cost little, small enough that waiting writes are delayed by a few ms. */
 const LOG_PAGES = 2_000
@@ -27,22 +27,23 @@ export interface Upkeep {
   readonly close: () => void
 }
 
-interface Moved {
+/** The result of `PRAGMA wal_checkpoint`. */
+export interface LogState {
   /** Pages in the log. */
   readonly log: number
   /** Those of them that are in the database. */
   readonly checkpointed: number
 }
 
-const UNKNOWN: Moved = { log: 0, checkpointed: -1 }
+const UNKNOWN: LogState = { log: 0, checkpointed: -1 }
 
-const isWhole = ({ log, checkpointed }: Moved): boolean => log === checkpointed
+const isWhole = ({ log, checkpointed }: LogState): boolean => log === checkpointed
 
 /** Checkpoints the log, and overwrites remains of deleted content in the pages it writes. */
 function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueCleaner) {
-  const move = prepare<Moved>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
+  const move = prepare<LogState>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
   // While a connection blocks other commits it cannot read.
-  const look = prepare<Moved>(other, 'PRAGMA wal_checkpoint(NOOP)')
+  const look = prepare<LogState>(other, 'PRAGMA wal_checkpoint(NOOP)')
 
   function isMoved(): boolean {
     cleaner.watch()
@@ -54,7 +55,7 @@ function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueC
   }
 
   /** If everything is in the file, a checkpoint has nothing to write until the next commit. */
-  function scourAlone(throughAll: boolean): boolean {
+  function wipeAlone(throughAll: boolean): boolean {
     db.exec('BEGIN IMMEDIATE')
     try {
       const moved = look.get() ?? UNKNOWN
@@ -64,7 +65,7 @@ function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueC
     }
   }
 
-  return (throughAll: boolean): boolean => isMoved() && scourAlone(throughAll)
+  return (throughAll: boolean): boolean => isMoved() && wipeAlone(throughAll)
 }
 
 /** Failed pages are still in the log; the next checkpoint tries again. */
@@ -83,7 +84,7 @@ function waitingForNobody<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
 export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upkeep {
   // SQLite's automatic checkpoints would run inside a commit, delaying its writes.
   db.exec('PRAGMA wal_autocheckpoint = 0')
-  const look = prepare<Moved>(db, 'PRAGMA wal_checkpoint(NOOP)')
+  const look = prepare<LogState>(db, 'PRAGMA wal_checkpoint(NOOP)')
   const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const other = openReader(path)
   const cleaner = openResidueCleaner(path, file)

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { Cleaning } from './checkpoint.ts'
+import type { Cleaning, LogState } from './checkpoint.ts'
 import { prepare } from './connection.ts'
 
 /** 32 MB; between commits it is checkpointed at a quarter of that, so usually nobody waits. */
@@ -20,13 +20,6 @@ const PATIENCE_MS = 5_000
 /** Short reads or the disk may be in the way. */
 const TRIES_TO_CLEAN = 500
 const BETWEEN_TRIES_MS = 10
-
-interface Log {
-  /** Pages in the log. */
-  readonly log: number
-  /** Those of them that are in the database. */
-  readonly checkpointed: number
-}
 
 /** The writer's side. */
 interface Mover {
@@ -72,8 +65,8 @@ export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
 
 /** `reader` is checkpointed between its transactions. */
 export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
-  const noop = prepare<Log>(reader, 'PRAGMA wal_checkpoint(NOOP)')
-  const look = (): Log => noop.get() ?? { log: 0, checkpointed: 0 }
+  const noop = prepare<LogState>(reader, 'PRAGMA wal_checkpoint(NOOP)')
+  const look = (): LogState => noop.get() ?? { log: 0, checkpointed: 0 }
   const open = new Set<Open>()
   let pause: Promise<void> | undefined
 
