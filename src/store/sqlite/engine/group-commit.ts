@@ -8,12 +8,15 @@ export type Verb = keyof Writes['verbs']
 /** A verb and its arguments, as sent to the writer thread. */
 export type Job = readonly [verb: Verb, ...args: unknown[]]
 
-export type Outcome =
-  | { readonly value: unknown }
-  /** Without `fault` the write failed; with it, the storage. */
-  | { readonly error: Error; readonly fault?: StorageFault | undefined }
+/** Without `fault` the write failed; with it, the storage. */
+export interface Failure {
+  readonly error: Error
+  readonly fault: StorageFault | undefined
+}
 
-const failure = (error: unknown): Outcome => ({
+export type Outcome = { readonly value: unknown } | Failure
+
+const failure = (error: unknown): Failure => ({
   error: error instanceof Error ? error : new Error(String(error)),
   fault: storageFault(error),
 })

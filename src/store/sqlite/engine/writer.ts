@@ -9,7 +9,7 @@ import type { Totals } from '../../port/store.ts'
 import { keepThread } from '../../thread.ts'
 import type { Cleaning } from './checkpoint.ts'
 import type { StorageFault } from './connection.ts'
-import type { Job, Outcome, Verb } from './group-commit.ts'
+import type { Failure, Job, Outcome, Verb } from './group-commit.ts'
 import type { Answer, Message, Workplace } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
@@ -26,11 +26,6 @@ const placesFor = (verb: Verb): number =>
 
 type Verbs = Writes['verbs']
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Error) => void
-}
-
 export interface Writer {
   /** Settles after the commit of the write, in order for each key. */
   submit<V extends Verb>(verb: V, ...args: Parameters<Verbs[V]>): Promise<ReturnType<Verbs[V]>>
@@ -45,11 +40,6 @@ export interface Writer {
   readonly close: () => Promise<void>
 }
 
-function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
-  if ('value' in outcome) resolve(outcome.value)
-  else reject(outcome.error)
-}
-
 const portErrors: Readonly<Record<StorageFault, (cause: Error) => StoreUnavailable>> = {
   unknown: (cause) =>
     new OutcomeUnknown('the commit may or may not have reached the disk', { cause }),
@@ -57,14 +47,11 @@ const portErrors: Readonly<Record<StorageFault, (cause: Error) => StoreUnavailab
   unavailable: (cause) => new StoreUnavailable('the database does not answer', { cause }),
 }
 
-const portError = (outcome: Outcome): Outcome =>
-  'value' in outcome || outcome.fault === undefined
-    ? outcome
-    : { ...outcome, error: portErrors[outcome.fault](outcome.error) }
+const portError = ({ error, fault }: Failure): Error => (fault ? portErrors[fault](error) : error)
 
 /** Writes that were submitted and not answered yet, in order. */
 function openQueue() {
-  let waiting: Waiting[] = []
+  let waiting: Omit<PromiseWithResolvers<unknown>, 'promise'>[] = []
   return {
     isFull: (verb: Verb) => waiting.length >= placesFor(verb),
     join: <T>(): Promise<T> =>
@@ -72,10 +59,10 @@ function openQueue() {
         waiting.push({ resolve: resolve as (value: unknown) => void, reject })
       }),
     answer(outcomes: readonly Outcome[]): void {
-      const settled = waiting.splice(0, outcomes.length)
-      outcomes.forEach((outcome, i) => {
-        const write = settled[i]
-        if (write) settle(write, portError(outcome))
+      const answered = waiting.splice(0, outcomes.length)
+      outcomes.forEach((outcome, at) => {
+        if ('value' in outcome) answered[at]?.resolve(outcome.value)
+        else answered[at]?.reject(portError(outcome))
       })
     },
     /** The outcome of writes in progress is unknown. */
