@@ -47,6 +47,15 @@ export function* ask<Row>(
 /** Verbs by name. */
 export type Verbs = Readonly<Record<string, (...args: never) => Verb<unknown>>>
 
+/** Functions under the same names that call these. */
+export const mapVerbs = <Answer>(
+  verbs: Readonly<Record<string, (...args: never) => Answer>>,
+  call: (verb: (...args: never) => Answer, args: never, name: string) => unknown,
+) =>
+  Object.fromEntries(
+    Object.entries(verbs).map(([name, verb]) => [name, (...args: never) => call(verb, args, name)]),
+  )
+
 /** The verbs of an engine that answers without waiting. */
 export type AtOnce<V extends Verbs> = {
   [Name in keyof V]: (...args: Parameters<V[Name]>) => AnswerOf<V[Name]>

@@ -1,5 +1,5 @@
 /** Runs verbs, one round trip per question. */
-import type { Asked, Verb, Verbs } from '../../verbs/verb.ts'
+import { type Asked, mapVerbs, type Verb, type Verbs } from '../../verbs/verb.ts'
 import type { Ask, Connections } from './connections.ts'
 
 export async function run<T>(ask: Ask, verb: Verb<T>): Promise<T> {
@@ -11,18 +11,10 @@ export async function run<T>(ask: Ask, verb: Verb<T>): Promise<T> {
   return step.value
 }
 
-function each<V extends Verbs>(verbs: V, start: <T>(begin: () => Verb<T>) => Promise<T>): Asked<V> {
-  const started = Object.entries(verbs).map(([name, verb]) => [
-    name,
-    (...args: never) => start(() => verb(...args)),
-  ])
-  return Object.fromEntries(started)
-}
-
 /** Each statement on its own. */
 export const readVerbs = <V extends Verbs>({ read }: Connections, verbs: V): Asked<V> =>
-  each(verbs, (begin) => run(read, begin()))
+  mapVerbs(verbs, (verb, args) => run(read, verb(...args))) as Asked<V>
 
 /** Each verb in a transaction, which may be retried. */
 export const writeVerbs = <V extends Verbs>({ change }: Connections, verbs: V): Asked<V> =>
-  each(verbs, (begin) => change((ask) => run(ask, begin())))
+  mapVerbs(verbs, (verb, args) => change((ask) => run(ask, verb(...args)))) as Asked<V>

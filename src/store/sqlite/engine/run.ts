@@ -1,8 +1,14 @@
-/** Runs verbs on a connection, each to its end without waiting, in the caller's transaction. */
+/** Runs reads and verbs on a connection, each to its end without waiting. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Asked, AtOnce, Question, Verb, Verbs } from '../../verbs/verb.ts'
-import { prepare, type Statement } from './connection.ts'
-import type { groupReads } from './reader.ts'
+import {
+  type Asked,
+  type AtOnce,
+  mapVerbs,
+  type Question,
+  type Verb,
+  type Verbs,
+} from '../../verbs/verb.ts'
+import { prepare, type Statement, translate } from './connection.ts'
 import type { Writer } from './writer.ts'
 
 /** There is only one writing connection, so row locks are not needed. */
@@ -30,11 +36,7 @@ export function* atOnce<Answer>(work: () => Answer): Verb<Answer> {
   return work()
 }
 
-type Run = (...args: never) => unknown
-
-const mapped = (verbs: Verbs, runOf: (name: string, verb: Verbs[string]) => Run) =>
-  Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [name, runOf(name, verb)]))
-
+/** In the caller's transaction. */
 export function prepareVerbs<V extends Verbs>(db: DatabaseSync, verbs: V): AtOnce<V> {
   const answer = prepareAnswer(db)
   function run(verb: Verb<unknown>): unknown {
@@ -42,12 +44,58 @@ export function prepareVerbs<V extends Verbs>(db: DatabaseSync, verbs: V): AtOnc
     while (!step.done) step = verb.next(answer(step.value))
     return step.value
   }
-  return mapped(
-    verbs,
-    (_, verb) =>
-      (...args) =>
-        run(verb(...args)),
-  ) as AtOnce<V>
+  return mapVerbs(verbs, (verb, args) => run(verb(...args))) as AtOnce<V>
+}
+
+interface Waiting {
+  readonly read: () => unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Reads of one event loop turn share a snapshot and are answered together. It is taken after the
+ * last read was requested, so none is out of date.
+ */
+export function groupReads(db: DatabaseSync) {
+  const begin = prepare(db, 'BEGIN')
+  const end = prepare(db, 'COMMIT')
+  let waiting: Waiting[] = []
+  let asked = 0
+
+  function answer({ read, resolve, reject }: Waiting): void {
+    try {
+      resolve(read())
+    } catch (error) {
+      reject(translate(error))
+    }
+  }
+
+  function answerAll(): void {
+    const group = waiting
+    waiting = []
+    try {
+      begin.run()
+    } catch (error) {
+      for (const { reject } of group) reject(translate(error))
+      return
+    }
+    group.forEach(answer)
+    // A storage error may have ended it already.
+    if (db.isTransaction) end.run()
+  }
+
+  return {
+    read<T>(read: () => T): Promise<T> {
+      asked++
+      if (waiting.length === 0) setImmediate(answerAll)
+      return new Promise((resolve, reject) => {
+        waiting.push({ read, resolve: resolve as (value: unknown) => void, reject })
+      })
+    },
+    /** The number of reads so far. */
+    asked: () => asked,
+  }
 }
 
 /** Together with the other reads of the turn. */
@@ -56,22 +104,13 @@ export function readVerbs<V extends Verbs>(
   verbs: V,
   read: ReturnType<typeof groupReads>['read'],
 ): Asked<V> {
-  const atOnce: Readonly<Record<string, Run>> = prepareVerbs(db, verbs)
-  return mapped(
-    verbs,
-    (name) =>
-      (...args) =>
-        read(() => atOnce[name]?.(...args)),
+  return mapVerbs<unknown>(prepareVerbs(db, verbs), (verb, args) =>
+    read(() => verb(...args)),
   ) as Asked<V>
 }
 
 /** Sent to the writer thread, which has them under the same names. */
 export function submitVerbs<V extends Verbs>(verbs: V, submit: Writer['submit']): Asked<V> {
   const send = submit as unknown as (name: string, ...args: never) => Promise<unknown>
-  return mapped(
-    verbs,
-    (name) =>
-      (...args) =>
-        send(name, ...args),
-  ) as Asked<V>
+  return mapVerbs(verbs, (_, args, name) => send(name, ...args)) as Asked<V>
 }

@@ -4,6 +4,7 @@ import type { CountedCalls } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
 import type { StoreOptions } from '../../port/store.ts'
+import { mapVerbs } from '../../verbs/verb.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
@@ -41,20 +42,13 @@ function prepareRemoveEntry(db: DatabaseSync) {
   return (id: string): RemoveAnswer => ({ outcome: remove.get(id) ? 'removed' : 'missing' })
 }
 
-type Verbs = Readonly<Record<string, (...args: never) => unknown>>
-
 /** For verbs that change what a token may do. */
-function forgetting<V extends Verbs>(verbs: V, forget: () => void): V {
-  const each = Object.entries(verbs).map(([name, verb]) => [
-    name,
-    (...args: never) => {
-      const answer = verb(...args)
-      forget()
-      return answer
-    },
-  ])
-  return Object.fromEntries(each)
-}
+const forgetting = <V extends Parameters<typeof mapVerbs>[0]>(verbs: V, forget: () => void): V =>
+  mapVerbs(verbs, (verb, args) => {
+    const answer = verb(...args)
+    forget()
+    return answer
+  }) as V
 
 type Bear = (...birth: Parameters<HomeStore['bear']>) => BirthAnswer
 
