@@ -3,6 +3,7 @@
  * key with a prefix has its own index, because nothing in its results may depend on memories that
  * it cannot read.
  */
+import { createKeyedQueue } from '../../keyed-queue.ts'
 import type { Identity, Refused } from '../port/home.ts'
 import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
@@ -37,8 +38,6 @@ interface Entry {
   readonly index: HomeIndex
   /** The event up to which the index is current; undefined before it is built. */
   at: Position | undefined
-  /** The current update; updates run one after the other. */
-  work: Promise<unknown>
   users: number
   /** To be closed when nobody uses it any more. */
   isStale: boolean
@@ -78,8 +77,7 @@ const LARGE_BYTES = 4 * 1_048_576
 
 /** Updates an index. */
 class Filling {
-  /** Resolves when the previous large home is built. */
-  #large: Promise<void> = Promise.resolve()
+  readonly #inTurn = createKeyedQueue()
   readonly #source: SearchSource
   readonly #turn: Turn
 
@@ -123,32 +121,15 @@ class Filling {
     return { id: start.last, event: newest.events[0] }
   }
 
-  /** Resolves when no other large home is being built, with a function that lets the next begin. */
-  async #alone(): Promise<() => void> {
-    const before = this.#large
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#large = promise
-    await before
-    return resolve
-  }
-
-  async #fill(identity: Identity, entry: Entry): Promise<Refreshed> {
-    let release: (() => void) | undefined
-    const alone = async () => {
-      release ??= await this.#alone()
-    }
-    try {
-      return await this.#putAll(identity, entry, alone)
-    } finally {
-      release?.()
-    }
-  }
-
-  async #putAll(identity: Identity, entry: Entry, alone: () => Promise<void>): Promise<Refreshed> {
+  /** `from`: the key after which to go on, when `read` bytes have been read. */
+  async #fill(identity: Identity, entry: Entry, from = '', read = 0): Promise<Refreshed> {
     const { index, prefix } = entry
-    let looked = 0
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      if (looked > LARGE_BYTES) await alone()
+    let looked = read
+    for (let after: string | undefined = from; after !== undefined; ) {
+      if (looked > LARGE_BYTES && read === 0) {
+        const start = after
+        return this.#inTurn('large', () => this.#fill(identity, entry, start, looked))
+      }
       // An erasure need not wait for an index that is not used any more.
       if (entry.isStale) return STALE
       const slice: MemorySlice = await this.#source.readSlice(identity, prefix, after)
@@ -239,6 +220,7 @@ export class Indexes {
   readonly #maxBytes: number
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
+  readonly #inTurn = createKeyedQueue()
 
   /** `maxBytes`: for all of them together; the one in use may exceed it. */
   constructor(source: SearchSource, maxBytes: number, turn: Turn) {
@@ -284,7 +266,7 @@ export class Indexes {
   #entryOf(agentId: string, prefix: string): Entry {
     const name = nameOf({ agentId, prefix })
     const entry = this.#entries.get(name) ?? {
-      ...{ agentId, prefix, index: new HomeIndex(), at: undefined, work: Promise.resolve() },
+      ...{ agentId, prefix, index: new HomeIndex(), at: undefined },
       ...{ users: 0, isStale: false, closed: Promise.withResolvers<void>() },
     }
     this.#entries.delete(name)
@@ -292,9 +274,9 @@ export class Indexes {
     return entry
   }
 
-  /** An index whose update failed is not used again. */
+  /** Updates run one after the other. An index whose update failed is not used again. */
   #refresh(identity: Identity, entry: Entry, withVectors: boolean): Promise<Refreshed> {
-    const work = entry.work.then(async () => {
+    return this.#inTurn(nameOf(entry), async () => {
       if (entry.isStale) return STALE
       try {
         const refreshed = await this.#filling.bringUpToDate(identity, entry, withVectors)
@@ -305,8 +287,6 @@ export class Indexes {
         throw error
       }
     })
-    entry.work = work.catch(() => {})
-    return work
   }
 
   #drop(entry: Entry): void {
