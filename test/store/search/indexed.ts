@@ -2,8 +2,8 @@
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { SearchQuery } from '../../../src/store/port/keeping/search.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { searchWith } from '../../../src/store/search/answering.ts'
 import { Indexes, type SearchSource } from '../../../src/store/search/indexes.ts'
-import { searchWith } from '../../../src/store/search/run-search.ts'
 
 const turn = async () => {}
 
