@@ -16,33 +16,29 @@ import { together } from './engine/batcher.ts'
 import { type Ask, type Connections, statement } from './engine/connections.ts'
 import { storedWords } from './engine/words.ts'
 
-const sizeOfFeed = statement<FeedSize>(
-  'size_of_feed',
-  `SELECT coalesce(sum(entries), 0)::BIGINT AS entries, coalesce(sum(bytes), 0)::BIGINT AS bytes
-   FROM room_counts WHERE feed = $1`,
-)
+const sizeOfFeed = statement<FeedSize>(`
+  SELECT coalesce(sum(entries), 0)::BIGINT AS entries, coalesce(sum(bytes), 0)::BIGINT AS bytes
+  FROM room_counts WHERE feed = $1`)
 
-const removeOldest = statement(
-  'remove_oldest',
-  `WITH oldest AS (
-     SELECT id, row_number() OVER (ORDER BY id) AS nth,
-       sum(bytes) OVER (ORDER BY id) - bytes AS older_bytes
-     FROM (SELECT id, bytes FROM entries WHERE feed = $1 ORDER BY id LIMIT $2) AS found
-   ),
-   removed AS (
-     DELETE FROM entries
-     WHERE id IN (SELECT id FROM oldest WHERE nth <= $3::BIGINT OR older_bytes < $4::BIGINT)
-     RETURNING id, room, bytes
-   ),
-   unlabelled AS (
-     DELETE FROM entry_labels WHERE feed = $1 AND id IN (SELECT id FROM removed)
-   )
-   UPDATE room_counts r SET entries = r.entries - gone.entries, bytes = r.bytes - gone.bytes
-   FROM (
-     SELECT room, count(*) AS entries, sum(bytes)::BIGINT AS bytes FROM removed GROUP BY room
-   ) gone
-   WHERE r.feed = $1 AND r.room = gone.room`,
-)
+const removeOldest = statement(`
+  WITH oldest AS (
+    SELECT id, row_number() OVER (ORDER BY id) AS nth,
+      sum(bytes) OVER (ORDER BY id) - bytes AS older_bytes
+    FROM (SELECT id, bytes FROM entries WHERE feed = $1 ORDER BY id LIMIT $2) AS found
+  ),
+  removed AS (
+    DELETE FROM entries
+    WHERE id IN (SELECT id FROM oldest WHERE nth <= $3::BIGINT OR older_bytes < $4::BIGINT)
+    RETURNING id, room, bytes
+  ),
+  unlabelled AS (
+    DELETE FROM entry_labels WHERE feed = $1 AND id IN (SELECT id FROM removed)
+  )
+  UPDATE room_counts r SET entries = r.entries - gone.entries, bytes = r.bytes - gone.bytes
+  FROM (
+    SELECT room, count(*) AS entries, sum(bytes)::BIGINT AS bytes FROM removed GROUP BY room
+  ) gone
+  WHERE r.feed = $1 AND r.room = gone.room`)
 
 /** Runs in the transaction of the arrivals. */
 async function compost(ask: Ask, feed: string, bounds: FeedBounds, arrived: number): Promise<void> {
@@ -59,7 +55,6 @@ const COLUMNS = `id, feed, room, identity, identity_type AS "identityType", deta
   created_at AS "createdAt", text`
 
 const feedPage = statement<Entry>(
-  'feed_page',
   `SELECT ${COLUMNS} FROM entries WHERE feed = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
 )
 
@@ -69,51 +64,41 @@ interface Labelled {
   readonly matches: boolean
 }
 
-const labelled = statement<Labelled>(
-  'labelled',
-  `SELECT l.id,
-     (SELECT count(*) FROM entry_labels o
-      WHERE o.feed = $1 AND o.id = l.id AND o.label = ANY($3::TEXT[])) = cardinality($3::TEXT[])
-       AS matches
-   FROM entry_labels l WHERE l.feed = $1 AND l.label = $2 AND l.id < $4
-   ORDER BY l.id DESC LIMIT $5`,
-)
+const labelled = statement<Labelled>(`
+  SELECT l.id,
+    (SELECT count(*) FROM entry_labels o
+     WHERE o.feed = $1 AND o.id = l.id AND o.label = ANY($3::TEXT[])) = cardinality($3::TEXT[])
+      AS matches
+  FROM entry_labels l WHERE l.feed = $1 AND l.label = $2 AND l.id < $4
+  ORDER BY l.id DESC LIMIT $5`)
 
 const byIds = statement<Entry>(
-  'entries_by_ids',
   `SELECT ${COLUMNS} FROM entries WHERE id = ANY($1::TEXT[]) ORDER BY id DESC`,
 )
 
-const kindred = statement<Entry>(
-  'kindred',
-  `SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TEXT[], $2))
-   ORDER BY id DESC`,
-)
+const kindred = statement<Entry>(`
+  SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TEXT[], $2))
+  ORDER BY id DESC`)
 
-const rooms = statement<Omit<RoomSummary, 'latest'>>(
-  'rooms',
-  `SELECT room, sum(entries)::BIGINT AS count, json_object_agg(feed, entries) AS feeds
-   FROM room_counts GROUP BY room HAVING sum(entries) > 0`,
-)
+const rooms = statement<Omit<RoomSummary, 'latest'>>(`
+  SELECT room, sum(entries)::BIGINT AS count, json_object_agg(feed, entries) AS feeds
+  FROM room_counts GROUP BY room HAVING sum(entries) > 0`)
 
 const latestInRoom = statement<Entry>(
-  'latest_in_room',
   `SELECT ${COLUMNS} FROM entries WHERE room = $1 ORDER BY id DESC LIMIT $2`,
 )
 
 // Sizes are known without reading texts, so only texts that are returned are read.
-const entriesAfter = statement<Entry>(
-  'entries_after',
-  `SELECT ${COLUMNS} FROM (
-     SELECT found.*, sum(
-         octet_length(text) + octet_length(details)
-         + octet_length(identity) + octet_length(identity_type)
-       ) OVER (
-         ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-       ) AS bytes_before
-     FROM (SELECT * FROM entries WHERE id > $1 ORDER BY id LIMIT $2) AS found
-   ) AS sized WHERE coalesce(bytes_before, 0) < $3 ORDER BY id`,
-)
+const entriesAfter = statement<Entry>(`
+  SELECT ${COLUMNS} FROM (
+    SELECT found.*, sum(
+        octet_length(text) + octet_length(details)
+        + octet_length(identity) + octet_length(identity_type)
+      ) OVER (
+        ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS bytes_before
+    FROM (SELECT * FROM entries WHERE id > $1 ORDER BY id LIMIT $2) AS found
+  ) AS sized WHERE coalesce(bytes_before, 0) < $3 ORDER BY id`)
 
 async function scanLabels(ask: Ask, query: FeedQuery): Promise<Cut<Labelled>> {
   const { feed, labels, before = END_OF_IDS } = query
@@ -136,42 +121,30 @@ async function readFeed(ask: Ask, query: FeedQuery): Promise<FeedPage> {
   return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
 }
 
-const passGate = statement(
-  'pass_arrivals',
-  "SELECT name FROM gates WHERE name = 'arrivals' FOR UPDATE",
-)
+const passGate = statement("SELECT name FROM gates WHERE name = 'arrivals' FOR UPDATE")
 
-const newest = statement<{ id: string }>(
-  'newest_entry',
-  'SELECT id FROM entries ORDER BY id DESC LIMIT 1',
-)
+const newest = statement<{ id: string }>('SELECT id FROM entries ORDER BY id DESC LIMIT 1')
 
-const insertEntries = statement(
-  'insert_entries',
-  `INSERT INTO entries
-     (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)
-   SELECT id, feed, room, identity, identity_type, details, created_at, text,
-     ${storedWords('words')}, bytes
-   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
-     $7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::BIGINT[])
-     AS t (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)`,
-)
+const insertEntries = statement(`
+  INSERT INTO entries
+    (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)
+  SELECT id, feed, room, identity, identity_type, details, created_at, text,
+    ${storedWords('words')}, bytes
+  FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
+    $7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::BIGINT[])
+    AS t (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)`)
 
-const insertLabels = statement(
-  'insert_labels',
-  `INSERT INTO entry_labels (feed, label, id)
-   SELECT feed, label, id FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) AS t (feed, label, id)`,
-)
+const insertLabels = statement(`
+  INSERT INTO entry_labels (feed, label, id)
+  SELECT feed, label, id FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) AS t (feed, label, id)`)
 
-const countRooms = statement(
-  'count_rooms',
-  `INSERT INTO room_counts (feed, room, entries, bytes)
-   SELECT feed, room, count(*), sum(bytes)::BIGINT
-   FROM unnest($1::TEXT[], $2::TEXT[], $3::BIGINT[]) AS t (feed, room, bytes)
-   GROUP BY feed, room
-   ON CONFLICT (feed, room) DO UPDATE SET entries = room_counts.entries + excluded.entries,
-     bytes = room_counts.bytes + excluded.bytes`,
-)
+const countRooms = statement(`
+  INSERT INTO room_counts (feed, room, entries, bytes)
+  SELECT feed, room, count(*), sum(bytes)::BIGINT
+  FROM unnest($1::TEXT[], $2::TEXT[], $3::BIGINT[]) AS t (feed, room, bytes)
+  GROUP BY feed, room
+  ON CONFLICT (feed, room) DO UPDATE SET entries = room_counts.entries + excluded.entries,
+    bytes = room_counts.bytes + excluded.bytes`)
 
 /** Ids within one millisecond are random and clocks differ, so the order of arrival decides. */
 function place(entries: readonly FiledEntry[], last: string): FiledEntry[] {

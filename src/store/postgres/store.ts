@@ -31,17 +31,15 @@ import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
 
 /** Rows are locked in one order, so that nodes counting at the same time cannot deadlock. */
-const countCalls = statement(
-  'count_calls',
-  `INSERT INTO daily_calls AS d (agent_id, day, reads, conflicts, refusals, seen_at)
-   SELECT s.* FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
-     $6::BIGINT[]) AS s (agent_id, day, reads, conflicts, refusals, seen_at)
-   JOIN agents a ON a.agent_id = s.agent_id
-   ORDER BY s.agent_id, s.day
-   ON CONFLICT (agent_id, day) DO UPDATE SET reads = d.reads + excluded.reads,
-     conflicts = d.conflicts + excluded.conflicts, refusals = d.refusals + excluded.refusals,
-     seen_at = greatest(d.seen_at, excluded.seen_at)`,
-)
+const countCalls = statement(`
+  INSERT INTO daily_calls AS d (agent_id, day, reads, conflicts, refusals, seen_at)
+  SELECT s.* FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
+    $6::BIGINT[]) AS s (agent_id, day, reads, conflicts, refusals, seen_at)
+  JOIN agents a ON a.agent_id = s.agent_id
+  ORDER BY s.agent_id, s.day
+  ON CONFLICT (agent_id, day) DO UPDATE SET reads = d.reads + excluded.reads,
+    conflicts = d.conflicts + excluded.conflicts, refusals = d.refusals + excluded.refusals,
+    seen_at = greatest(d.seen_at, excluded.seen_at)`)
 
 /** Daily counters of each agent. */
 const countCallsVerb =
@@ -55,20 +53,18 @@ const countCallsVerb =
     )
   }
 
-const removeEntry = statement<{ id: string }>(
-  'remove_entry',
-  `WITH removed AS (
-     DELETE FROM entries WHERE id = $1 RETURNING id, feed, room, bytes
-   ),
-   unlabelled AS (
-     DELETE FROM entry_labels l USING removed r WHERE l.feed = r.feed AND l.id = r.id
-   ),
-   counted AS (
-     UPDATE room_counts c SET entries = c.entries - 1, bytes = c.bytes - r.bytes
-     FROM removed r WHERE c.feed = r.feed AND c.room = r.room
-   )
-   SELECT id FROM removed`,
-)
+const removeEntry = statement<{ id: string }>(`
+  WITH removed AS (
+    DELETE FROM entries WHERE id = $1 RETURNING id, feed, room, bytes
+  ),
+  unlabelled AS (
+    DELETE FROM entry_labels l USING removed r WHERE l.feed = r.feed AND l.id = r.id
+  ),
+  counted AS (
+    UPDATE room_counts c SET entries = c.entries - 1, bytes = c.bytes - r.bytes
+    FROM removed r WHERE c.feed = r.feed AND c.room = r.room
+  )
+  SELECT id FROM removed`)
 
 /** Removal of gateway entries by the host's owner. */
 const removeEntryVerb =
@@ -228,7 +224,6 @@ const bearOnce =
   }
 
 const selectTotals = statement<Totals>(
-  'totals',
   'SELECT count(*) AS agents, coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
 )
 

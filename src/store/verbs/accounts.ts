@@ -8,37 +8,30 @@ import { ask, statement, type Verb } from './verb.ts'
  * other.
  */
 export const lockAccount = statement<{ email: string }>(
-  'lock_account',
   'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
 )
 
 export const endOtherSessions = statement<{ id: string }>(
-  'end_other_sessions',
   'DELETE FROM sessions WHERE account_id = $1 AND id <> $2 RETURNING id',
 )
 
 const findAddress = statement<{ found: number }>(
-  'find_address',
   'SELECT 1 AS found FROM sign_in_addresses WHERE address_hash = $1',
 )
 
-const addAddress = statement(
-  'add_address',
-  `INSERT INTO sign_in_addresses AS a (address_hash, account_id, seen_at) VALUES ($1, $2, $3)
-   ON CONFLICT (address_hash) DO UPDATE SET seen_at = excluded.seen_at
-   WHERE a.seen_at < excluded.seen_at`,
-)
+const addAddress = statement(`
+  INSERT INTO sign_in_addresses AS a (address_hash, account_id, seen_at) VALUES ($1, $2, $3)
+  ON CONFLICT (address_hash) DO UPDATE SET seen_at = excluded.seen_at
+  WHERE a.seen_at < excluded.seen_at`)
 
-const forgetOldAddresses = statement(
-  'forget_old_addresses',
-  `DELETE FROM sign_in_addresses WHERE account_id = $1 AND address_hash NOT IN (
-     SELECT address_hash FROM sign_in_addresses WHERE account_id = $1
-     ORDER BY seen_at DESC, address_hash LIMIT ${ADDRESSES_PER_ACCOUNT})`,
-)
+const forgetOldAddresses = statement(`
+  DELETE FROM sign_in_addresses WHERE account_id = $1 AND address_hash NOT IN (
+    SELECT address_hash FROM sign_in_addresses WHERE account_id = $1
+    ORDER BY seen_at DESC, address_hash LIMIT ${ADDRESSES_PER_ACCOUNT})`)
 
 /** Always in this order, so that concurrent deletions cannot deadlock. */
 const forget = (table: 'sessions' | 'passkeys' | 'account_recoveries' | 'sign_in_addresses') =>
-  statement(`forget_${table}`, `DELETE FROM ${table} WHERE account_id = $1`)
+  statement(`DELETE FROM ${table} WHERE account_id = $1`)
 
 const endSessions = forget('sessions')
 const removePasskeys = forget('passkeys')
@@ -47,43 +40,32 @@ const forgetAddresses = forget('sign_in_addresses')
 
 /** The account's row first, as at the start of a session. */
 const replacePassword = statement<{ id: string }>(
-  'replace_password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 AND password_hash = $3 RETURNING id',
 )
 
 const setPassword = statement<Recovered>(
-  'set_password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING id, email',
 )
 
-const makeRecovery = statement<{ account_id: string }>(
-  'make_recovery',
-  `INSERT INTO account_recoveries (account_id, secret_hash, expires_at)
-   SELECT id, $2, $3 FROM accounts WHERE email = $1
-   ON CONFLICT (account_id) DO UPDATE
-   SET secret_hash = excluded.secret_hash, expires_at = excluded.expires_at
-   RETURNING account_id`,
-)
+const makeRecovery = statement<{ account_id: string }>(`
+  INSERT INTO account_recoveries (account_id, secret_hash, expires_at)
+  SELECT id, $2, $3 FROM accounts WHERE email = $1
+  ON CONFLICT (account_id) DO UPDATE
+  SET secret_hash = excluded.secret_hash, expires_at = excluded.expires_at
+  RETURNING account_id`)
 
-const findRecovery = statement<Recovered>(
-  'find_recovery',
-  `SELECT a.id, a.email FROM account_recoveries r JOIN accounts a ON a.id = r.account_id
-   WHERE r.secret_hash = $1 AND r.expires_at > $2`,
-)
+const findRecovery = statement<Recovered>(`
+  SELECT a.id, a.email FROM account_recoveries r JOIN accounts a ON a.id = r.account_id
+  WHERE r.secret_hash = $1 AND r.expires_at > $2`)
 
 /** Of two concurrent calls, one deletes it. */
-const useRecovery = statement<{ account_id: string }>(
-  'use_recovery',
-  `DELETE FROM account_recoveries WHERE secret_hash = $1 AND expires_at > $2
-   RETURNING account_id`,
-)
+const useRecovery = statement<{ account_id: string }>(`
+  DELETE FROM account_recoveries WHERE secret_hash = $1 AND expires_at > $2
+  RETURNING account_id`)
 
-const leaveAgents = statement(
-  'leave_account_with_all',
-  'UPDATE agents SET account_id = NULL WHERE account_id = $1',
-)
+const leaveAgents = statement('UPDATE agents SET account_id = NULL WHERE account_id = $1')
 
-const drop = statement('drop_account', 'DELETE FROM accounts WHERE id = $1')
+const drop = statement('DELETE FROM accounts WHERE id = $1')
 
 export function* rememberAddress(accountId: string, addressHash: string, now: number): Verb<void> {
   yield* ask(addAddress, addressHash, accountId, now)

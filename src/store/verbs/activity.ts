@@ -5,36 +5,31 @@ import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'
 import { AGENT_COLUMNS, refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-const list = statement<OwnedAgentRow>(
-  'list_agents',
-  `SELECT a.*, coalesce(c.reads, 0) AS reads, coalesce(c.conflicts, 0) AS conflicts,
-     coalesce(c.refusals, 0) AS refusals,
-     coalesce((SELECT day_writes FROM homes h WHERE h.agent_id = a.id AND h.day = $4), 0) AS writes,
-     (SELECT seen_at FROM daily_calls s WHERE s.agent_id = a.id ORDER BY s.day DESC LIMIT 1)
-       AS seen_at
-   FROM (
-     SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = $1 AND agent_id > $2
-     ORDER BY agent_id LIMIT CAST($3 AS BIGINT)
-   ) AS a
-   LEFT JOIN daily_calls c ON c.agent_id = a.id AND c.day = $4
-   ORDER BY a.id`,
-)
+const list = statement<OwnedAgentRow>(`
+  SELECT a.*, coalesce(c.reads, 0) AS reads, coalesce(c.conflicts, 0) AS conflicts,
+    coalesce(c.refusals, 0) AS refusals,
+    coalesce((SELECT day_writes FROM homes h WHERE h.agent_id = a.id AND h.day = $4), 0) AS writes,
+    (SELECT seen_at FROM daily_calls s WHERE s.agent_id = a.id ORDER BY s.day DESC LIMIT 1)
+      AS seen_at
+  FROM (
+    SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = $1 AND agent_id > $2
+    ORDER BY agent_id LIMIT CAST($3 AS BIGINT)
+  ) AS a
+  LEFT JOIN daily_calls c ON c.agent_id = a.id AND c.day = $4
+  ORDER BY a.id`)
 
-const byDay = statement<DayOfActivity>(
-  'activity_by_day',
-  `SELECT day, CAST(sum(reads) AS BIGINT) AS reads, CAST(sum(writes) AS BIGINT) AS writes,
-     CAST(sum(conflicts) AS BIGINT) AS conflicts, CAST(sum(refusals) AS BIGINT) AS refusals
-   FROM (
-     SELECT day, 0 AS reads, writes, 0 AS conflicts, 0 AS refusals
-       FROM daily_writes WHERE agent_id = $1
-     UNION ALL SELECT day, 0, day_writes, 0, 0 FROM homes WHERE agent_id = $1 AND day_writes > 0
-     UNION ALL SELECT day, reads, 0, conflicts, refusals FROM daily_calls WHERE agent_id = $1
-   ) AS counted
-   WHERE day >= $2 GROUP BY day ORDER BY day`,
-)
+const byDay = statement<DayOfActivity>(`
+  SELECT day, CAST(sum(reads) AS BIGINT) AS reads, CAST(sum(writes) AS BIGINT) AS writes,
+    CAST(sum(conflicts) AS BIGINT) AS conflicts, CAST(sum(refusals) AS BIGINT) AS refusals
+  FROM (
+    SELECT day, 0 AS reads, writes, 0 AS conflicts, 0 AS refusals
+      FROM daily_writes WHERE agent_id = $1
+    UNION ALL SELECT day, 0, day_writes, 0, 0 FROM homes WHERE agent_id = $1 AND day_writes > 0
+    UNION ALL SELECT day, reads, 0, conflicts, refusals FROM daily_calls WHERE agent_id = $1
+  ) AS counted
+  WHERE day >= $2 GROUP BY day ORDER BY day`)
 
 const lastSeen = statement<{ seen_at: number }>(
-  'last_seen',
   'SELECT seen_at FROM daily_calls WHERE agent_id = $1 ORDER BY day DESC LIMIT 1',
 )
 

@@ -18,28 +18,22 @@ import { rememberAddress } from './accounts.ts'
 import { AGENT_COLUMNS, takeControl } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
-const findProfile = statement<AgentRow>(
-  'read_profile',
-  `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1
-     AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`,
-)
+const findProfile = statement<AgentRow>(`
+  SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1
+    AND EXISTS (SELECT 1 FROM credentials c WHERE c.agent_id = $1 AND c.token_hash = $2)`)
 
-const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(
-  'count_under',
-  `SELECT count(*) AS memory_count, CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM memories
-   WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`,
-)
+const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(`
+  SELECT count(*) AS memory_count, CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM memories
+  WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`)
 
 interface BirthRow extends Omit<BirthRecord, 'rotated'> {
   /** 1 on SQLite. */
   rotated: boolean | number
 }
 
-const findBirth = statement<BirthRow>(
-  'find_birth',
-  `SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
-   FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`,
-)
+const findBirth = statement<BirthRow>(`
+  SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
+  FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`)
 
 /** Null: the oldest of none. */
 type CountRow = Readonly<Record<keyof BirthCount, number | null>>
@@ -51,62 +45,44 @@ const births = (condition: string): string => `
      UNION ALL SELECT created_at FROM erased_births WHERE ${condition}
    ) AS b)`
 
-const countAll = statement<CountRow>(
-  'count_births',
-  `SELECT here.births AS "fromAddress", here.oldest AS "oldestFromAddress",
-     around.births AS "fromNetwork", around.oldest AS "oldestFromNetwork",
-     everywhere.births AS "inAll", everywhere.oldest AS "oldestInAll"
-   FROM ${births('born_from = $1 AND created_at > $2')} AS here,
-     ${births('born_from >= $3 AND born_from < $4 AND created_at > $2')} AS around,
-     ${births('created_at > $2')} AS everywhere`,
-)
+const countAll = statement<CountRow>(`
+  SELECT here.births AS "fromAddress", here.oldest AS "oldestFromAddress",
+    around.births AS "fromNetwork", around.oldest AS "oldestFromNetwork",
+    everywhere.births AS "inAll", everywhere.oldest AS "oldestInAll"
+  FROM ${births('born_from = $1 AND created_at > $2')} AS here,
+    ${births('born_from >= $3 AND born_from < $4 AND created_at > $2')} AS around,
+    ${births('created_at > $2')} AS everywhere`)
 
 /** Serializes births: otherwise two at once could both be the last that is allowed. */
-const passGate = statement('pass_gate', `SELECT name FROM gates WHERE name = 'births' FOR UPDATE`)
+const passGate = statement(`SELECT name FROM gates WHERE name = 'births' FOR UPDATE`)
 
 const forgetAddresses = statement(
-  'forget_addresses',
   'UPDATE births SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= $1',
 )
 
-const forgetErased = statement(
-  'forget_erased_births',
-  'DELETE FROM erased_births WHERE created_at <= $1',
-)
+const forgetErased = statement('DELETE FROM erased_births WHERE created_at <= $1')
 
 const findAccount = statement<Account>(
-  'find_account',
   'SELECT id, email, password_hash AS "passwordHash" FROM accounts WHERE email = $1',
 )
 
-const addAccount = statement<{ id: string }>(
-  'add_account',
-  `INSERT INTO accounts (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (email) DO NOTHING RETURNING id`,
-)
+const addAccount = statement<{ id: string }>(`
+  INSERT INTO accounts (id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (email) DO NOTHING RETURNING id`)
 
-const addBirth = statement(
-  'add_birth',
-  `INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6)`,
-)
+const addBirth = statement(`
+  INSERT INTO births (key_hash, agent_id, fingerprint, salt, born_from, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6)`)
 
-const addAgent = statement(
-  'add_agent',
-  `INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`,
-)
+const addAgent = statement(`
+  INSERT INTO agents (agent_id, name, purpose, symbol, status, account_id, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, 'active', $5, $6, $6)`)
 
-const addHome = statement(
-  'add_home',
-  'INSERT INTO homes (agent_id, day, head, base) VALUES ($1, $2, $3, $3)',
-)
+const addHome = statement('INSERT INTO homes (agent_id, day, head, base) VALUES ($1, $2, $3, $3)')
 
-const addCredentials = statement(
-  'add_credentials',
-  `INSERT INTO credentials (agent_id, token_hash, kind, status)
-   VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`,
-)
+const addCredentials = statement(`
+  INSERT INTO credentials (agent_id, token_hash, kind, status)
+  VALUES ($1, $2, 'agent', 'active'), ($1, $3, 'operator', 'active')`)
 
 /** In the order in which the tables are locked and refer to each other. */
 const eraseInTurn: readonly Statement<never>[] = [
@@ -123,7 +99,7 @@ const eraseInTurn: readonly Statement<never>[] = [
      SELECT born_from, created_at FROM births WHERE agent_id = $1`,
   'DELETE FROM births WHERE agent_id = $1',
   'DELETE FROM agents WHERE agent_id = $1',
-].map((sql, at) => statement(`erase_agent_${at}`, sql))
+].map((sql) => statement(sql))
 
 /** The account's id; null without an account; undefined if it already exists. */
 function* accountOf({ account }: Birth, now: number): Verb<string | null | undefined> {

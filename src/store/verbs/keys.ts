@@ -18,96 +18,68 @@ import { namedKeyText } from '../rows.ts'
 import { doneBy, type LogEvent, refuse, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
-const list = statement<NamedKeyRow>(
-  'list_keys',
-  `SELECT ${NAMED_KEY} FROM credentials
-   WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL
-   ORDER BY created_at DESC, key_id DESC`,
-)
+const list = statement<NamedKeyRow>(`
+  SELECT ${NAMED_KEY} FROM credentials
+  WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL
+  ORDER BY created_at DESC, key_id DESC`)
 
 const count = statement<{ keys: number }>(
-  'count_keys',
   `SELECT count(key_id) AS keys FROM credentials WHERE agent_id = $1 AND kind = 'agent'`,
 )
 
 const dropExpired = statement(
-  'drop_expired_keys',
   `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND expires_at <= $2`,
 )
 
 const dropAll = statement(
-  'drop_keys',
   `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL`,
 )
 
-const drop = statement<NamedKeyRow>(
-  'drop_key',
-  `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2
-   RETURNING ${NAMED_KEY}`,
-)
+const drop = statement<NamedKeyRow>(`
+  DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2
+  RETURNING ${NAMED_KEY}`)
 
-const add = statement(
-  'add_key',
-  `INSERT INTO credentials (agent_id, token_hash, kind, status, key_id, name, access, prefix,
-     expires_at, created_at)
-   SELECT agent_id, $2, 'agent', status, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT)
-   FROM agents WHERE agent_id = $1`,
-)
+const add = statement(`
+  INSERT INTO credentials (agent_id, token_hash, kind, status, key_id, name, access, prefix,
+    expires_at, created_at)
+  SELECT agent_id, $2, 'agent', status, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT)
+  FROM agents WHERE agent_id = $1`)
 
-const noteUse = statement(
-  'note_use',
-  `UPDATE credentials SET last_used_at = CAST($3 AS BIGINT)
-   WHERE agent_id = $1 AND token_hash = $2 AND key_id IS NOT NULL
-     AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`,
-)
+const noteUse = statement(`
+  UPDATE credentials SET last_used_at = CAST($3 AS BIGINT)
+  WHERE agent_id = $1 AND token_hash = $2 AND key_id IS NOT NULL
+    AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`)
 
 const renewAgentToken = statement(
-  'renew_agent_token',
   `UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'agent'`,
 )
 
-const renewOperatorToken = statement<{ agent_id: string }>(
-  'renew_operator_token',
-  `UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'operator'
-   RETURNING agent_id`,
-)
+const renewOperatorToken = statement<{ agent_id: string }>(`
+  UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'operator'
+  RETURNING agent_id`)
 
-const markRotated = statement(
-  'mark_rotated',
-  'UPDATE agents SET rotated = true WHERE agent_id = $1',
-)
+const markRotated = statement('UPDATE agents SET rotated = true WHERE agent_id = $1')
 
-const replacementOf = statement<{ keyHash: string; salt: string; replacedHash: string }>(
-  'replacement_of_agent',
-  `SELECT key_hash AS "keyHash", salt, replaced_hash AS "replacedHash"
-   FROM operator_replacements WHERE agent_id = $1`,
-)
+const replacementOf = statement<{ keyHash: string; salt: string; replacedHash: string }>(`
+  SELECT key_hash AS "keyHash", salt, replaced_hash AS "replacedHash"
+  FROM operator_replacements WHERE agent_id = $1`)
 
-const replacementBy = statement<Replacement>(
-  'replacement_by_token',
-  `SELECT agent_id AS "agentId", key_hash AS "keyHash", salt
-   FROM operator_replacements WHERE replaced_hash = $1`,
-)
+const replacementBy = statement<Replacement>(`
+  SELECT agent_id AS "agentId", key_hash AS "keyHash", salt
+  FROM operator_replacements WHERE replaced_hash = $1`)
 
-const recordReplacement = statement(
-  'record_replacement',
-  `INSERT INTO operator_replacements (agent_id, key_hash, salt, replaced_hash)
-   VALUES ($1, $2, $3, $4)
-   ON CONFLICT (agent_id) DO UPDATE SET key_hash = $2, salt = $3, replaced_hash = $4`,
-)
+const recordReplacement = statement(`
+  INSERT INTO operator_replacements (agent_id, key_hash, salt, replaced_hash)
+  VALUES ($1, $2, $3, $4)
+  ON CONFLICT (agent_id) DO UPDATE SET key_hash = $2, salt = $3, replaced_hash = $4`)
 
-const forgetReplacement = statement(
-  'forget_replacement',
-  'DELETE FROM operator_replacements WHERE agent_id = $1',
-)
+const forgetReplacement = statement('DELETE FROM operator_replacements WHERE agent_id = $1')
 
 /** The agent stays in the account whose owner replaced the token. */
-const leaveOthers = statement(
-  'leave_other_accounts',
-  `UPDATE agents SET rotated = true,
-     account_id = (SELECT a.id FROM accounts a WHERE a.id = account_id AND a.email = $2)
-   WHERE agent_id = $1`,
-)
+const leaveOthers = statement(`
+  UPDATE agents SET rotated = true,
+    account_id = (SELECT a.id FROM accounts a WHERE a.id = account_id AND a.email = $2)
+  WHERE agent_id = $1`)
 
 function* isFull(agentId: string): Verb<boolean> {
   const [row] = yield* ask(count, agentId)

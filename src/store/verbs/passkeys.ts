@@ -27,65 +27,48 @@ const passkeyOf = <Row extends PasskeyRow>({ transports, usedAt, ...row }: Row) 
   usedAt: usedAt ?? undefined,
 })
 
-const find = statement<PasskeyRow & { email: string }>(
-  'find_passkey',
-  `SELECT ${COLUMNS}, a.email FROM passkeys p JOIN accounts a ON a.id = p.account_id
-   WHERE p.id = $1`,
-)
+const find = statement<PasskeyRow & { email: string }>(`
+  SELECT ${COLUMNS}, a.email FROM passkeys p JOIN accounts a ON a.id = p.account_id
+  WHERE p.id = $1`)
 
 const list = statement<PasskeyRow>(
-  'list_passkeys',
   `SELECT ${COLUMNS} FROM passkeys p WHERE account_id = $1 ORDER BY created_at, id`,
 )
 
 const count = statement<{ passkeys: number }>(
-  'count_passkeys',
   'SELECT count(*) AS passkeys FROM passkeys WHERE account_id = $1',
 )
 
-const add = statement<{ id: string }>(
-  'add_passkey',
-  `INSERT INTO passkeys (id, account_id, public_key, counter, site, transports, user_agent,
-     created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING RETURNING id`,
-)
+const add = statement<{ id: string }>(`
+  INSERT INTO passkeys (id, account_id, public_key, counter, site, transports, user_agent,
+    created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING RETURNING id`)
 
 /**
  * If the counter does not increase, the passkey was copied, unless its authenticator has no
  * counter.
  */
-const use = statement<{ id: string }>(
-  'use_passkey',
-  `UPDATE passkeys SET counter = $2, used_at = $3
-   WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
-)
+const use = statement<{ id: string }>(`
+  UPDATE passkeys SET counter = $2, used_at = $3
+  WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`)
 
 const remove = statement<{ id: string }>(
-  'remove_passkey',
   'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING id',
 )
 
-const forgetSpent = statement(
-  'forget_spent_challenges',
-  'DELETE FROM spent_challenges WHERE expires_at <= $1',
-)
+const forgetSpent = statement('DELETE FROM spent_challenges WHERE expires_at <= $1')
 
-const spendOnce = statement<{ hash: string }>(
-  'spend_challenge',
-  `INSERT INTO spent_challenges (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING
-   RETURNING hash`,
-)
+const spendOnce = statement<{ hash: string }>(`
+  INSERT INTO spent_challenges (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING
+  RETURNING hash`)
 
 const findSecret = statement<{ secret: string }>(
-  'find_shared_secret',
   'SELECT secret FROM shared_secrets WHERE name = $1',
 )
 
-const keepSecret = statement<{ name: string }>(
-  'keep_shared_secret',
-  `INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
-   RETURNING name`,
-)
+const keepSecret = statement<{ name: string }>(`
+  INSERT INTO shared_secrets (name, secret) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING
+  RETURNING name`)
 
 /** False if it was used before. */
 function* spend({ hash, expiresAt }: Challenge, now: number): Verb<boolean> {

@@ -18,53 +18,39 @@ const SELECT = `
     s.confirmed_at AS "confirmedAt", s.turn
   FROM sessions s JOIN accounts a ON a.id = s.account_id`
 
-const find = statement<Session>(
-  'find_session',
-  `${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`,
-)
+const find = statement<Session>(`${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`)
 
 const list = statement<Session>(
-  'list_sessions',
   `${SELECT} WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`,
 )
 
-const endExpired = statement('end_expired_sessions', 'DELETE FROM sessions WHERE expires_at <= $1')
+const endExpired = statement('DELETE FROM sessions WHERE expires_at <= $1')
 
-const endReplaced = statement('end_replaced_session', 'DELETE FROM sessions WHERE token_hash = $1')
+const endReplaced = statement('DELETE FROM sessions WHERE token_hash = $1')
 
-const add = statement(
-  'add_session',
-  `INSERT INTO sessions (token_hash, id, account_id, user_agent, place, created_at, seen_at,
-     expires_at, confirmed_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $6)`,
-)
+const add = statement(`
+  INSERT INTO sessions (token_hash, id, account_id, user_agent, place, created_at, seen_at,
+    expires_at, confirmed_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $6)`)
 
-const endOldest = statement(
-  'end_oldest_sessions',
-  `DELETE FROM sessions WHERE account_id = $1 AND token_hash NOT IN (
-     SELECT token_hash FROM sessions WHERE account_id = $1
-     ORDER BY created_at DESC, id DESC LIMIT ${SESSIONS_PER_ACCOUNT})`,
-)
+const endOldest = statement(`
+  DELETE FROM sessions WHERE account_id = $1 AND token_hash NOT IN (
+    SELECT token_hash FROM sessions WHERE account_id = $1
+    ORDER BY created_at DESC, id DESC LIMIT ${SESSIONS_PER_ACCOUNT})`)
 
-const touch = statement(
-  'touch_session',
-  'UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3',
-)
+const touch = statement('UPDATE sessions SET seen_at = $1, expires_at = $2 WHERE id = $3')
 
 const revoke = statement<{ id: string }>(
-  'revoke_session',
   'DELETE FROM sessions WHERE account_id = $1 AND id = $2 RETURNING id',
 )
 
-const confirm = statement('confirm_session', 'UPDATE sessions SET confirmed_at = $1 WHERE id = $2')
+const confirm = statement('UPDATE sessions SET confirmed_at = $1 WHERE id = $2')
 
 const takeTurn = statement<{ id: string }>(
-  'take_turn',
   'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
 )
 
 const loggedAgents = statement<{ agent_id: string }>(
-  'agents_of_account',
   `SELECT agent_id FROM agents WHERE account_id = $1 ORDER BY agent_id LIMIT ${LOGGED_AGENTS}`,
 )
 
@@ -74,22 +60,17 @@ interface OwnerRow {
   lastEvent: number
 }
 
-const findOwner = statement<OwnerRow>(
-  'find_owner',
-  `SELECT c.token_hash AS "tokenHash", a.status,
-     coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS "lastEvent"
-   FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
-   WHERE a.agent_id = $1 AND a.account_id = $2`,
-)
+const findOwner = statement<OwnerRow>(`
+  SELECT c.token_hash AS "tokenHash", a.status,
+    coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS "lastEvent"
+  FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
+  WHERE a.agent_id = $1 AND a.account_id = $2`)
 
-const attach = statement<{ agent_id: string }>(
-  'attach_agent',
-  `UPDATE agents SET account_id = $2
-   WHERE agent_id = $1 AND (account_id IS NULL OR account_id = $2) RETURNING agent_id`,
-)
+const attach = statement<{ agent_id: string }>(`
+  UPDATE agents SET account_id = $2
+  WHERE agent_id = $1 AND (account_id IS NULL OR account_id = $2) RETURNING agent_id`)
 
 const leave = statement<{ agent_id: string }>(
-  'leave_account',
   'UPDATE agents SET account_id = NULL WHERE account_id = $1 AND agent_id = $2 RETURNING agent_id',
 )
 

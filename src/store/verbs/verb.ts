@@ -4,11 +4,13 @@
  * generator it cannot wait for anything else, so it never holds a transaction open.
  */
 
+import { hash } from 'node:crypto'
+
 export type Value = string | number | boolean | Uint8Array | null | undefined
 
 /**
- * SQL for both engines, with parameters `$1`, `$2`, …. `name`: unique; PostgreSQL prepares the
- * statement under it once per connection.
+ * SQL for both engines, with parameters `$1`, `$2`, …. `name`: unique; each connection prepares the
+ * statement once under it. An empty name: it is not prepared.
  */
 export interface Statement<Row> {
   readonly name: string
@@ -17,10 +19,17 @@ export interface Statement<Row> {
   readonly row?: Row
 }
 
+/** PostgreSQL's names have up to 63 bytes. */
+const NAME_DIGITS = 32
+
 const declared = new Map<string, string>()
 
-/** Throws if another statement has the same name. */
-export function statement<Row = never>(name: string, text: string): Statement<Row> {
+/** The name follows from the text, unless it is given. Throws if another statement has that name. */
+export function statement<Row = never>(text: string): Statement<Row>
+export function statement<Row = never>(name: string, text: string): Statement<Row>
+export function statement(...[first, second]: [string] | [string, string]): Statement<unknown> {
+  const text = second ?? first
+  const name = second === undefined ? hash('sha256', text, 'hex').slice(0, NAME_DIGITS) : first
   const other = declared.get(name)
   if (name !== '' && other !== undefined && other !== text) {
     throw new Error(`two statements are named ${name}`)

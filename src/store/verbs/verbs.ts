@@ -18,13 +18,11 @@ import { ask, statement, type Verb } from './verb.ts'
 /** Greater than any id. */
 const END_OF_IDS = 'g'
 
-const list = statement<EntrySummary>(
-  'list_entries',
-  `SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
-     substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at AS "createdAt"
-   FROM entries WHERE id < $1 AND (CAST($2 AS TEXT) IS NULL OR feed = $2)
-   ORDER BY id DESC LIMIT CAST($3 AS BIGINT)`,
-)
+const list = statement<EntrySummary>(`
+  SELECT id, feed, room, substr(identity, 1, ${SHOWN_CHARS}) AS identity,
+    substr(text, 1, ${SHOWN_CHARS}) AS text, bytes, created_at AS "createdAt"
+  FROM entries WHERE id < $1 AND (CAST($2 AS TEXT) IS NULL OR feed = $2)
+  ORDER BY id DESC LIMIT CAST($3 AS BIGINT)`)
 
 /** Gateway entries as the host's owner sees them. */
 const hostReads = {
@@ -32,11 +30,9 @@ const hostReads = {
     ask(list, before, feed, limit),
 }
 
-const beat = statement(
-  'beat',
-  `INSERT INTO heartbeat (id, written_at) VALUES (1, $1)
-   ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at`,
-)
+const beat = statement(`
+  INSERT INTO heartbeat (id, written_at) VALUES (1, $1)
+  ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at`)
 
 const healthWrites = {
   /** A health check: a write that commits. */

@@ -17,6 +17,13 @@ test('two statements cannot have one name, for a connection that knows one refus
   expect([statement('', 'SELECT 1'), statement('', 'SELECT 2')]).toHaveLength(2)
 })
 
+test('a statement that is given no name has one of its own, which follows from its text', () => {
+  const one = statement('SELECT 1')
+  expect(statement('SELECT 1')).toEqual(one)
+  expect(one.name).toMatch(/^[\da-f]{32}$/)
+  expect(statement('SELECT 2').name).not.toBe(one.name)
+})
+
 test('on SQLite a verb runs to its end at once, each parameter by its number', () => {
   const db = new DatabaseSync(':memory:')
   db.exec('CREATE TABLE things (name TEXT, isNew INTEGER, size INTEGER)')

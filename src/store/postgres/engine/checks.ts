@@ -16,14 +16,12 @@ interface Settings {
   synchronous_commit: string | null
 }
 
-const settings = statement<Settings>(
-  'settings',
-  `SELECT version() AS version,
-     current_setting('server_version_num', true) AS version_number,
-     current_setting('fsync', true) AS fsync,
-     current_setting('full_page_writes', true) AS full_page_writes,
-     current_setting('synchronous_commit', true) AS synchronous_commit`,
-)
+const settings = statement<Settings>(`
+  SELECT version() AS version,
+    current_setting('server_version_num', true) AS version_number,
+    current_setting('fsync', true) AS fsync,
+    current_setting('full_page_writes', true) AS full_page_writes,
+    current_setting('synchronous_commit', true) AS synchronous_commit`)
 
 function refuse(found: Settings): void {
   if (found.version_number !== null && Number(found.version_number) < OLDEST_VERSION) {
@@ -70,16 +68,13 @@ interface Server {
   readonly has_schema: string | null
 }
 
-const server = statement<Server>(
-  'examine_server',
-  `SELECT current_setting('server_version') AS version,
-     current_setting('server_encoding') AS encoding,
-     (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now,
-     to_regclass('schema_version')::TEXT AS has_schema`,
-)
+const server = statement<Server>(`
+  SELECT current_setting('server_version') AS version,
+    current_setting('server_encoding') AS encoding,
+    (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now,
+    to_regclass('schema_version')::TEXT AS has_schema`)
 
 const schemaVersion = statement<{ version: number }>(
-  'examine_schema',
   'SELECT version FROM schema_version WHERE id = 1',
 )
 

@@ -10,19 +10,17 @@ const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 /** Permits left in a window that has not ended. */
 const REST = 'greatest(0, least($3::BIGINT, $4::BIGINT - permits.taken))'
 
-const leasePermits = statement<PermitLease>(
-  'lease_permits',
-  `INSERT INTO permits (budget, key, granted, taken, ends_at)
-   VALUES ($1, $2, least($3::BIGINT, $4::BIGINT), least($3::BIGINT, $4::BIGINT),
-     ${NOW} + $5::BIGINT)
-   ON CONFLICT (budget, key) DO UPDATE SET
-     granted = CASE WHEN permits.ends_at > ${NOW} THEN ${REST} ELSE excluded.granted END,
-     taken = CASE WHEN permits.ends_at > ${NOW} THEN permits.taken + ${REST} ELSE excluded.taken END,
-     ends_at = CASE WHEN permits.ends_at > ${NOW} THEN permits.ends_at ELSE excluded.ends_at END
-   RETURNING granted, greatest(0, $4::BIGINT - taken) AS unleased, ends_at - ${NOW} AS "endsInMs"`,
-)
+const leasePermits = statement<PermitLease>(`
+  INSERT INTO permits (budget, key, granted, taken, ends_at)
+  VALUES ($1, $2, least($3::BIGINT, $4::BIGINT), least($3::BIGINT, $4::BIGINT),
+    ${NOW} + $5::BIGINT)
+  ON CONFLICT (budget, key) DO UPDATE SET
+    granted = CASE WHEN permits.ends_at > ${NOW} THEN ${REST} ELSE excluded.granted END,
+    taken = CASE WHEN permits.ends_at > ${NOW} THEN permits.taken + ${REST} ELSE excluded.taken END,
+    ends_at = CASE WHEN permits.ends_at > ${NOW} THEN permits.ends_at ELSE excluded.ends_at END
+  RETURNING granted, greatest(0, $4::BIGINT - taken) AS unleased, ends_at - ${NOW} AS "endsInMs"`)
 
-const forgetEnded = statement('forget_ended', `DELETE FROM permits WHERE ends_at <= ${NOW}`)
+const forgetEnded = statement(`DELETE FROM permits WHERE ends_at <= ${NOW}`)
 
 /** One call in this many also deletes expired windows. */
 const QUESTIONS_PER_SWEEP = 1_000

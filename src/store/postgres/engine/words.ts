@@ -13,17 +13,14 @@ export const storedWords = (joined: string): string =>
 const BATCH = 100
 
 const textsAfter = statement<{ id: string; text: string }>(
-  'texts_after',
   `SELECT id, text FROM entries WHERE id > $1 AND text <> '' ORDER BY id LIMIT ${BATCH}`,
 )
 
 /** Most texts keep their words. */
-const replaceWords = statement(
-  'replace_words',
-  `UPDATE entries e SET words = ${storedWords('split.words')}
-   FROM unnest($1::TEXT[], $2::TEXT[]) AS split (id, words)
-   WHERE e.id = split.id AND strip(e.words) <> ${storedWords('split.words')}`,
-)
+const replaceWords = statement(`
+  UPDATE entries e SET words = ${storedWords('split.words')}
+  FROM unnest($1::TEXT[], $2::TEXT[]) AS split (id, words)
+  WHERE e.id = split.id AND strip(e.words) <> ${storedWords('split.words')}`)
 
 /** Words that were split in another way would not be found again. */
 export async function splitAnew(ask: Ask): Promise<void> {
