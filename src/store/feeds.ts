@@ -42,7 +42,7 @@ export interface FeedSize {
 const COMPOST_BATCH: FeedSize = { entries: 32, bytes: 262_144 }
 
 /** How many of the oldest entries to remove, by number and by bytes. */
-export interface Surplus extends FeedSize {
+interface Surplus extends FeedSize {
   /** Upper bound of the rows to look at. */
   readonly most: number
 }
@@ -67,7 +67,7 @@ const SCAN_LIMIT = 1_000
 export const candidatesOf = ({ labels, limit }: FeedQuery): number =>
   labels.length > 1 ? SCAN_LIMIT : limit + 1
 
-export interface Cut<Candidate> {
+interface Cut<Candidate> {
   readonly found: readonly Candidate[]
   /** The last candidate that was read, if older ones remain. */
   readonly stoppedAt: Candidate | undefined

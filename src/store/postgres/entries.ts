@@ -1,14 +1,6 @@
 /** The gateway's verbs: entries in order of arrival, and their search. */
 import { idAfter, NIL_ID } from '../../uuid.ts'
-import {
-  type Cut,
-  candidatesOf,
-  cut,
-  type FeedSize,
-  type FiledEntry,
-  filed,
-  surplus,
-} from '../feeds.ts'
+import { candidatesOf, cut, type FeedSize, type FiledEntry, filed, surplus } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, GatewayStore, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
@@ -100,25 +92,19 @@ const entriesAfter = statement<Entry>(`
     FROM (SELECT * FROM entries WHERE id > $1 ORDER BY id LIMIT $2) AS found
   ) AS sized WHERE coalesce(bytes_before, 0) < $3 ORDER BY id`)
 
-async function scanLabels(ask: Ask, query: FeedQuery): Promise<Cut<Labelled>> {
+async function readFeed(ask: Ask, query: FeedQuery): Promise<FeedPage> {
   const { feed, labels, before = END_OF_IDS } = query
   const [label, ...others] = labels
   const most = candidatesOf(query)
-  const candidates = await ask(labelled, feed, label, others, before, most)
-  return cut(query, candidates, ({ matches }) => matches)
-}
-
-async function readFeed(ask: Ask, query: FeedQuery): Promise<FeedPage> {
-  const { feed, labels, before, limit } = query
-  if (labels.length > 0) {
-    const { found, stoppedAt } = await scanLabels(ask, query)
-    const ids = found.map(({ id }) => id)
-    const entries = ids.length > 0 ? await ask(byIds, ids) : []
-    return { entries, next: stoppedAt?.id }
+  if (label === undefined) {
+    const entries = await ask(feedPage, feed, before, most)
+    const { found, stoppedAt } = cut(query, entries, () => true)
+    return { entries: found, next: stoppedAt?.id }
   }
-  const rows = await ask(feedPage, feed, before ?? END_OF_IDS, limit + 1)
-  const entries = rows.slice(0, limit)
-  return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
+  const candidates = await ask(labelled, feed, label, others, before, most)
+  const { found, stoppedAt } = cut(query, candidates, ({ matches }) => matches)
+  const ids = found.map(({ id }) => id)
+  return { entries: ids.length > 0 ? await ask(byIds, ids) : [], next: stoppedAt?.id }
 }
 
 const passGate = statement("SELECT name FROM gates WHERE name = 'arrivals' FOR UPDATE")
@@ -133,6 +119,12 @@ const insertEntries = statement(`
   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
     $7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::BIGINT[])
     AS t (id, feed, room, identity, identity_type, details, created_at, text, words, bytes)`)
+
+/** In the order of the statement's parameters. */
+const INSERTED = [
+  ...(['id', 'feed', 'room', 'identity', 'identityType'] as const),
+  ...(['details', 'createdAt', 'text', 'words', 'bytes'] as const),
+]
 
 const insertLabels = statement(`
   INSERT INTO entry_labels (feed, label, id)
@@ -156,29 +148,14 @@ function place(entries: readonly FiledEntry[], last: string): FiledEntry[] {
 }
 
 async function insert(ask: Ask, entries: readonly FiledEntry[]): Promise<void> {
-  const column = <T>(of: (entry: FiledEntry) => T) => entries.map(of)
-  const [ids, feeds, rooms] = [column((e) => e.id), column((e) => e.feed), column((e) => e.room)]
-  await ask(
-    insertEntries,
-    ...[ids, feeds, rooms, column((e) => e.identity), column((e) => e.identityType)],
-    ...[column((e) => e.details), column((e) => e.createdAt), column((e) => e.text)],
-    ...[column((e) => e.words), column((e) => e.bytes)],
-  )
-  await ask(
-    countRooms,
-    feeds,
-    rooms,
-    column((e) => e.bytes),
-  )
-  const labelled = entries.flatMap((e) => e.labels.map((label) => ({ ...e, label })))
-  if (labelled.length === 0) return
-  const [of, labels] = [labelled.map((e) => e.feed), labelled.map((e) => e.label)]
-  await ask(
-    insertLabels,
-    of,
-    labels,
-    labelled.map((e) => e.id),
-  )
+  const column = (name: keyof FiledEntry) => entries.map((entry) => entry[name])
+  await ask(insertEntries, ...INSERTED.map(column))
+  await ask(countRooms, column('feed'), column('room'), column('bytes'))
+  const labels = entries.flatMap((entry) => entry.labels)
+  if (labels.length === 0) return
+  const ofEach = (name: 'feed' | 'id') =>
+    entries.flatMap((entry) => entry.labels.map(() => entry[name]))
+  await ask(insertLabels, ofEach('feed'), labels, ofEach('id'))
 }
 
 async function lastArrival(ask: Ask): Promise<string> {
@@ -222,20 +199,19 @@ export function gatewayVerbs(
   return {
     // Entries are indexed one by one: a group would hold up the others.
     leaveEntry: (entry) => leave(filed(entry)),
-    readFeed: (query: FeedQuery) => readFeed(ask, query),
-    async findKindred(phrases: readonly string[], limit: number): Promise<Entry[]> {
+    readFeed: (query) => readFeed(ask, query),
+    async findKindred(phrases, limit) {
       const words = wordsSought(phrases)
       return words.length > 0 ? ask(kindred, words, limit) : []
     },
-    async summarizeRooms(latest: number): Promise<RoomSummary[]> {
-      const summary = async (room: Omit<RoomSummary, 'latest'>) => ({
-        ...room,
-        latest: await ask(latestInRoom, room.room, latest),
-      })
-      return Promise.all((await ask(rooms)).map(summary))
+    async summarizeRooms(latest) {
+      const summaries = (await ask(rooms)).map(async (summary) => ({
+        ...summary,
+        latest: await ask(latestInRoom, summary.room, latest),
+      }))
+      return Promise.all(summaries)
     },
-    entriesAfter: (id: string, limit: number, maxBytes: number) =>
-      ask(entriesAfter, id, limit, maxBytes),
+    entriesAfter: (id, limit, maxBytes) => ask(entriesAfter, id, limit, maxBytes),
     lastArrival: () => lastArrival(ask),
   }
 }

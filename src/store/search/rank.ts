@@ -83,7 +83,7 @@ export interface Ranking {
   readonly termsIn: (docId: number) => readonly string[]
 }
 
-export interface RankedQuery {
+interface RankedQuery {
   readonly q: string
   /** Every word must occur, as a word or part of one. */
   readonly all: boolean

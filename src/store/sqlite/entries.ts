@@ -1,15 +1,7 @@
 /** The gateway's verbs: entries in order of arrival, and their search. */
 import type { DatabaseSync } from 'node:sqlite'
 import { idAfter, NIL_ID } from '../../uuid.ts'
-import {
-  type Cut,
-  candidatesOf,
-  cut,
-  type FeedSize,
-  type FiledEntry,
-  filed,
-  surplus,
-} from '../feeds.ts'
+import { candidatesOf, cut, type FeedSize, type FiledEntry, filed, surplus } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
@@ -134,7 +126,8 @@ interface Place {
   readonly n: number
 }
 
-function prepareScan(db: DatabaseSync) {
+function preparePage(db: DatabaseSync) {
+  const below = prepare<Place>(db, 'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1')
   const ofFeed = prepare<Place>(
     db,
     'SELECT n FROM entries WHERE feed = ? AND n <= ? ORDER BY n DESC LIMIT +?',
@@ -147,28 +140,19 @@ function prepareScan(db: DatabaseSync) {
     db,
     'SELECT n FROM entry_labels WHERE feed = ? AND label = ? AND n = ?',
   )
+  const entry = prepare<Entry>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
 
-  return (query: FeedQuery, from: number): Cut<Place> => {
-    const { feed, labels } = query
+  return (query: FeedQuery): FeedPage => {
+    const { feed, labels, before } = query
     const [label, ...others] = labels
+    const from = before ? below.get(before)?.n : Number.MAX_SAFE_INTEGER
+    if (from === undefined) return { entries: [], next: undefined }
     const most = candidatesOf(query)
     const candidates =
       label === undefined ? ofFeed.all(feed, from, most) : ofLabel.all(feed, label, from, most)
-    return cut(query, candidates, ({ n }) =>
+    const { found, stoppedAt } = cut(query, candidates, ({ n }) =>
       others.every((other) => isLabelled.get(feed, other, n) !== undefined),
     )
-  }
-}
-
-function preparePage(db: DatabaseSync) {
-  const below = prepare<Place>(db, 'SELECT n FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1')
-  const entry = prepare<Entry>(db, `SELECT ${COLUMNS} FROM entries WHERE n = ?`)
-  const scan = prepareScan(db)
-
-  return (query: FeedQuery): FeedPage => {
-    const from = query.before ? below.get(query.before)?.n : Number.MAX_SAFE_INTEGER
-    if (from === undefined) return { entries: [], next: undefined }
-    const { found, stoppedAt } = scan(query, from)
     // An entry may be removed between two statements, with all older ones.
     const entries = found.map(({ n }) => entry.get(n)).filter((each) => each !== undefined)
     return { entries, next: stoppedAt && entry.get(stoppedAt.n)?.id }

@@ -9,7 +9,7 @@ interface Waiting<Question, Answer> {
   readonly reject: (error: unknown) => void
 }
 
-export interface Bounds {
+interface Bounds {
   /** Concurrent batches. */
   readonly atOnce: number
   /** Calls per batch. */

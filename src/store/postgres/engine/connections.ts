@@ -103,7 +103,7 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
 const backoff = (attempt: number): Promise<void> =>
   setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly statementMs?: number
   /** Called for each commit of `change` that changed a row. */
   readonly committed?: () => void

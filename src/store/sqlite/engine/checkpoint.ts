@@ -15,7 +15,7 @@ const ROWS_UNSEEN = 256
 /** `done`; or call again: at once if there is `more`, later if a reader is in the way. */
 export type Cleaning = 'done' | 'more' | 'busy'
 
-export interface Upkeep {
+interface Upkeep {
   /** Checkpoints the log once it is long. `rows`: rows changed since; 0 if a reader asks for it. */
   readonly bound: (rows: number) => void
   /**

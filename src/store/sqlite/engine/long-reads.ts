@@ -28,7 +28,7 @@ interface Mover {
   readonly clean: () => Promise<Cleaning>
 }
 
-export interface LongRead {
+interface LongRead {
   /** Aborted when the read must end because its texts were erased. */
   readonly signal: AbortSignal
   /** Ends the read. May be called again. */

@@ -18,7 +18,7 @@ export interface Space {
   readonly takeArrivals: () => Promise<void>
 }
 
-export interface Disk {
+interface Disk {
   readonly freeBytes: () => Promise<number>
   /** Milliseconds, monotonic. */
   readonly stopwatch: () => number
