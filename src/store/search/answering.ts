@@ -43,12 +43,6 @@ interface Placed {
   readonly similarity: number | undefined
 }
 
-interface Page {
-  readonly outcome: 'page'
-  readonly placed: readonly Placed[]
-  readonly next: SearchCursor | undefined
-}
-
 /**
  * After the last result that was shown, wherever it is now. If it was deleted, the next one takes
  * its place.
@@ -74,13 +68,12 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
   const last = page.at(-1)?.key
   return {
     outcome: 'page',
-    placed: page.map(({ id, key }) => ({
-      key,
-      terms: words.termsIn(id),
-      similarity: similar.similarities.get(id),
-    })),
+    placed: page.map(({ id, key }): Placed => {
+      const similarity = similar.similarities.get(id)
+      return { key, terms: words.termsIn(id), similarity }
+    }),
     next: shown < docs.length && last !== undefined ? { shown, last } : undefined,
-  } satisfies Page
+  } as const
 }
 
 const isShort = (text: string): boolean =>

@@ -110,7 +110,7 @@ export class HomeIndex {
   }
 
   /** So many terms were replaced that the index should be rebuilt. */
-  get isWorn(): boolean {
+  get isFragmented(): boolean {
     return this.#replaced > MOST_REPLACED + this.#tokens
   }
 

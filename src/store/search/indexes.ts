@@ -157,7 +157,7 @@ class Filling {
     const changed = await this.#changedSince(identity, entry, at)
     if (changed.outcome !== 'changed') return changed
     const { keys, position } = changed
-    if (entry.index.isWorn) return STALE
+    if (entry.index.isFragmented) return STALE
     // Batches save time.
     if (keys.size > MEMORIES_AT_ONCE && keys.size > entry.index.docs.size / 2) return STALE
     const done = await this.#putAgain(identity, entry, [...keys])

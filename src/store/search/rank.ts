@@ -5,8 +5,8 @@ import { isEnglish, STOP_WORDS } from './stop-words.ts'
 import { parseQuery } from './tokens.ts'
 import {
   compoundsOf,
+  containing,
   type Dictionary,
-  holdingWord,
   misspellingsOf,
   SAME_MEANING,
   type Variants,
@@ -23,14 +23,14 @@ const DELTA = 0.5
 const KEY = 2
 
 /** The weight of two adjacent words, relative to the rarer of them. */
-const TOGETHER = 0.2
+const PROXIMITY = 0.2
 /** The largest distance that still counts as near. */
 const MOST_APART = 4
 
-/** In homes of this size, a word that occurs in more than this share of the memories is ignored. */
-const COMMON_SHARE = 2 / 3
+/** A word in more memories, or in a larger share of them, is ignored, except in small homes. */
 const COMMON_MEMORIES = 2_000
-const TELLING_MEMORIES = 100
+const COMMON_SHARE = 2 / 3
+const SMALL_HOME = 100
 
 /** Variants of at least this weight count for the rarity of a word. */
 const SAME_WORD = 0.8
@@ -200,7 +200,7 @@ async function meaningsOf(sought: Sought, words: readonly string[]): Promise<rea
   const compounds = all ? new Map() : await compoundsOf(dictionary, words)
   for (const word of words) {
     const variants = await (all
-      ? holdingWord(dictionary, word)
+      ? containing(dictionary, word)
       : variantsOf(dictionary, word, compounds.get(word) ?? [], isEnglish))
     meanings.push(meaningOf(sought, word, variants))
     await sought.turn()
@@ -210,7 +210,7 @@ async function meaningsOf(sought: Sought, words: readonly string[]): Promise<rea
 
 type Gathered = ReadonlyMap<string, Hits>
 
-const isThere = (meaning: Meaning, gathered: Gathered): boolean =>
+const occurs = (meaning: Meaning, gathered: Gathered): boolean =>
   meaning.terms.some(
     ([term, weight]) => weight >= SAME_MEANING && gathered.get(term)?.places.length,
   )
@@ -253,7 +253,7 @@ function foundOf({ index, left }: Sought, { terms }: Meaning, gathered: Gathered
 async function find(sought: Sought, meanings: readonly Meaning[], gathered: Gathered) {
   const near: Meaning[] = []
   for (const meaning of meanings) {
-    if (sought.all || isThere(meaning, gathered)) continue
+    if (sought.all || occurs(meaning, gathered)) continue
     const misspellings = await misspellingsOf(sought.dictionary, meaning.word)
     const variants = new Map([...misspellings, ...meaning.terms])
     if (misspellings.size > 0) near.push(meaningOf(sought, meaning.word, variants))
@@ -274,7 +274,7 @@ async function findWords(sought: Sought, words: readonly string[]): Promise<read
 }
 
 function mostOf(memories: number): number {
-  if (memories < TELLING_MEMORIES) return memories
+  if (memories < SMALL_HOME) return memories
   return Math.min(COMMON_MEMORIES, COMMON_SHARE * memories)
 }
 
@@ -302,10 +302,13 @@ function presenceOf(
 }
 
 /** Without stop words, unless nothing else matches. */
-async function findTelling(sought: Sought, words: readonly string[]): Promise<readonly Found[]> {
+async function findSignificant(
+  sought: Sought,
+  words: readonly string[],
+): Promise<readonly Found[]> {
   const most = mostOf(sought.index.docs.size)
-  const [telling, stop] = split(words, (word) => !STOP_WORDS.has(word))
-  const meanings = await meaningsOf(sought, telling)
+  const [significant, stop] = split(words, (word) => !STOP_WORDS.has(word))
+  const meanings = await meaningsOf(sought, significant)
   const gathered = await gather({ ...sought, most }, meanings)
   const [rare, common] = split(meanings, ({ word }) => (gathered.get(word)?.memories ?? 0) <= most)
   const found = await find({ ...sought, most }, rare, gathered)
@@ -324,7 +327,7 @@ function scoreOf({ inverseFrequency }: Found, match: Match, relativeLength: numb
   return inverseFrequency * match.weight * (saturation + DELTA)
 }
 
-function standTogether(a: Match, b: Match): boolean {
+function areNear(a: Match, b: Match): boolean {
   const [first, second] = [a.places.toSorted((x, y) => x - y), b.places.toSorted((x, y) => x - y)]
   for (let i = 0, j = 0; i < first.length && j < second.length; ) {
     const apart = (second[j] ?? 0) - (first[i] ?? 0)
@@ -336,13 +339,13 @@ function standTogether(a: Match, b: Match): boolean {
 }
 
 /** For each two consecutive words of the query that are adjacent in the memory. */
-function togetherness(found: readonly Found[], id: number): number {
+function proximityOf(found: readonly Found[], id: number): number {
   return found.reduce((sum, word, at) => {
     const next = found[at + 1]
     const [a, b] = [word.matches.get(id), next?.matches.get(id)]
-    if (!next || !a || !b || !standTogether(a, b)) return sum
+    if (!next || !a || !b || !areNear(a, b)) return sum
     return (
-      sum + TOGETHER * Math.min(word.inverseFrequency * a.weight, next.inverseFrequency * b.weight)
+      sum + PROXIMITY * Math.min(word.inverseFrequency * a.weight, next.inverseFrequency * b.weight)
     )
   }, 0)
 }
@@ -372,7 +375,7 @@ async function order(
   ranked.sort(better)
   const compared: Ranked[] = []
   for (const { doc, score } of ranked.slice(0, COMPARED)) {
-    compared.push({ doc, score: score + togetherness(found, doc.id) })
+    compared.push({ doc, score: score + proximityOf(found, doc.id) })
     if (compared.length % COMPARED_PER_TURN === 0) await turn()
   }
   return [...compared.toSorted(better), ...ranked.slice(COMPARED)]
@@ -388,7 +391,7 @@ export async function rank(
   const left = { variants: VARIANTS, places: PLACES }
   const limits = { left, most: index.docs.size, turn }
   const sought = { index, dictionary, all, isEnglish: isEnglish(words), ...limits }
-  const found = await (all ? findWords : findTelling)(sought, words)
+  const found = await (all ? findWords : findSignificant)(sought, words)
   const groups = all ? found.map(({ terms }) => terms) : []
   const ids =
     all && found.length < words.length

@@ -91,7 +91,7 @@ function bestPlace(text: string, terms: readonly string[]): number | undefined {
 }
 
 /** Moves the start to the next word if that is near. */
-function atWord(text: string, start: number, place: number): number {
+function startOfWord(text: string, start: number, place: number): number {
   if (start === 0) return 0
   const space = text.slice(start, Math.min(place, start + WORD_CHARS)).search(/\s\S/u)
   return space < 0 ? start : start + space + 1
@@ -108,7 +108,7 @@ function cut(text: string, start: number, end: number): string {
 }
 
 function around(text: string, place: number): string {
-  const start = atWord(text, moved(text, place, -BEFORE), place)
+  const start = startOfWord(text, moved(text, place, -BEFORE), place)
   return cut(text, start, moved(text, start, SNIPPET_CHARS - 2 * ELLIPSIS.length))
 }
 

@@ -17,7 +17,7 @@ const WEIGHTS = {
   /** The parts of a compound: Strom and Rechnung for Stromrechnung. */
   part: 0.7,
   /** Contains the word, with match=all. */
-  holding: 0.25,
+  containing: 0.25,
   /** One or two letters differ, if nothing else matches. */
   near: 0.4,
 } as const
@@ -32,7 +32,7 @@ const ALIKE_IN_ENGLISH = 0.5
 export const SAME_MEANING = 0.3
 
 /** Characters. Shorter beginnings, endings and parts are not used. */
-const TELLING = 4
+const MIN_CHARS = 4
 const COMPOUND = 8
 /**
  * Words that share this much are inflections, with endings of that length: підписує, підписуватиме.
@@ -83,12 +83,12 @@ function likeness(word: string, stem: string | undefined, term: string): number 
   if (isLatin && stemmer(term) === stem) return WEIGHTS.stem
   const shared = sharedBeginning(word, term)
   const ending = Math.max(word.length, term.length) - shared
-  const enough = isLatin ? TELLING : Math.max(TELLING - 1, Math.min(TELLING, word.length - 2))
+  const enough = isLatin ? MIN_CHARS : Math.max(MIN_CHARS - 1, Math.min(MIN_CHARS, word.length - 2))
   if (shared >= enough && ending <= MOST_ENDING) {
     return ENDS_MUCH.test(word) ? WEIGHTS.richInflection : WEIGHTS.inflection
   }
   const isLong = shared >= LONG && ending <= LONG
-  return isLong || (shared === word.length && shared >= TELLING) ? WEIGHTS.beginning : 0
+  return isLong || (shared === word.length && shared >= MIN_CHARS) ? WEIGHTS.beginning : 0
 }
 
 function withoutShared(a: string, b: string): readonly [string, string] {
@@ -125,10 +125,10 @@ function isNear(word: string, term: string, most: number): boolean {
 
 /** All ways to split a long word in two. */
 function* partsOf(word: string): Generator<readonly [string, string]> {
-  for (let at = TELLING; at <= word.length - TELLING; at++) {
+  for (let at = MIN_CHARS; at <= word.length - MIN_CHARS; at++) {
     for (const link of LINKS) {
       const tail = word.startsWith(link, at) ? word.slice(at + link.length) : ''
-      if (tail.length >= TELLING) yield [word.slice(0, at), tail]
+      if (tail.length >= MIN_CHARS) yield [word.slice(0, at), tail]
     }
   }
 }
@@ -178,7 +178,7 @@ const lastUnits = (term: string): number =>
   term.charCodeAt(term.length - 2) * 65_536 + term.charCodeAt(term.length - 1)
 
 const isWord = (word: string): boolean =>
-  word.length >= TELLING && word.length <= LONGEST_WORD && !DIGIT.test(word) && !isUnspaced(word)
+  word.length >= MIN_CHARS && word.length <= LONGEST_WORD && !DIGIT.test(word) && !isUnspaced(word)
 
 /** Terms that end with each word, in one scan for all of them. */
 export async function compoundsOf(
@@ -219,7 +219,7 @@ export async function variantsOf(
   add(1, word)
   if (word.length > LONGEST_WORD) return weights
   if (DIGIT.test(word)) {
-    if (word.length >= TELLING) add(WEIGHTS.beginning, ...(await beginningWith(dictionary, word)))
+    if (word.length >= MIN_CHARS) add(WEIGHTS.beginning, ...(await beginningWith(dictionary, word)))
     return weights
   }
   const stem = LATIN.test(word) ? stemmer(word) : undefined
@@ -238,7 +238,7 @@ export async function misspellingsOf(
   { terms, allowance, turn }: Dictionary,
   word: string,
 ): Promise<Variants> {
-  if (word.length < TELLING || word.length > 3 * COMPOUND || DIGIT.test(word)) return new Map()
+  if (word.length < MIN_CHARS || word.length > 3 * COMPOUND || DIGIT.test(word)) return new Map()
   const most = word.length >= COMPOUND ? 2 : 1
   const test = (term: string) => isNear(word, term, most)
   const look = { beginning: word[0] ?? '', test, most: MOST_VARIANTS, cost: COMPARISON }
@@ -247,12 +247,12 @@ export async function misspellingsOf(
 }
 
 /** The word, or a term that contains it. */
-export async function holdingWord(dictionary: Dictionary, word: string): Promise<Variants> {
+export async function containing(dictionary: Dictionary, word: string): Promise<Variants> {
   if (isUnspaced(word)) return unspacedVariants(dictionary, word)
   const { terms, allowance, turn } = dictionary
-  const holding =
+  const found =
     word.length < MOST_ENDING
       ? await beginningWith(dictionary, word)
       : await terms.find({ test: (term) => term.includes(word), most: MOST_ALIKE }, allowance, turn)
-  return new Map([...holding.map((term) => [term, WEIGHTS.holding] as const), [word, 1]])
+  return new Map([...found.map((term) => [term, WEIGHTS.containing] as const), [word, 1]])
 }

@@ -33,12 +33,8 @@ async function sorted(terms: readonly string[], turn: Turn): Promise<readonly st
   while (runs.length > 1) {
     const merged: string[][] = []
     for (let at = 0; at < runs.length; at += 2) {
-      merged.push(
-        runs
-          .slice(at, at + 2)
-          .flat()
-          .sort(),
-      )
+      const pair = runs.slice(at, at + 2).flat()
+      merged.push(pair.sort())
       await turn()
     }
     runs = merged

@@ -6,7 +6,7 @@ import type { Host, HostStore } from '../../port/host.ts'
 import { controlAddress, type Reply } from './address.ts'
 
 /** Longer than a write may wait for its commit. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /** Undefined if nothing listens: there is no socket, or it is left from a killed process. */
 const connected = (address: string): Promise<Socket | undefined> =>
@@ -15,7 +15,7 @@ const connected = (address: string): Promise<Socket | undefined> =>
     socket.once('connect', () => resolve(socket)).once('error', () => resolve(undefined))
   })
 
-async function heard(socket: Socket): Promise<Reply> {
+async function replyFrom(socket: Socket): Promise<Reply> {
   try {
     return JSON.parse(await text(socket)) as Reply
   } catch (cause) {
@@ -24,9 +24,9 @@ async function heard(socket: Socket): Promise<Reply> {
 }
 
 async function ask(socket: Socket, verb: keyof HostStore, args: unknown[]): Promise<unknown> {
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('it took too long')))
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('it took too long')))
   socket.write(`${JSON.stringify({ verb, args })}\n`)
-  const reply = await heard(socket)
+  const reply = await replyFrom(socket)
   if ('refused' in reply) throw new StoreRefused(reply.refused)
   if ('failed' in reply) throw new OutcomeUnknown(reply.failed)
   return reply.value

@@ -15,37 +15,37 @@ export interface Control {
 type Verbs = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 
 /** For the complete request to arrive. */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 
-const LONGEST = 4_096
+const MOST_CHARS = 4_096
 
-const newer = (verb: string): string =>
+const unknownVerb = (verb: string): string =>
   `The service that runs does not know ${verb}: it is of another version than this command.`
 
 async function replyTo(question: string, verbs: Verbs): Promise<Reply> {
   try {
     const { verb, args } = JSON.parse(question) as Question
     const ask = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-    return ask ? { value: await ask(...(args as never[])) } : { refused: newer(verb) }
+    return ask ? { value: await ask(...(args as never[])) } : { refused: unknownVerb(verb) }
   } catch (error) {
     return { failed: (error as Error).message }
   }
 }
 
-function attend(socket: Socket, verbs: Verbs): void {
+function answer(socket: Socket, verbs: Verbs): void {
   let question = ''
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy())
   // The command has disconnected; what was started is finished.
   socket.on('error', () => {})
-  function listen(piece: string): void {
+  function read(piece: string): void {
     question += piece
-    if (question.length > LONGEST) socket.destroy()
+    if (question.length > MOST_CHARS) socket.destroy()
     if (!question.endsWith('\n')) return
-    socket.off('data', listen).setTimeout(0)
-    const say = (reply: Reply) => socket.end(JSON.stringify(reply), () => socket.destroy())
-    replyTo(question, verbs).then(say, () => socket.destroy())
+    socket.off('data', read).setTimeout(0)
+    const send = (reply: Reply) => socket.end(JSON.stringify(reply), () => socket.destroy())
+    replyTo(question, verbs).then(send, () => socket.destroy())
   }
-  socket.setEncoding('utf8').on('data', listen)
+  socket.setEncoding('utf8').on('data', read)
 }
 
 async function closed(server: Server): Promise<void> {
@@ -56,25 +56,25 @@ async function closed(server: Server): Promise<void> {
 /**
  * Only called by the process that holds the lock, so an existing socket is left from a killed one.
  */
-async function begin(server: Server, address: string): Promise<void> {
+async function listen(server: Server, address: string): Promise<void> {
   if (isFile(address)) rmSync(address, { force: true })
   server.listen(address)
   await once(server, 'listening')
   if (isFile(address)) chmodSync(address, 0o600)
 }
 
-const unheard = ({ message }: Error): string =>
+const unreachable = ({ message }: Error): string =>
   `Commands such as operator-key cannot reach the service while it runs, and must wait until it is stopped: ${message}. The path of a socket may have some hundred bytes.`
 
 /**
  * Without the socket the service works, except for commands while it runs: a warning, not an error.
  */
 export async function listenToHost(path: string, verbs: HostStore): Promise<Control> {
-  const server = createServer((socket) => attend(socket, { ...verbs }))
+  const server = createServer((socket) => answer(socket, { ...verbs }))
   try {
-    await begin(server, controlAddress(path))
+    await listen(server, controlAddress(path))
   } catch (error) {
-    return { warnings: [unheard(error as Error)], close: async () => {} }
+    return { warnings: [unreachable(error as Error)], close: async () => {} }
   }
   return { warnings: [], close: () => closed(server) }
 }

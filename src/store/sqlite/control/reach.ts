@@ -33,7 +33,7 @@ export function existingFile(path: string): { readonly file: string; readonly st
   }
 }
 
-const unanswered = ({ path, holder }: DatabaseHeld): StoreRefused =>
+const unresponsive = ({ path, holder }: DatabaseHeld): StoreRefused =>
   new StoreRefused(
     `${path} is in use by ${holder}, which does not answer. If that is the service, stop it, run this again, and start it.`,
   )
@@ -57,7 +57,7 @@ export async function reachSqlite(
       return await openSqlite(databaseUrl, now, options)
     } catch (error) {
       if (!(error instanceof DatabaseHeld)) throw error
-      if (tries === TRIES) throw unanswered(error)
+      if (tries === TRIES) throw unresponsive(error)
     }
     await setTimeout(PAUSE_MS)
   }
