@@ -96,14 +96,19 @@ export function foldedText(text: string): string {
   return foldUnits(spelledOut(text), ofAny) ?? foldComposed(text)
 }
 
+/** Scripts without spaces, and Hangul with its particles; inside of a character class. */
+export const WITHOUT_SPACES = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー`
+
 /** Beyond ASCII: characters that always belong to a word, whatever is next to them. */
 const IN_WORD = /[\p{L}\p{N}\p{M}]/u
 /**
  * Characters of scripts without spaces, or that fold further, depend on their neighbours; symbols
  * are words of their own.
  */
-const NEEDS_NEIGHBOURS =
-  /[\p{S}\p{Cs}\p{Co}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u0600-\u06ff’ʼ]/u
+const NEEDS_NEIGHBOURS = new RegExp(
+  String.raw`[\p{S}\p{Cs}\p{Co}${WITHOUT_SPACES}\u0600-\u06ff’ʼ]`,
+  'u',
+)
 
 const SPACE = 0x20
 

@@ -1,9 +1,8 @@
 /** Tokenizers for texts and queries. */
-import { foldedText, foldedWords, isAscii } from './fold.ts'
+import { foldedText, foldedWords, isAscii, WITHOUT_SPACES } from './fold.ts'
 
-/** Scripts without spaces, and Hangul with its particles: each pair of characters is a token. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
+/** Each pair of characters is a token. */
+const UNSPACED = new RegExp(`[${WITHOUT_SPACES}]+`, 'gu')
 
 /** A quick test for them; most texts have none. */
 const MAY_BE_UNSPACED =
