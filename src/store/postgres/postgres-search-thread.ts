@@ -1,5 +1,5 @@
 /** The search thread, with connections of its own. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
 import { SLICE } from '../search/indexes.ts'
 import { vectorReads } from '../verbs/kept-vectors.ts'
@@ -17,14 +17,11 @@ export interface SearchThreadData {
 /** Connections per node: texts are read in slices, one search at a time. */
 const CONNECTIONS = 2
 
-const port = parentPort
-if (!port) throw new Error('this module runs as a thread')
-
 const { databaseUrl, cacheBytes } = workerData as SearchThreadData
 const connections = openConnections(hostsOf(databaseUrl), CONNECTIONS, 'agent-home search')
 const { listMemories, readMemory } = memoryReads(connections)
 
-answerSearches(port, {
+answerSearches({
   source: {
     eventsAfter: eventReader(connections.read),
     readMemory,

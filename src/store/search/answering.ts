@@ -3,7 +3,7 @@
  * of the results.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { MessagePort } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
@@ -142,8 +142,10 @@ async function warmUp(): Promise<void> {
   await rank(index, { q: WARMING.q, all: false, isWanted: () => true }, turn)
 }
 
-export function answerSearches(port: MessagePort, answering: Answering): void {
-  const { source, cacheBytes, translate, close } = answering
+/** In a thread: answers its messages until the last. */
+export function answerSearches({ source, cacheBytes, translate, close }: Answering): void {
+  const port = parentPort
+  if (!port) throw new Error('this module runs as a thread')
   const indexes = new Indexes(source, cacheBytes, turn)
   const search = searchWith(source, indexes, turn)
 
@@ -153,7 +155,7 @@ export function answerSearches(port: MessagePort, answering: Answering): void {
     return undefined
   }
 
-  async function end(): Promise<void> {
+  const end = async (): Promise<void> => {
     indexes.close()
     await close()
     port.close()

@@ -135,41 +135,32 @@ const noHits = (isWord = false): Hits => ({
 })
 const NO_HITS = noHits()
 
-class Gathering {
-  readonly #hits: readonly Hits[]
-  readonly #most: number
-  #gathered = 0
-  #perTerm = PLACES_PER_TERM
+/** Collects occurrences. `most`: terms in more memories are skipped. */
+function collecting(all: readonly Hits[], most: number): Visit {
+  let gathered = 0
+  let perTerm = PLACES_PER_TERM
 
-  /** `most`: terms in more memories are skipped. */
-  constructor(hits: readonly Hits[], most: number) {
-    this.#hits = hits
-    this.#most = most
-  }
-
-  readonly add: Visit = (term, doc, place) => {
-    const hits = this.#hits[term]
-    if (!hits) return
-    if (hits.last !== doc) this.#addMemory(hits, doc)
-    if (hits.memories > this.#most || hits.places.length >= this.#perTerm) return
-    hits.docs.push(doc)
-    hits.places.push(place)
-    if (++this.#gathered <= MOST_GATHERED) return
-    this.#perTerm /= 2
-    for (const hits of this.#hits) this.#cut(hits, this.#perTerm)
-  }
-
-  #addMemory(hits: Hits, doc: Doc): void {
-    hits.last = doc
-    hits.ids?.push(doc.id)
-    if (++hits.memories === this.#most + 1) this.#cut(hits, 0)
-  }
-
-  #cut({ docs, places }: Hits, length: number): void {
+  function cut({ docs, places }: Hits, length: number): void {
     if (places.length <= length) return
-    this.#gathered -= places.length - length
+    gathered -= places.length - length
     docs.length = length
     places.length = length
+  }
+
+  return (term, doc, place) => {
+    const hits = all[term]
+    if (!hits) return
+    if (hits.last !== doc) {
+      hits.last = doc
+      hits.ids?.push(doc.id)
+      if (++hits.memories === most + 1) cut(hits, 0)
+    }
+    if (hits.memories > most || hits.places.length >= perTerm) return
+    hits.docs.push(doc)
+    hits.places.push(place)
+    if (++gathered <= MOST_GATHERED) return
+    perTerm /= 2
+    for (const each of all) cut(each, perTerm)
   }
 }
 
@@ -177,8 +168,7 @@ async function gather({ index, most, turn }: Sought, meanings: readonly Meaning[
   const gathered = new Map<string, Hits>()
   for (const { terms } of meanings) for (const [term] of terms) gathered.set(term, noHits())
   for (const { word } of meanings) gathered.set(word, noHits(true))
-  const gathering = new Gathering([...gathered.values()], most)
-  await index.visit([...gathered.keys()], gathering.add, turn)
+  await index.visit([...gathered.keys()], collecting([...gathered.values()], most), turn)
   return gathered
 }
 

@@ -1,5 +1,5 @@
 /** The search thread, with a reading connection of its own. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { answerSearches } from '../search/answering.ts'
 import { vectorReads } from '../verbs/kept-vectors.ts'
 import { mapped, openReader, translate } from './engine/connection.ts'
@@ -14,9 +14,6 @@ export interface SearchThreadData {
   readonly cacheBytes: number
 }
 
-const port = parentPort
-if (!port) throw new Error('this module runs as a thread')
-
 const { path, cacheBytes } = workerData as SearchThreadData
 const db = mapped(openReader(path))
 const { refuse } = prepareIdentify(db)
@@ -25,7 +22,7 @@ const readMemory = prepareReadMemory(db, refuse)
 const readSlice = prepareSlices(db, refuse)
 const { vectorsAfter } = prepareVerbs(db, vectorReads)
 
-answerSearches(port, {
+answerSearches({
   source: {
     eventsAfter: async (...after) => eventsAfter(...after),
     readMemory: async (...key) => readMemory(...key),
