@@ -68,7 +68,7 @@ export async function openSession(
   // A standby answers with old data and takes no writes.
   if (standby) throw new StoreUnavailable('the server is a standby')
   return {
-    ...speechOn(client, limits, own),
+    ...sendingOn(client, limits, own),
     command: (text) => send(client, text),
     commit: () => send(client, 'COMMIT'),
     rollBack: () => send(client, 'ROLLBACK'),
@@ -80,10 +80,10 @@ async function send(client: pg.ClientBase, command: string): Promise<void> {
   await client.query(command)
 }
 
-type Speech = Pick<Session, 'ask' | 'changed' | 'askAlone' | 'begin'>
+type Sending = Pick<Session, 'ask' | 'changed' | 'askAlone' | 'begin'>
 
 /** `own`: without a pooler in between. */
-function speechOn(client: pg.ClientBase, limits: Limits, own: boolean): Speech {
+function sendingOn(client: pg.ClientBase, limits: Limits, own: boolean): Sending {
   const { statementMs, idleInTransactionMs } = limits
   const setLimits = `SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`

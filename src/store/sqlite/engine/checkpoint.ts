@@ -40,15 +40,15 @@ const UNKNOWN: LogState = { log: 0, checkpointed: -1 }
 const isWhole = ({ log, checkpointed }: LogState): boolean => log === checkpointed
 
 /** Checkpoints the log, and overwrites remains of deleted content in the pages it writes. */
-function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueCleaner) {
-  const move = prepare<LogState>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
+function prepareCheckpoint(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueCleaner) {
+  const passive = prepare<LogState>(db, 'PRAGMA wal_checkpoint(PASSIVE)')
   // While a connection blocks other commits it cannot read.
   const look = prepare<LogState>(other, 'PRAGMA wal_checkpoint(NOOP)')
 
-  function isMoved(): boolean {
+  function checkpointAll(): boolean {
     cleaner.watch()
     try {
-      return isWhole(move.get() ?? UNKNOWN)
+      return isWhole(passive.get() ?? UNKNOWN)
     } finally {
       cleaner.note()
     }
@@ -58,18 +58,18 @@ function prepareMoveLog(db: DatabaseSync, other: DatabaseSync, cleaner: ResidueC
   function wipeAlone(throughAll: boolean): boolean {
     db.exec('BEGIN IMMEDIATE')
     try {
-      const moved = look.get() ?? UNKNOWN
-      return isWhole(moved) && cleaner.run(moved.log, throughAll)
+      const state = look.get() ?? UNKNOWN
+      return isWhole(state) && cleaner.run(state.log, throughAll)
     } finally {
       db.exec('ROLLBACK')
     }
   }
 
-  return (throughAll: boolean): boolean => isMoved() && wipeAlone(throughAll)
+  return (throughAll: boolean): boolean => checkpointAll() && wipeAlone(throughAll)
 }
 
 /** Failed pages are still in the log; the next checkpoint tries again. */
-function waitingForNobody<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
+function withoutWaiting<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
   try {
     db.exec('PRAGMA busy_timeout = 0')
     return work()
@@ -88,7 +88,7 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
   const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const other = openReader(path)
   const cleaner = openResidueCleaner(path, file)
-  const moveLog = prepareMoveLog(db, other, cleaner)
+  const checkpoint = prepareCheckpoint(db, other, cleaner)
 
   let unseen = 0
 
@@ -101,7 +101,7 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
   }
 
   function clean(): Cleaning {
-    if (!moveLog(true)) return 'busy'
+    if (!checkpoint(true)) return 'busy'
     // SQLite would reuse a free page from its cache, including what is behind its content.
     db.exec('PRAGMA shrink_memory')
     if (!cleaner.isClean()) return 'more'
@@ -115,11 +115,11 @@ export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upk
       unseen += rows
       if (rows > 0 && unseen < ROWS_UNSEEN) return
       unseen = 0
-      if (isLong()) waitingForNobody(db, () => moveLog(false), false)
+      if (isLong()) withoutWaiting(db, () => checkpoint(false), false)
     },
-    clean: () => waitingForNobody(db, clean, 'busy'),
+    clean: () => withoutWaiting(db, clean, 'busy'),
     close(): void {
-      waitingForNobody(db, () => moveLog(false), false)
+      withoutWaiting(db, () => checkpoint(false), false)
       other.close()
     },
   }

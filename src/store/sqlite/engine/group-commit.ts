@@ -55,7 +55,7 @@ function watchChanges(db: DatabaseSync) {
 type Changes = ReturnType<typeof watchChanges>
 
 /** Rolls back one write of a transaction. */
-const apart =
+const inSavepoint =
   (db: DatabaseSync, changes: Changes, run: Run): Run =>
   (job) => {
     const before = changes.now()
@@ -82,9 +82,9 @@ export function prepareGroupCommit(
     const write = verbs[verb] as (...args: readonly unknown[]) => unknown
     return { value: write(...args) }
   }
-  const runApart = apart(db, changes, run)
+  const runInSavepoint = inSavepoint(db, changes, run)
 
-  const together = (jobs: readonly Job[], each: Run): Committed => {
+  const commitAll = (jobs: readonly Job[], each: Run): Committed => {
     try {
       const done = transact(() => {
         const outcomes = jobs.map(each)
@@ -103,10 +103,10 @@ export function prepareGroupCommit(
   /** Savepoints cost every write a little, so only a group that needs them uses them. */
   const commit = (jobs: readonly Job[]): Committed => {
     try {
-      return together(jobs, run)
+      return commitAll(jobs, run)
     } catch (error) {
       if (storageFault(error)) throw error
-      return together(jobs, runApart)
+      return commitAll(jobs, runInSavepoint)
     }
   }
 

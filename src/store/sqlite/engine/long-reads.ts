@@ -22,7 +22,7 @@ const TRIES_TO_CLEAN = 500
 const BETWEEN_TRIES_MS = 10
 
 /** The writer's side. */
-interface Mover {
+interface Checkpointer {
   /** Lets the writer checkpoint the log. */
   readonly rest: () => Promise<unknown>
   readonly clean: () => Promise<Cleaning>
@@ -52,7 +52,7 @@ interface Open {
 }
 
 /** In slices, with other writes in between. Throws StoreUnavailable. */
-export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
+export async function cleanAll({ clean }: Pick<Checkpointer, 'clean'>): Promise<void> {
   for (let tries = 0; tries < TRIES_TO_CLEAN; ) {
     const came = await clean()
     if (came === 'done') return
@@ -64,13 +64,13 @@ export async function cleanAll({ clean }: Pick<Mover, 'clean'>): Promise<void> {
 }
 
 /** `reader` is checkpointed between its transactions. */
-export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
+export function boundLog(reader: DatabaseSync, checkpointer: Checkpointer): LongReads {
   const noop = prepare<LogState>(reader, 'PRAGMA wal_checkpoint(NOOP)')
   const look = (): LogState => noop.get() ?? { log: 0, checkpointed: 0 }
   const open = new Set<Open>()
   let pause: Promise<void> | undefined
 
-  function isMoved(): boolean {
+  function isCheckpointed(): boolean {
     const { log, checkpointed } = look()
     return checkpointed === log || log < LONG_PAGES
   }
@@ -79,7 +79,7 @@ export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
 
   async function move(): Promise<void> {
     await allOver()
-    for (let tries = 0; tries < TRIES && !isMoved(); tries++) await mover.rest()
+    for (let tries = 0; tries < TRIES && !isCheckpointed(); tries++) await checkpointer.rest()
   }
 
   /** Later callers share the pause, or wait for the one before it. */
@@ -118,7 +118,7 @@ export function boundLog(reader: DatabaseSync, mover: Mover): LongReads {
       return pausing(async () => {
         const tooLong = globalThis.setTimeout(endAll, PATIENCE_MS)
         await allOver().finally(() => clearTimeout(tooLong))
-        await cleanAll(mover)
+        await cleanAll(checkpointer)
       })
     },
   }

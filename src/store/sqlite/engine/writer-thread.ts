@@ -7,7 +7,7 @@ import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
 import { prepareWrites } from './writes.ts'
 
 /** The thread's parameters. */
-export interface Workplace {
+export interface WriterData {
   readonly path: string
   /** The database's descriptor, open for reading and writing. */
   readonly file: number
@@ -26,7 +26,7 @@ export interface Answer extends Committed {
 const port = parentPort
 if (!port) throw new Error('this module runs as a thread')
 
-const { path, file, options } = workerData as Workplace
+const { path, file, options } = workerData as WriterData
 const db = mapped(openWriter(path))
 const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
@@ -43,16 +43,16 @@ const waiting = (first: Message): Message[] => {
   return messages
 }
 
-const say = (answer: Omit<Answer, 'totals'>): void =>
+const post = (answer: Omit<Answer, 'totals'>): void =>
   port.postMessage({ ...answer, totals: writes.totals() } satisfies Answer)
 
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
   const committed = jobs.length > 0 ? commit(jobs) : NOTHING
-  say(committed)
+  post(committed)
   for (const message of messages) {
-    if (message === 'clean') say({ ...NOTHING, cleaning: upkeep.clean() })
+    if (message === 'clean') post({ ...NOTHING, cleaning: upkeep.clean() })
   }
   if (jobs.length > 0) upkeep.bound(committed.changed)
   if (!messages.includes(null)) return

@@ -10,7 +10,7 @@ import { keepThread } from '../../thread.ts'
 import type { Cleaning } from './checkpoint.ts'
 import type { StorageFault } from './connection.ts'
 import type { Failure, Job, Outcome, Verb } from './group-commit.ts'
-import type { Answer, Message, Workplace } from './writer-thread.ts'
+import type { Answer, Message, WriterData } from './writer-thread.ts'
 import type { Writes } from './writes.ts'
 
 /** The most waiting writes; at 20 KB each they hold 40 MB. */
@@ -99,7 +99,7 @@ function followTotals(ask: () => void) {
   }
 }
 
-export function startWriter(workplace: Workplace): Writer {
+export function startWriter(workerData: WriterData): Writer {
   const queue = openQueue()
   let commits = 0
   let submitted = 0
@@ -107,7 +107,7 @@ export function startWriter(workplace: Workplace): Writer {
   let closed = false
   let cleanings: ((came: Cleaning) => void)[] = []
 
-  const file = { name: 'writer-thread', beside: import.meta.url, workerData: workplace }
+  const file = { name: 'writer-thread', beside: import.meta.url, workerData }
   const thread = keepThread<Message, Answer>(file, {
     answered({ outcomes, changed, totals, cleaning }) {
       if (changed > 0) commits++
