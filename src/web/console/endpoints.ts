@@ -1,4 +1,4 @@
-/** How the console declares pages and forms about an agent: what all of them share is stated here. */
+/** The pages and forms about one agent: what all of them declare alike. */
 import type { z } from 'zod'
 import type { ErrorCode, Problem } from '../../errors.ts'
 import type { BudgetName } from '../../home/limits.ts'
@@ -14,7 +14,7 @@ import type { AgentVisit, Workspace } from './workspace.ts'
 interface Declared<Visit> {
   readonly operationId: string
   readonly path: string
-  /** Besides those that every page or form of its kind has. */
+  /** Besides those of every page or form about an agent. */
   readonly errors?: readonly ErrorCode[]
   readonly handle: (visit: Visit, workspace: Workspace) => Answer | Promise<Answer>
 }
@@ -23,26 +23,28 @@ export type Query = z.ZodObject | undefined
 
 export type Queried<Q extends Query> = Pick<Request<[], undefined, Q, undefined>, 'query'>
 
-/** A page about one agent. It costs what the same read costs a program. */
-export const agentPage = <Q extends Query = undefined>({
+/** A page costs what the same read costs a program; nothing if `budget` is null. */
+export function agentPage<Q extends Query = undefined>({
   budget = 'reads',
   errors = [],
   ...page
 }: Declared<AgentVisit & Queried<Q>> & {
   readonly query?: Q & z.ZodObject
-  readonly budget?: BudgetName
-}) =>
-  endpoint({
+  readonly budget?: BudgetName | null
+}) {
+  const declared = {
     ...page,
     method: 'GET',
     params: ofAgent,
-    guards: [...forOwner, ...costs(budget)],
     errors: ['invalid_token', ...errors],
-  })
+  } as const
+  return budget === null
+    ? endpoint({ ...declared, guards: forOwner })
+    : endpoint({ ...declared, guards: [...forOwner, ...costs(budget)] })
+}
 
 export type SentVisit = AgentVisit & Sent
 
-/** A form about one agent. */
 export function agentForm({
   budget,
   refuse,
@@ -51,9 +53,9 @@ export function agentForm({
   ...form
 }: Declared<SentVisit & Announced> & {
   readonly budget: BudgetName
-  /** Shows the page again, with what is wrong. */
+  /** Renders a refusal, as the form's page with its input and the errors. */
   readonly refuse: (visit: SentVisit, workspace: Workspace, refusal: Problem) => Promise<Answer>
-  /** The field of the password, where a recent sign-in is needed. */
+  /** The field of the password, if a recent sign-in is needed. */
   readonly confirm?: string | undefined
 }) {
   const declared = {

@@ -1,14 +1,16 @@
-/** What stands in front of the operator's pages and forms, in order. */
+/** The guards of the console's pages and forms, in order. */
 import { z } from 'zod'
+import type { Problem } from '../../errors.ts'
 import { type BudgetName, body } from '../../home/limits.ts'
 import type { Answer } from '../../http/call.ts'
+import type { Facts } from '../../pipeline/guard.ts'
 import { announce, spent } from '../../pipeline/guards/budget.ts'
-import { again, form, type Sent } from '../../pipeline/guards/form.ts'
+import { form, type Sent } from '../../pipeline/guards/form.ts'
 import { sameSite } from '../../pipeline/guards/origin.ts'
 import { enabled, noStore } from '../../pipeline/guards/private.ts'
 import { owner, session } from '../../pipeline/guards/session.ts'
 import type { Typed } from '../layout/fields.ts'
-import type { Visit, Workspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 
 /** A page for anyone. */
 export const forAnyone = [noStore, enabled] as const
@@ -28,16 +30,16 @@ export const forOwner = [...forSignedIn, owner] as const
 /** A form about one of the account's agents. */
 export const formForOwner = [...formForSignedIn, owner] as const
 
-/** From here on a refusal shows the page once more, with what was typed. */
-export const shownAgain = <V extends Visit>(
-  show: (visit: V, workspace: Workspace, typed: Typed) => Promise<Answer>,
-) =>
-  again((visit: V & Sent, workspace: Workspace, refusal) =>
-    show(visit, workspace, { values: visit.sent, refusal }),
-  )
+/** Renders a refusal as the form's page, with the input and the errors. */
+export const withInput =
+  <V extends Facts>(
+    show: (visit: V, workspace: Workspace, typed: Typed) => Answer | Promise<Answer>,
+  ) =>
+  async (visit: V & Sent, workspace: Workspace, refusal: Problem): Promise<Answer> =>
+    show(visit, workspace, { values: visit.sent, refusal })
 
-/** What is done costs what it costs a program. */
+/** The same as for a program. */
 export const costs = (budget: BudgetName) => [announce(budget), spent] as const
 
-/** Of a path about one agent. */
+/** The parameters of a path about one agent. */
 export const ofAgent = z.object({ agent: z.string() })

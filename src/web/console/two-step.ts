@@ -6,7 +6,7 @@ import type { BudgetName } from '../../home/limits.ts'
 import { type Answer, redirect } from '../../http/call.ts'
 import type { Fields } from '../../http/form.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import type { Sent } from '../../pipeline/guards/form.ts'
+import { again, type Sent } from '../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { refusalNote, type Typed, untouched } from '../layout/fields.ts'
 import { type Html, nothing, type Page, showPage } from '../layout/page.ts'
@@ -14,7 +14,7 @@ import { agentPath } from '../layout/paths.ts'
 import { proof, secondLook } from './account/second-look.ts'
 import { type AgentPage, showAgentPage } from './agent-page.ts'
 import { agentForm, agentPage, type Queried, type Query, type SentVisit } from './endpoints.ts'
-import { formForSignedIn, forSignedIn, shownAgain } from './guards.ts'
+import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { AgentVisit, Visit, Workspace } from './workspace.ts'
 
 /** The field that asks for the password again. */
@@ -169,7 +169,7 @@ export function accountTwoStep({ operationId, path, view, send, errors = [] }: A
     operationId,
     method: 'POST',
     path,
-    guards: [...formForSignedIn, shownAgain(show), secondLook(PASSWORD)],
+    guards: [...formForSignedIn, again(withInput(show)), secondLook(PASSWORD)],
     errors: [...WRITE_ERRORS, 'invalid_body', ...errors],
     handle: async (visit, workspace: Workspace) =>
       redirect(visit.call, await send(visit, workspace)),

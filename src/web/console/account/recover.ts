@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
 import { anotherPassword } from '../../../home/account.ts'
-import { type Answer, type Call, redirect } from '../../../http/call.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Facts } from '../../../pipeline/guard.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
@@ -16,7 +16,7 @@ import { validateBody } from '../../../pipeline/validate.ts'
 import type { Recovered } from '../../../store/port/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
-import { forAnyone, formForAnyone } from '../guards.ts'
+import { forAnyone, formForAnyone, withInput } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { newPasswordField } from './account.ts'
 
@@ -24,7 +24,7 @@ const path = RECOVER
 
 const newPassword = z.object({ password: characters(fields.password) })
 
-const show = (call: Call, { secure }: Workspace, typed: Typed): Promise<Answer> =>
+const show = ({ call }: Facts, { secure }: Workspace, typed: Typed): Promise<Answer> =>
   showPage(call, secure, {
     title: 'Set a new password',
     status: typed.refusal?.status ?? 200,
@@ -58,7 +58,7 @@ export const recoverPage = endpoint({
   errors: ['link_void', 'storage_unavailable'],
   async handle({ call, query: { link } }, workspace: Workspace) {
     const { email } = await accountOf(workspace, link)
-    return show(call, workspace, { values: { link, email } })
+    return show({ call }, workspace, { values: { link, email } })
   },
 })
 
@@ -78,12 +78,7 @@ export const recoverForm = endpoint({
   operationId: 'consoleRecover',
   method: 'POST',
   path,
-  guards: [
-    ...formForAnyone,
-    again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
-      show(call, workspace, { values: sent, refusal }),
-    ),
-  ],
+  guards: [...formForAnyone, again(withInput(show))],
   errors: [...WRITE_ERRORS, 'link_void', 'invalid_body', 'passwords_busy'],
-  handle: (request, workspace: Workspace) => recover(request, workspace),
+  handle: recover,
 })

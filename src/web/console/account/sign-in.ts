@@ -6,13 +6,13 @@ import { PASSWORD_ERRORS, signIn } from '../../../home/account.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Facts } from '../../../pipeline/guard.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { again } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { beginSession, currentSession, endSession } from '../../../pipeline/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { consolePath, SIGN_IN } from '../../layout/paths.ts'
-import { forAnyone, formForAnyone, formForSignedIn } from '../guards.ts'
+import { forAnyone, formForAnyone, formForSignedIn, withInput } from '../guards.ts'
 import { ASKS, ceremony } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
 import { offeredAt } from '../passkeys/relying-party.ts'
@@ -32,7 +32,7 @@ ${ceremony({ does: 'get', asks: ASKS.signIn, field: 'passkey', label: 'Sign in w
 </form>`
 }
 
-const show = (call: Call, workspace: Workspace, typed: Typed): Promise<Answer> =>
+const show = ({ call }: Facts, workspace: Workspace, typed: Typed): Promise<Answer> =>
   showPage(call, workspace.secure, {
     title: 'Sign in',
     status: typed.refusal?.status ?? 200,
@@ -71,13 +71,10 @@ export const signInPage = endpoint({
   handle: async ({ call, query: { next } }, workspace: Workspace) =>
     (await currentSession(call, workspace))
       ? redirect(call, destination(next))
-      : show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
+      : show({ call }, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
-/** From here on a refusal shows the page once more. */
-const signInAgain = again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
-  show(call, workspace, { values: sent, refusal }),
-)
+const signInAgain = again(withInput(show))
 
 export const signInForm = endpoint({
   operationId: 'consoleSignIn',

@@ -3,7 +3,6 @@ import { html } from 'hono/html'
 import { z } from 'zod'
 import { homeEventText, position, streamEvents } from '../../../home/event-stream.ts'
 import { refusal } from '../../../home/refusal.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
 import type { HomeStore, Identity } from '../../../store/port/home.ts'
@@ -13,7 +12,7 @@ import { memoryPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
 import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
-import { costs, forOwner, ofAgent } from '../guards.ts'
+import { agentPage } from '../endpoints.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
 const words: Readonly<Record<EventType, string>> = {
@@ -108,15 +107,11 @@ const further = (next: number | undefined): Html =>
 const newest = (path: string, before: number | undefined): Html =>
   before === undefined ? nothing : html`<a class="button quiet" href="${path}">Newest</a>`
 
-export const activityPage = endpoint({
+export const activityPage = agentPage({
   operationId: 'consoleActivity',
-  method: 'GET',
   path: tabPath(':agent', 'activity'),
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: z.object({ before: queryInteger({ minimum: 1 }).optional() }),
-  errors: ['invalid_token'],
-  async handle(visit, workspace: Workspace) {
+  async handle(visit, workspace) {
     const { agentId } = visit.identity
     const { before } = visit.query
     const { page, next } = await eventsBefore(workspace, visit.identity, {
@@ -150,15 +145,12 @@ const whileSignedIn = ({ call }: Visit, workspace: Workspace): HomeStore => ({
 /** One kind of event for all: pages look again at whatever happened. */
 const KIND = 'home'
 
-export const agentEvents = endpoint({
+export const agentEvents = agentPage({
   operationId: 'consoleEvents',
-  method: 'GET',
   path: eventsPath(':agent'),
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: z.object({ after: position.optional() }),
-  errors: ['invalid_token', 'invalid_last_event_id', 'too_many_streams'],
-  handle: (visit, workspace: Workspace) =>
+  errors: ['invalid_last_event_id', 'too_many_streams'],
+  handle: (visit, workspace) =>
     streamEvents(
       visit.call,
       { ...workspace, store: whileSignedIn(visit, workspace) },

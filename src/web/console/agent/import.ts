@@ -16,6 +16,7 @@ import { agentPath } from '../../layout/paths.ts'
 import { faultList } from '../../layout/problem-page.ts'
 import { number } from '../../layout/words.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { agentPage } from '../endpoints.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
@@ -112,14 +113,10 @@ ${form(importPath(agentId))}
   })
 }
 
-export const importPage = endpoint({
+export const importPage = agentPage({
   operationId: 'consoleImportPage',
-  method: 'GET',
   path: importPath(':agent'),
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
-  errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => show(visit, workspace, { status: 200, shown: nothing }),
+  handle: (visit, workspace) => show(visit, workspace, { status: 200, shown: nothing }),
 })
 
 /** What is wrong with the file is said on the page, as it is to programs. */

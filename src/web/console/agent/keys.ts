@@ -25,9 +25,10 @@ import type { Html } from '../../layout/page.ts'
 import { fold } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
-import { proof, secondLook } from '../account/second-look.ts'
+import { proof } from '../account/second-look.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
+import { costs, formForOwner, ofAgent, withInput } from '../guards.ts'
 import type { AgentVisit, Visit, Workspace } from '../workspace.ts'
 
 export interface Credential {
@@ -188,14 +189,11 @@ ${await risks(visit, workspace, typed, open)}`,
   })
 }
 
-export const keysPage = endpoint({
+export const keysPage = agentPage({
   operationId: 'consoleKeys',
-  method: 'GET',
   path: tabPath(':agent', 'keys'),
-  params: ofAgent,
-  guards: [...forOwner, ...costs('controls')],
-  errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => showKeys(visit, workspace, untouched),
+  budget: 'controls',
+  handle: (visit, workspace) => showKeys(visit, workspace, untouched),
 })
 
 interface Shown {
@@ -235,20 +233,13 @@ const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
 const KEY_MEANING =
   'Put it where whoever it is for reads its token. It is used as the agent’s own token is.'
 
-export const newKeyForm = endpoint({
+export const newKeyForm = agentForm({
   operationId: 'consoleNewKey',
-  method: 'POST',
   path: tabPath(':agent', 'keys'),
-  params: ofAgent,
-  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls')],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'key_quota_reached',
-    'form_sent_before',
-  ],
-  async handle(visit, workspace: Workspace) {
+  budget: 'controls',
+  refuse: withInput(showKeys),
+  errors: ['key_quota_reached', 'form_sent_before'],
+  async handle(visit, workspace) {
     const { identity, sent } = visit
     const request = requestOf(sent)
     await takeTurn(visit, workspace)
@@ -286,14 +277,14 @@ async function showKey(visit: AgentVisit & Sent, workspace: Workspace): Promise<
   return showOnce(visit, workspace, { title, heading: html`${title}`, credential })
 }
 
-export const keyForm = endpoint({
+export const keyForm = agentForm({
   operationId: 'consoleRotate',
-  method: 'POST',
   path: `${agentPath(':agent')}/key`,
-  params: ofAgent,
-  guards: [...formForOwner, shownAgain(showKeys), ...costs('controls'), secondLook('password')],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'form_sent_before'],
-  async handle(visit, workspace: Workspace) {
+  budget: 'controls',
+  refuse: withInput(showKeys),
+  confirm: 'password',
+  errors: ['form_sent_before'],
+  async handle(visit, workspace) {
     if (visit.sent.understood !== 'yes') throw notUnderstood()
     return showKey(visit, workspace)
   },
@@ -307,19 +298,13 @@ const notAssented = () =>
 const OPERATOR_MEANING =
   'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one no longer works.'
 
-export const operatorKeyForm = endpoint({
+export const operatorKeyForm = agentForm({
   operationId: 'consoleOperatorKey',
-  method: 'POST',
   path: `${agentPath(':agent')}/operator-key`,
-  params: ofAgent,
-  guards: [
-    ...formForOwner,
-    shownAgain(showKeys),
-    ...costs('controls'),
-    secondLook('operatorPassword'),
-  ],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
-  async handle(visit, workspace: Workspace) {
+  budget: 'controls',
+  refuse: withInput(showKeys),
+  confirm: 'operatorPassword',
+  async handle(visit, workspace) {
     const { identity, sent } = visit
     const { assent, key = '' } = sent
     if (assent !== 'yes') throw notAssented()

@@ -4,9 +4,6 @@ import { z } from 'zod'
 import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
 import type { HomeEvent } from '../../../store/port/keeping/events.ts'
@@ -15,7 +12,8 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, consolePath } from '../../layout/paths.ts'
 import { number, size, when } from '../../layout/words.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
+import { withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventList, eventsBefore } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
@@ -120,32 +118,21 @@ ${waits ? nothing : chart(seen.days)}</div>`,
   })
 }
 
-export const agentOverview = endpoint({
+export const agentOverview = agentPage({
   operationId: 'consoleAgent',
-  method: 'GET',
   path: agentPath(':agent'),
-  params: ofAgent,
-  guards: forOwner,
+  budget: null,
   query: z.object({ first: z.string().optional() }),
-  errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) =>
+  handle: (visit, workspace) =>
     showAgent(visit, workspace, untouched, visit.query.first !== undefined),
 })
 
-export const statusForm = endpoint({
+export const statusForm = agentForm({
   operationId: 'consoleStatus',
-  method: 'POST',
   path: `${agentPath(':agent')}/status`,
-  params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again((visit: AgentVisit, workspace: Workspace, refused) =>
-      showAgent(visit, workspace, { values: {}, refusal: refused }),
-    ),
-    ...costs('controls'),
-  ],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
-  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+  budget: 'controls',
+  refuse: withInput(showAgent),
+  async handle({ call, identity, sent }, { store, clock }) {
     const { status } = validateBody(statusChange, { status: sent.status })
     const changed = await store.setStatus(identity, status, clock())
     if (changed.outcome !== 'profile') throw refusal(changed)

@@ -5,8 +5,6 @@ import { profileChange } from '../../../home/profile.ts'
 import { refusal as refusalOf } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Profile } from '../../../store/port/home.ts'
 import { symbols } from '../../../symbols.ts'
@@ -15,7 +13,8 @@ import type { Html } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent, shownAgain } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
+import { withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
@@ -84,14 +83,11 @@ ${parting(path)}</div>`,
   })
 }
 
-export const settingsPage = endpoint({
+export const settingsPage = agentPage({
   operationId: 'consoleSettings',
-  method: 'GET',
   path: tabPath(':agent', 'settings'),
-  params: ofAgent,
-  guards: forOwner,
-  errors: ['invalid_token'],
-  handle: (visit, workspace: Workspace) => showSettings(visit, workspace, untouched),
+  budget: null,
+  handle: (visit, workspace) => showSettings(visit, workspace, untouched),
 })
 
 /** As at birth. */
@@ -102,14 +98,12 @@ const requestOf = ({ name, purpose, symbol }: Fields) =>
     symbol,
   })
 
-export const profileForm = endpoint({
+export const profileForm = agentForm({
   operationId: 'consoleProfile',
-  method: 'POST',
   path: tabPath(':agent', 'settings'),
-  params: ofAgent,
-  guards: [...formForOwner, shownAgain(showSettings), ...costs('controls')],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token'],
-  async handle({ call, identity, sent }, { store, clock }: Workspace) {
+  budget: 'controls',
+  refuse: withInput(showSettings),
+  async handle({ call, identity, sent }, { store, clock }) {
     const changed = await store.changeProfile(identity, requestOf(sent), clock())
     if (changed.outcome === 'revoked') throw refusalOf(changed)
     return redirect(call, tabPath(identity.agentId, 'settings'))

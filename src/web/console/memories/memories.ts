@@ -5,7 +5,6 @@ import type { Problem } from '../../../errors.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
@@ -14,7 +13,7 @@ import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
-import { costs, forOwner, ofAgent } from '../guards.ts'
+import { agentPage } from '../endpoints.ts'
 import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { findMemories } from './found.ts'
@@ -122,15 +121,12 @@ export const showListAgain = (
     typed: { values: {}, refusal },
   })
 
-export const memoriesPage = endpoint({
+export const memoriesPage = agentPage({
   operationId: 'consoleMemories',
-  method: 'GET',
   path: `${agentPath(':agent')}/memories`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: listingQuery.extend({ deleted: z.string().optional() }),
-  errors: ['invalid_token', 'overloaded'],
-  handle: (visit, workspace: Workspace) => {
+  errors: ['overloaded'],
+  handle(visit, workspace) {
     const { deleted, ...listing } = visit.query
     return showMemories(visit, workspace, { listing, deleted })
   },

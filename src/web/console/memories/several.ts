@@ -10,12 +10,10 @@ import { setProtected } from '../../../home/memories/operator.ts'
 import { profileView } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
-import { type Answer, answer, type Call, redirect } from '../../../http/call.ts'
+import { answer, type Call, redirect } from '../../../http/call.ts'
 import { membersOf } from '../../../json/members.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import { spendMore } from '../../../pipeline/guards/budget.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Identity } from '../../../store/port/home.ts'
@@ -24,7 +22,7 @@ import { iso } from '../../../time.ts'
 import { sentenceFor } from '../../layout/for-people.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { findAgent } from '../agent-page.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
 import type { Workspace } from '../workspace.ts'
 import { listingIn, listPath, memoryIn } from './listing.ts'
 import { afterDelete, type Chosen, chosenIn, showListAgain } from './memories.ts'
@@ -115,21 +113,13 @@ function wayBack(agentId: string, chosen: readonly Chosen[], sent: Sent['sent'])
     : listPath(agentId, listing)
 }
 
-export const severalForm = endpoint({
+export const severalForm = agentForm({
   operationId: 'consoleChange',
-  method: 'POST',
   path: `${agentPath(':agent')}/memories`,
-  params: ofAgent,
-  guards: [...formForOwner, again(showListAgain), ...costs('writes')],
-  errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
-    'memory_not_found',
-    'batch_conflict',
-    'metadata_too_large',
-  ],
-  async handle(visit, workspace: Workspace): Promise<Answer> {
+  budget: 'writes',
+  refuse: showListAgain,
+  errors: ['memory_not_found', 'batch_conflict', 'metadata_too_large'],
+  async handle(visit, workspace) {
     const { call, identity, sent } = visit
     const chosen = chosenIn(sent)
     const verb = validateBody(asked, { do: sent.do, back: sent.back }).do
@@ -179,14 +169,13 @@ async function bringBack(
   }
 }
 
-export const undoForm = endpoint({
+export const undoForm = agentForm({
   operationId: 'consoleUndo',
-  method: 'POST',
   path: `${agentPath(':agent')}/memories/undo`,
-  params: ofAgent,
-  guards: [...formForOwner, again(showListAgain), ...costs('writes')],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', 'batch_conflict'],
-  async handle(visit, workspace: Workspace) {
+  budget: 'writes',
+  refuse: showListAgain,
+  errors: ['batch_conflict'],
+  async handle(visit, workspace) {
     const { call, identity, sent } = visit
     const chosen = chosenIn(sent)
     await spendMore(visit, workspace, chosen.length - 1)
@@ -203,15 +192,12 @@ const attach = (call: Call, name: string): void => {
   call.responseHeaders['Content-Disposition'] = `attachment; filename="${name}"`
 }
 
-export const memoryDownload = endpoint({
+export const memoryDownload = agentPage({
   operationId: 'consoleDownload',
-  method: 'GET',
   path: `${agentPath(':agent')}/memory/download`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: z.object({ key: memoryKey, version: queryInteger({ minimum: 1 }).optional() }),
-  errors: ['invalid_token', 'memory_not_found', 'version_not_found', 'version_gone'],
-  async handle({ call, identity, query: { key, version } }, workspace: Workspace) {
+  errors: ['memory_not_found', 'version_not_found', 'version_gone'],
+  async handle({ call, identity, query: { key, version } }, workspace) {
     const { text } = await findAt(workspace, identity, key, version)
     attach(call, `${key}.txt`)
     return answer(call, 200, text, 'text/plain; charset=utf-8')
@@ -232,14 +218,13 @@ async function readTogether(
   return found.results.flatMap((result) => (result.outcome === 'found' ? [result.memory] : []))
 }
 
-export const severalDownload = endpoint({
+export const severalDownload = agentForm({
   operationId: 'consoleDownloadSeveral',
-  method: 'POST',
   path: `${agentPath(':agent')}/memories/download`,
-  params: ofAgent,
-  guards: [...formForOwner, again(showListAgain), ...costs('reads')],
-  errors: ['invalid_body', 'invalid_token', 'overloaded'],
-  async handle(visit, workspace: Workspace) {
+  budget: 'reads',
+  refuse: showListAgain,
+  errors: ['overloaded'],
+  async handle(visit, workspace) {
     const { call, identity, sent } = visit
     const chosen = chosenIn(sent)
     await spendMore(visit, workspace, chosen.length - 1)

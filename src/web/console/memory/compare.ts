@@ -5,7 +5,6 @@ import { findVersions } from '../../../home/memories/versions.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { membersOf } from '../../../json/members.ts'
 import { sameValue } from '../../../json/same-value.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden, select } from '../../layout/fields.ts'
@@ -14,7 +13,7 @@ import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
-import { costs, forOwner, ofAgent } from '../guards.ts'
+import { agentPage } from '../endpoints.ts'
 import { type Listing, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { changeView } from './changes.ts'
@@ -187,14 +186,11 @@ ${was && is ? comparison(place, listed, was, is) : alone}`,
 
 const version = queryInteger({ minimum: 1 }).optional()
 
-export const comparePage = endpoint({
+export const comparePage = agentPage({
   operationId: 'consoleCompare',
-  method: 'GET',
   path: `${agentPath(':agent')}/memory/compare`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: listingQuery.extend({ key: memoryKey, from: version, to: version }),
-  errors: ['invalid_token', 'version_not_found', 'version_gone'],
-  handle: (visit, workspace: Workspace) =>
+  errors: ['version_not_found', 'version_gone'],
+  handle: (visit, workspace) =>
     orNothing(visit, workspace, { key: visit.query.key }, show(visit, workspace, visit.query)),
 })

@@ -7,15 +7,14 @@ import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { faultNote, hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { asWritten } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { agentForm } from '../endpoints.ts'
 import { listField, showBeside } from '../memories/list-pane.ts'
 import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
@@ -332,12 +331,11 @@ async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
   return redirect(call, `${memoryIn(identity.agentId, sides.key, listingIn(sent.list))}&saved`)
 }
 
-export const resolveForm = endpoint({
+export const resolveForm = agentForm({
   operationId: 'consoleResolve',
-  method: 'POST',
   path: `${agentPath(':agent')}/memory/resolve`,
-  params: ofAgent,
-  guards: [...formForOwner, again(refuse), ...costs('writes')],
+  budget: 'writes',
+  refuse,
   errors: SAVE_ERRORS,
-  handle: (visit, workspace: Workspace) => save(visit, workspace),
+  handle: save,
 })

@@ -3,11 +3,10 @@ import { html } from 'hono/html'
 import { type Problem, problem } from '../../../errors.ts'
 import { saveMemory } from '../../../home/memories/memory.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
 import { listField, showBeside } from '../memories/list-pane.ts'
 import {
   listingIn,
@@ -59,37 +58,27 @@ ${writing({
   })
 }
 
-export const createPage = endpoint({
+export const createPage = agentPage({
   operationId: 'consoleCreatePage',
-  method: 'GET',
   path,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: listingQuery,
-  errors: ['invalid_token', 'overloaded'],
-  handle: (visit, workspace: Workspace) =>
-    show(visit, workspace, { values: { list: queryOf(visit.query) } }),
+  errors: ['overloaded'],
+  handle: (visit, workspace) => show(visit, workspace, { values: { list: queryOf(visit.query) } }),
 })
 
 const saved = ({ call, identity, sent }: AgentVisit & Sent): Answer =>
   redirect(call, `${memoryIn(identity.agentId, sent.key ?? '', listingIn(sent.list))}&saved`)
 
-export const createForm = endpoint({
+export const createForm = agentForm({
   operationId: 'consoleCreate',
-  method: 'POST',
   path,
-  params: ofAgent,
-  guards: [
-    ...formForOwner,
-    again(async (visit: AgentVisit & Sent, workspace: Workspace, refusal) =>
-      isThere(refusal)
-        ? saved(visit)
-        : show(visit, workspace, { values: visit.sent, refusal: inWords(refusal) }),
-    ),
-    ...costs('writes'),
-  ],
+  budget: 'writes',
+  refuse: async (visit, workspace, refusal) =>
+    isThere(refusal)
+      ? saved(visit)
+      : show(visit, workspace, { values: visit.sent, refusal: inWords(refusal) }),
   errors: SAVE_ERRORS,
-  async handle(visit, workspace: Workspace) {
+  async handle(visit, workspace) {
     const { write, metadata } = writeIn({ ...visit.sent, expectedVersion: '0' })
     const text = withLineFeeds(write.text)
     await saveMemory(workspace, visit.identity, { ...write, text }, metadata)

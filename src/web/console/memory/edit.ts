@@ -6,13 +6,12 @@ import { findMemory, saveMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { costs, formForOwner, forOwner, ofAgent } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
 import { showBeside } from '../memories/list-pane.ts'
 import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
@@ -52,15 +51,11 @@ ${editor(agentId, typed, 'Save', 'Cancel')}`,
 
 const path = `${agentPath(':agent')}/memory/edit`
 
-export const editPage = endpoint({
+export const editPage = agentPage({
   operationId: 'consoleEditPage',
-  method: 'GET',
   path,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: listingQuery.extend({ key: memoryKey }),
-  errors: ['invalid_token'],
-  async handle(visit, workspace: Workspace) {
+  async handle(visit, workspace) {
     const { key, ...listing } = visit.query
     const standing = await unlessGone(findStanding(workspace, visit.identity, { key }))
     const shown = standing?.shown && valuesOf(standing.shown)
@@ -107,12 +102,11 @@ async function refuse(
     : show(visit, workspace, { values: sent, refusal })
 }
 
-export const editForm = endpoint({
+export const editForm = agentForm({
   operationId: 'consoleEdit',
-  method: 'POST',
   path,
-  params: ofAgent,
-  guards: [...formForOwner, again(refuse), ...costs('writes')],
+  budget: 'writes',
+  refuse,
   errors: SAVE_ERRORS,
-  handle: (visit, workspace: Workspace) => save(visit, workspace),
+  handle: save,
 })

@@ -6,7 +6,6 @@ import { memoryWrite } from '../../../home/memories/memory.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
 import { compact } from '../../../json/members.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
@@ -16,9 +15,6 @@ import { listField } from '../memories/list-pane.ts'
 import { listingIn, memoryIn } from '../memories/listing.ts'
 
 export const SAVE_ERRORS: readonly ErrorCode[] = [
-  ...WRITE_ERRORS,
-  'invalid_body',
-  'invalid_token',
   'memory_not_found',
   'version_conflict',
   'text_too_large',

@@ -2,26 +2,22 @@
 import { html } from 'hono/html'
 import { attachExport, EXPORT_ERRORS, type Snapshot, takeExport } from '../../../home/export.ts'
 import { answer } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { aroundBody, type Html, keepToItself, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { moment, plural } from '../../layout/words.ts'
 import { framed } from '../agent-page.ts'
-import { costs, forOwner, ofAgent } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
+import { agentPage } from '../endpoints.ts'
 import { facts } from './memory.ts'
 import { metadataOf } from './shown/rendered.ts'
 
-export const exportDownload = endpoint({
+export const exportDownload = agentPage({
   operationId: 'consoleExport',
-  method: 'GET',
   path: `${agentPath(':agent')}/export`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('exports')],
-  errors: ['invalid_token', ...EXPORT_ERRORS],
-  handle: ({ call, identity }, workspace: Workspace) => attachExport(call, workspace, identity),
+  budget: 'exports',
+  errors: EXPORT_ERRORS,
+  handle: ({ call, identity }, workspace) => attachExport(call, workspace, identity),
 })
 
 const heading = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<header
@@ -54,14 +50,12 @@ async function* sheet(
 
 const page = { tab: 'settings', title: 'Everything', body: nothing } as const
 
-export const printPage = endpoint({
+export const printPage = agentPage({
   operationId: 'consolePrint',
-  method: 'GET',
   path: `${agentPath(':agent')}/print`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('exports')],
-  errors: ['invalid_token', ...EXPORT_ERRORS],
-  async handle(visit, workspace: Workspace) {
+  budget: 'exports',
+  errors: EXPORT_ERRORS,
+  async handle(visit, workspace) {
     const { call, identity } = visit
     const { secure, clock } = workspace
     const around = await aroundBody(await framed(visit, workspace, page))

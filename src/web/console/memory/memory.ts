@@ -4,7 +4,6 @@ import { html } from 'hono/html'
 import { z } from 'zod'
 import { memoryKey } from '../../../home/schemas.ts'
 import type { Answer } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
@@ -12,7 +11,7 @@ import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
 import { byWhom } from '../author.ts'
-import { costs, forOwner, ofAgent } from '../guards.ts'
+import { agentPage } from '../endpoints.ts'
 import { isPinned } from '../memories/found.ts'
 import { oneButton, pinMark, protectedMark, showBeside } from '../memories/list-pane.ts'
 import { everything, type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
@@ -145,12 +144,9 @@ export function showMemory(
 
 const version = queryInteger({ minimum: 1 }).optional()
 
-export const memoryPage = endpoint({
+export const memoryPage = agentPage({
   operationId: 'consoleMemory',
-  method: 'GET',
   path: `${agentPath(':agent')}/memory`,
-  params: ofAgent,
-  guards: [...forOwner, ...costs('reads')],
   query: listingQuery.extend({
     key: memoryKey,
     version,
@@ -158,8 +154,8 @@ export const memoryPage = endpoint({
     saved: z.string().optional(),
     as: z.literal('source').optional(),
   }),
-  errors: ['invalid_token', 'version_not_found', 'version_gone', 'overloaded'],
-  handle(visit, workspace: Workspace) {
+  errors: ['version_not_found', 'version_gone', 'overloaded'],
+  handle(visit, workspace) {
     const { key, version, before, saved, as, ...listing } = visit.query
     const asked = { key, version, before, saved, as, listing }
     return orNothing(visit, workspace, { key }, showMemory(visit, workspace, asked, untouched))

@@ -5,12 +5,10 @@ import { findVersion } from '../../../home/memories/memory.ts'
 import { carryOut, savedBy } from '../../../home/memories/verb.ts'
 import { restore } from '../../../home/memories/verbs.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
-import { again, type Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { agentForm } from '../endpoints.ts'
 import { listingIn, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
@@ -39,23 +37,19 @@ async function refuse(
   return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace, refusal)
 }
 
-export const restoreForm = endpoint({
+export const restoreForm = agentForm({
   operationId: 'consoleRestore',
-  method: 'POST',
   path: `${agentPath(':agent')}/memory/restore`,
-  params: ofAgent,
-  guards: [...formForOwner, again(refuse), ...costs('writes')],
+  budget: 'writes',
+  refuse,
   errors: [
-    ...WRITE_ERRORS,
-    'invalid_body',
-    'invalid_token',
     'memory_not_found',
     'version_not_found',
     'version_gone',
     'version_conflict',
     'memory_quota_reached',
   ],
-  async handle(visit, workspace: Workspace) {
+  async handle(visit, workspace) {
     const { call, identity, sent } = visit
     const { key } = savedBy(await carryOut(restore, workspace, identity, requestOf(visit), ''))
     return redirect(call, `${memoryIn(identity.agentId, key, listingIn(sent.list))}&saved`)

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
-import type { Sent } from '../../../pipeline/guards/form.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { keptUserAgent } from '../../../pipeline/sessions.ts'
 import { type AddPasskeyAnswer, PASSKEYS_PER_ACCOUNT } from '../../../store/port/passkeys.ts'
@@ -11,7 +11,7 @@ import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { ACCOUNT } from '../../layout/paths.ts'
 import { isConfirmed, proof, secondLook } from '../account/second-look.ts'
-import { formForSignedIn, forSignedIn, shownAgain } from '../guards.ts'
+import { formForSignedIn, forSignedIn, withInput } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { ASKS, ceremony, PASSKEYS, withoutThem } from './ceremony.ts'
 import { readChallenge } from './challenge.ts'
@@ -96,7 +96,7 @@ export const addPasskeyForm = endpoint({
   operationId: 'consoleAddPasskey',
   method: 'POST',
   path: PASSKEYS,
-  guards: [...formForSignedIn, shownAgain(show), secondLook('password')],
+  guards: [...formForSignedIn, again(withInput(show)), secondLook('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'passkey_refused'],
   async handle(visit, workspace: Workspace) {
     const text = visit.sent[FIELD]
