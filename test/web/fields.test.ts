@@ -47,7 +47,9 @@ describe('a field of one line', () => {
   test('holds what was typed into it, unless it is a secret', async () => {
     const typed = { values: { tags: HOSTILE } }
     expect(fieldsIn(await markup(input(field, typed)))).toEqual({ tags: HOSTILE })
-    expect(fieldsIn(await markup(input({ ...field, secret: true }, typed)))).toEqual({ tags: '' })
+    expect(fieldsIn(await markup(input({ ...field, type: 'password' }, typed)))).toEqual({
+      tags: '',
+    })
   })
 
   test('is labelled, and names its hint and its fault', async () => {

@@ -5,6 +5,7 @@ import { problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
 import { anotherPassword, PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
+import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { addressHashOf } from '../../../pipeline/failures.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
@@ -14,7 +15,14 @@ import { validateBody } from '../../../pipeline/validate.ts'
 import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
 import { deviceOf, placeOf } from '../../layout/device.ts'
-import { hidden, input, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import {
+  fieldProblem,
+  hidden,
+  input,
+  refusalNote,
+  type Typed,
+  untouched,
+} from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
 import { ACCOUNT } from '../../layout/paths.ts'
@@ -31,11 +39,16 @@ export const newPasswordField = (typed: Typed): Html =>
       label: 'New password',
       type: 'password',
       autocomplete: 'new-password',
-      secret: true,
       hint: `At least ${fields.password.minLength} characters.`,
     },
     typed,
   )
+
+const newPassword = z.object({ password: characters(fields.password) })
+
+/** Throws `invalid_body`. */
+export const newPasswordIn = ({ password = '' }: Fields): string =>
+  validateBody(newPassword, { password }).password
 
 const SESSIONS = `${ACCOUNT}/sessions`
 
@@ -108,23 +121,13 @@ ${another(passkeys.length, offered)}
 
 const PASSWORD = `${ACCOUNT}/password`
 export const DELETE_ACCOUNT = `${ACCOUNT}/delete`
-const CHANGED = `${ACCOUNT}?changed`
 
 const passwordFields = (email: string, typed: Typed): Html => html`<form method="post"
 action="${PASSWORD}" class="stack">
 <h2>Password</h2>
 <p>Another one ends every session but this, and a link that would set it. Passkeys stay.</p>
 <input type="email" name="email" value="${email}" autocomplete="username" hidden>
-${input(
-  {
-    name: 'current',
-    label: 'Present password',
-    type: 'password',
-    autocomplete: 'current-password',
-    secret: true,
-  },
-  typed,
-)}
+${input({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password' }, typed)}
 ${newPasswordField(typed)}
 <button>Change the password</button>
 </form>`
@@ -210,29 +213,16 @@ export const endOthersForm = endpoint({
   },
 })
 
-const newPassword = z.object({ password: characters(fields.password) })
-
 async function change({ call, session, sent }: Visit & Sent, workspace: Workspace) {
   const { email, accountId, id } = session
   const { current = '' } = sent
-  const { password } = validateBody(newPassword, { password: sent.password ?? '' })
+  const password = newPasswordIn(sent)
   const presented = { email, password: current, session }
   const { passwordHash: replaces } = await provePassword(call, workspace, presented, 'current')
   const passwordHash = await anotherPassword(call, workspace, { email, password })
   const addressHash = addressHashOf(call, workspace, email)
   const asked = { accountId, replaces, passwordHash, sessionId: id, addressHash }
   return workspace.sessions.changePassword(asked, workspace.clock())
-}
-
-/** Of two changes at once, one finds the password that it asked for. */
-const overtaken = () =>
-  problem('invalid_body', {
-    errors: [{ pointer: '/current', message: 'was changed in the meantime' }],
-  })
-
-async function changeAndShow(visit: Visit & Sent, workspace: Workspace): Promise<Answer> {
-  if (!(await change(visit, workspace))) throw overtaken()
-  return redirect(visit.call, CHANGED)
 }
 
 export const passwordForm = endpoint({
@@ -246,7 +236,12 @@ export const passwordForm = endpoint({
     ),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', ...PASSWORD_ERRORS],
-  handle: (visit, workspace: Workspace) => changeAndShow(visit, workspace),
+  async handle(visit, workspace: Workspace) {
+    // Of two changes at once, only one finds the password that it replaces.
+    const isChanged = await change(visit, workspace)
+    if (!isChanged) throw fieldProblem('current', 'was changed in the meantime')
+    return redirect(visit.call, `${ACCOUNT}?changed`)
+  },
 })
 
 export const removePasskeyForm = endpoint({

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { fields } from '../../../fields.ts'
 import { anotherPassword } from '../../../home/account.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -10,19 +9,15 @@ import type { Facts } from '../../../pipeline/guard.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { hashLink, RECOVER } from '../../../pipeline/links.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
-import { characters } from '../../../pipeline/schemas.ts'
 import { beginSession } from '../../../pipeline/sessions.ts'
-import { validateBody } from '../../../pipeline/validate.ts'
 import type { Recovered } from '../../../store/port/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { showPage } from '../../layout/page.ts'
 import { forAnyone, formForAnyone, withInput } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { newPasswordField } from './account.ts'
+import { newPasswordField, newPasswordIn } from './account.ts'
 
 const path = RECOVER
-
-const newPassword = z.object({ password: characters(fields.password) })
 
 const show = ({ call }: Facts, { secure }: Workspace, typed: Typed): Promise<Answer> =>
   showPage(call, secure, {
@@ -65,7 +60,7 @@ export const recoverPage = endpoint({
 async function recover({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const { link = '' } = sent
   const { email } = await accountOf(workspace, link)
-  const { password } = validateBody(newPassword, { password: sent.password ?? '' })
+  const password = newPasswordIn(sent)
   const hash = await anotherPassword(call, workspace, { email, password })
   // Of two who hold the link, one sets it.
   const account = await workspace.sessions.setPassword(hashLink(link), hash, workspace.clock())

@@ -1,13 +1,12 @@
 /** Asked before what cannot be undone: whoever holds the session must have the password too, or a passkey. */
 import { html } from 'hono/html'
-import { problem } from '../../../errors.ts'
 import { PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
 import type { Call } from '../../../http/call.ts'
 import type { Guard } from '../../../pipeline/guard.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { SignedIn } from '../../../pipeline/guards/session.ts'
 import type { Session } from '../../../store/port/sessions.ts'
-import { input, type Typed } from '../../layout/fields.ts'
+import { fieldProblem, input, type Typed } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { ASKS, ceremony } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, provePasskey } from '../passkeys/prove.ts'
@@ -29,7 +28,6 @@ const passwordField = (name: string, typed: Typed): Html =>
       label: 'Your password',
       type: 'password',
       autocomplete: 'current-password',
-      secret: true,
       hint: 'Asked again to be sure that it is you. It is remembered for ten minutes.',
     },
     typed,
@@ -63,11 +61,6 @@ export async function proof(
   return html`${passwordField(name, typed)}${button}`
 }
 
-const missing = (field: string) =>
-  problem('invalid_body', {
-    errors: [{ pointer: `/${field}`, message: 'must be given: nothing was changed' }],
-  })
-
 interface Shown {
   readonly password: string | undefined
   /** What a passkey answered. */
@@ -82,7 +75,7 @@ async function look(
   { password, text, field }: Shown,
 ): Promise<void> {
   if (text) return provePasskey(call, workspace, session, { text, field })
-  if (!password) throw missing(field)
+  if (!password) throw fieldProblem(field, 'must be given: nothing was changed')
   await provePassword(call, workspace, { email: session.email, password, session }, field)
 }
 

@@ -44,16 +44,7 @@ ${refusalNote(typed)}
 <form method="post" action="${path}" class="stack">
 ${hidden('next', destination(typed.values.next))}
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}
-${input(
-  {
-    name: 'password',
-    label: 'Password',
-    type: 'password',
-    autocomplete: 'current-password',
-    secret: true,
-  },
-  typed,
-)}
+${input({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, typed)}
 <button>Sign in</button>
 </form>
 ${passkeyForm(call, workspace, typed)}

@@ -33,13 +33,7 @@ export const attach = accountTwoStep({
     heading: html`Attach an agent`,
     lead: 'An agent that was created without an account joins yours by its operator token. Paste the token once: it stays valid, and is not stored.',
     fields: input(
-      {
-        name: 'token',
-        label: 'Operator token',
-        type: 'password',
-        secret: true,
-        hint: 'It begins with aho_.',
-      },
+      { name: 'token', label: 'Operator token', type: 'password', hint: 'It begins with aho_.' },
       typed,
     ),
     button: 'Attach',

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
 import { BIRTH_ERRORS, birthRequest, giveBirth } from '../../../home/birth.ts'
-import { birthsOpen, isOwnKey, newKey } from '../../../home/birth-key.ts'
+import { birthsOpen } from '../../../home/birth-key.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -21,7 +21,6 @@ import {
   input,
   refusalNote,
   type Typed,
-  textarea,
   untouched,
 } from '../../layout/fields.ts'
 import { withFaults } from '../../layout/for-people.ts'
@@ -32,7 +31,8 @@ import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { connect, firstWrite, firstWritePath } from './connect.ts'
-import { type Credential, credentials } from './keys.ts'
+import { type Credential, credentials, formKey } from './keys.ts'
+import { nameAndPurpose, nameAndPurposeIn } from './settings.ts'
 
 const path = '/console/birth'
 
@@ -70,7 +70,6 @@ ${input(
     label: 'Password',
     type: 'password',
     autocomplete: session ? 'current-password' : 'new-password',
-    secret: true,
     hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like but a common one or your address.`,
   },
   typed,
@@ -80,23 +79,7 @@ ${input(
 const form = (typed: Typed, key: string, session: Session | undefined): Html => html`<form
 method="post" action="${path}" class="stack">
 ${hidden('key', key)}
-${input(
-  {
-    name: 'name',
-    label: 'Name',
-    hint: `Up to ${fields.name.maxLength} characters.`,
-  },
-  typed,
-)}
-${textarea(
-  {
-    name: 'purpose',
-    label: 'Purpose',
-    hint: 'What the agent is for, in a sentence or two.',
-    rows: 3,
-  },
-  typed,
-)}
+${nameAndPurpose(typed)}
 ${picker(typed)}
 ${account(typed, session)}
 ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
@@ -116,7 +99,7 @@ async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Ans
 <h1>Create an agent</h1>
 <p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
 ${refusalNote(typed)}
-${form({ ...typed, values }, freshKey(workspace), session)}
+${form({ ...typed, values }, formKey(undefined, workspace), session)}
 </div>`,
   })
 }
@@ -125,9 +108,6 @@ const FAULTS = {
   symbol: 'must be chosen',
   operatorConsent: 'must be ticked: nothing is kept without it',
 }
-
-/** A fresh one for each form, so that sending the form twice gives birth once. */
-const freshKey = ({ random }: Workspace): string => newKey(random)
 
 export const birthPage = endpoint({
   operationId: 'consoleBirthPage',
@@ -138,14 +118,13 @@ export const birthPage = endpoint({
   handle: ({ call }, workspace: Workspace) => show(call, workspace, untouched),
 })
 
-const requestOf = ({ name, purpose, symbol, operatorConsent, email, password }: Fields) =>
+const requestOf = (sent: Fields) =>
   validateBody(birthRequest, {
-    name: name?.trim(),
-    purpose: purpose?.replaceAll('\r\n', '\n').trim(),
-    symbol,
-    operatorConsent: operatorConsent === 'yes',
-    email: email ?? '',
-    password: password ?? '',
+    ...nameAndPurposeIn(sent),
+    symbol: sent.symbol,
+    operatorConsent: sent.operatorConsent === 'yes',
+    email: sent.email ?? '',
+    password: sent.password ?? '',
   })
 
 const tokensOf = (token: string, operatorToken: string): Credential[] => [
@@ -167,7 +146,7 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
 async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const request = requestOf(sent)
   const session = await currentSession(call, workspace)
-  const key = isOwnKey(sent.key ?? '') ? (sent.key ?? '') : freshKey(workspace)
+  const key = formKey(sent.key, workspace)
   const born = await giveBirth(call, workspace, key, { ...request, session })
   const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
   if (known) await beginSession(call, workspace, known)

@@ -14,6 +14,7 @@ import { validateBody } from '../../../pipeline/validate.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
 import {
   checkbox,
+  fieldProblem,
   hidden,
   input,
   refusalNote,
@@ -21,12 +22,12 @@ import {
   type Typed,
   untouched,
 } from '../../layout/fields.ts'
-import type { Html } from '../../layout/page.ts'
+import { type Html, nothing } from '../../layout/page.ts'
 import { fold } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { proof } from '../account/second-look.ts'
-import { findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
 import { costs, formForOwner, ofAgent, withInput } from '../guards.ts'
 import type { AgentVisit, Visit, Workspace } from '../workspace.ts'
@@ -57,20 +58,22 @@ export const credentials = (all: readonly Credential[]): Html => html`
 } could be shown again.</p></div>
 ${all.map(credential)}`
 
-/** Which turn of the session it is, as it stands now: what was sent since has taken turns. */
+/** The key of a form, or a new one, so that a form takes effect once even if it is sent twice. */
+export const formKey = (key: string | undefined, { random }: Workspace): string =>
+  isOwnKey(key ?? '') ? (key ?? '') : newKey(random)
+
+/** The current turn of the session: forms that were sent since then have taken turns. */
 async function turnField({ call, session }: Visit, workspace: Workspace): Promise<Html> {
   const { turn } = (await findSession(call, workspace)) ?? session
   return hidden('turn', turn)
 }
 
-/** Just before the form does what it does. Throws `form_sent_before`. */
+/** Called just before the form takes effect. Throws `form_sent_before`. */
 async function takeTurn({ session, sent }: Visit & Sent, { sessions }: Workspace): Promise<void> {
   const { turn = '' } = sent
   const isTaken = /^\d{1,15}$/.test(turn) && (await sessions.takeTurn(session.id, Number(turn)))
   if (!isTaken) throw problem('form_sent_before')
 }
-
-type Risky = 'agent' | 'operator'
 
 const rotateForm = (agentId: string, asked: Html, typed: Typed): Html => html`<form method="post"
 action="${agentPath(agentId)}/key" class="stack">
@@ -79,7 +82,7 @@ ${asked}
 <button class="danger">Rotate the agent token</button>
 </form>`
 
-/** Sent twice, the form replaces the token once: its key is what the token is made of. */
+/** Sent twice, the form replaces the token once, because the new token is derived from `key`. */
 const operatorForm = (
   agentId: string,
   key: string,
@@ -95,17 +98,15 @@ ${asked}
 const summary = (name: string, meaning: string): Html =>
   html`<span><strong>${name}</strong> <span class="dim">${meaning}</span></span>`
 
-/** Folded, but for the one that was refused. */
+/** Folded, except for a form that was refused. */
 async function risks(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
-  open: string | undefined,
+  { open, turn }: { readonly open: string | undefined; readonly turn: Html },
 ): Promise<Html> {
   const { agentId } = visit.identity
-  const { key = '' } = typed.values
-  const fresh = isOwnKey(key) ? key : newKey(workspace.random)
-  const turn = await turnField(visit, workspace)
+  const key = formKey(typed.values.key, workspace)
   const asked = await proof('password', visit, workspace, typed)
   const askedOperator = await proof('operatorPassword', visit, workspace, typed)
   return html`<section class="risks" aria-labelledby="known">
@@ -118,7 +119,7 @@ ${fold({
 ${fold({
   summary: summary('Replace the operator token', 'You get a new one; the agent’s own keys stay.'),
   open: open === 'operator',
-  body: operatorForm(agentId, fresh, askedOperator, typed),
+  body: operatorForm(agentId, key, askedOperator, typed),
 })}
 </section>`
 }
@@ -158,8 +159,8 @@ ${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this da
 <button>Create key</button>
 </form>`
 
-/** Which of the page's forms was refused: each sends a field that no other has. */
-const refused = ({ values, refusal }: Typed): 'new' | Risky | undefined => {
+/** The form that was refused: each sends a field that no other has. */
+const refused = ({ values, refusal }: Typed): 'new' | 'agent' | 'operator' | undefined => {
   if (!refusal) return undefined
   if (values.name !== undefined) return 'new'
   return values.key === undefined ? 'agent' : 'operator'
@@ -185,7 +186,7 @@ ${refusalNote(typed)}
 ${table(agentId, keys, workspace.clock())}
 ${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, turn, typed) })}
 </section>
-${await risks(visit, workspace, typed, open)}`,
+${await risks(visit, workspace, typed, { open, turn })}`,
   })
 }
 
@@ -198,30 +199,34 @@ export const keysPage = agentPage({
 
 interface Shown {
   readonly title: string
-  readonly heading: Html
+  readonly heading?: Html
   readonly credential: Credential
+  readonly agent?: FoundAgent
+  /** A reload goes on to the list, because the form cannot be sent again. */
+  readonly once: boolean
 }
 
-function showOnce(
+function showNew(
   visit: AgentVisit,
   workspace: Workspace,
-  { title, heading, credential }: Shown,
+  { title, heading = html`${title}`, credential, once, ...shown }: Shown,
 ): Promise<Answer> {
   const keys = tabPath(visit.identity.agentId, 'keys')
   return showAgentPage(visit, workspace, {
+    ...shown,
     tab: 'keys',
     title,
-    scripts: ['copy', 'shown'],
-    from: keys,
+    scripts: once ? ['copy', 'shown'] : ['copy'],
+    ...(once && { from: keys }),
     body: html`<div class="narrow">
 <h1>${heading}</h1>
 ${credentials([credential])}
-<p><a class="button" href="${keys}" data-shown-once>Done</a></p>
+<p><a class="button" href="${keys}"${once ? html` data-shown-once` : nothing}>Done</a></p>
 </div>`,
   })
 }
 
-/** What is left empty is left out. */
+/** Empty fields are omitted. */
 const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
   validateBody(keyRequest, {
     name: name?.trim(),
@@ -246,7 +251,7 @@ export const newKeyForm = agentForm({
     const { key, token } = await makeKey(workspace, identity, request)
     const credential = { name: 'key-token', label: 'Token', value: token, meaning: KEY_MEANING }
     const heading = html`The new key “<bdi>${key.name}</bdi>”`
-    return showOnce(visit, workspace, { title: 'New key', heading, credential })
+    return showNew(visit, workspace, { title: 'New key', heading, credential, once: true })
   },
 })
 
@@ -263,20 +268,6 @@ export const endKeyForm = endpoint({
   },
 })
 
-const notUnderstood = () =>
-  problem('invalid_body', {
-    errors: [{ pointer: '/understood', message: 'must be ticked: it is what a rotation does' }],
-  })
-
-async function showKey(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
-  await takeTurn(visit, workspace)
-  const value = await rotateAgentKey(workspace, visit.identity)
-  const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
-  const title = 'New agent token'
-  const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
-  return showOnce(visit, workspace, { title, heading: html`${title}`, credential })
-}
-
 export const keyForm = agentForm({
   operationId: 'consoleRotate',
   path: `${agentPath(':agent')}/key`,
@@ -285,15 +276,15 @@ export const keyForm = agentForm({
   confirm: 'password',
   errors: ['form_sent_before'],
   async handle(visit, workspace) {
-    if (visit.sent.understood !== 'yes') throw notUnderstood()
-    return showKey(visit, workspace)
+    if (visit.sent.understood !== 'yes')
+      throw fieldProblem('understood', 'must be ticked: it is what a rotation does')
+    await takeTurn(visit, workspace)
+    const value = await rotateAgentKey(workspace, visit.identity)
+    const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
+    const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
+    return showNew(visit, workspace, { title: 'New agent token', credential, once: true })
   },
 })
-
-const notAssented = () =>
-  problem('invalid_body', {
-    errors: [{ pointer: '/assent', message: 'must be ticked: it is what a replacement does' }],
-  })
 
 const OPERATOR_MEANING =
   'Keep it yourself, apart from the agent. It also pauses the agent and rotates its key. The old one no longer works.'
@@ -306,28 +297,19 @@ export const operatorKeyForm = agentForm({
   confirm: 'operatorPassword',
   async handle(visit, workspace) {
     const { identity, sent } = visit
-    const { assent, key = '' } = sent
-    if (assent !== 'yes') throw notAssented()
-    const own = isOwnKey(key) ? key : newKey(workspace.random)
-    // Asked first: by the token that is replaced in a moment.
+    const { assent, key } = sent
+    if (assent !== 'yes')
+      throw fieldProblem('assent', 'must be ticked: it is what a replacement does')
+    // Read first, because the identity is no longer valid afterwards.
     const agent = await findAgent(workspace, identity)
-    const value = await replaceOperatorToken(workspace, identity, own)
-    const credential = {
-      name: 'operator-token',
-      label: 'Operator token',
-      value,
-      meaning: OPERATOR_MEANING,
-    }
-    return showAgentPage(visit, workspace, {
-      agent,
-      tab: 'keys',
+    const value = await replaceOperatorToken(workspace, identity, formKey(key, workspace))
+    const meaning = OPERATOR_MEANING
+    const credential = { name: 'operator-token', label: 'Operator token', value, meaning }
+    return showNew(visit, workspace, {
       title: 'New operator token',
-      scripts: ['copy'],
-      body: html`<div class="narrow">
-<h1>New operator token</h1>
-${credentials([credential])}
-<p><a class="button" href="${tabPath(identity.agentId, 'keys')}">Done</a></p>
-</div>`,
+      credential,
+      agent,
+      once: false,
     })
   },
 })

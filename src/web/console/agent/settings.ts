@@ -17,6 +17,18 @@ import { agentForm, agentPage } from '../endpoints.ts'
 import { withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 
+/** Also for a new agent. */
+export const nameAndPurpose = (
+  typed: Typed,
+): Html => html`${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
+${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}`
+
+/** As they were typed, without the line ends of a form and the space around them. */
+export const nameAndPurposeIn = ({ name, purpose }: Fields) => ({
+  name: name?.trim(),
+  purpose: purpose?.replaceAll('\r\n', '\n').trim(),
+})
+
 const choices = symbols.map(({ id, name }) => ({ value: id, label: `${name.uk} · ${name.en}` }))
 
 const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
@@ -27,8 +39,7 @@ const about = ({ agentId, createdAt }: Profile, now: number): Html => html`
 
 const profileFields = ({ agentId }: Profile, typed: Typed): Html => html`<form method="post"
 action="${tabPath(agentId, 'settings')}" class="stack">
-${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
-${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}
+${nameAndPurpose(typed)}
 ${select({ name: 'symbol', label: 'Symbol', choices }, typed)}
 <button>Save</button>
 </form>`
@@ -90,21 +101,14 @@ export const settingsPage = agentPage({
   handle: (visit, workspace) => showSettings(visit, workspace, untouched),
 })
 
-/** As at birth. */
-const requestOf = ({ name, purpose, symbol }: Fields) =>
-  validateBody(profileChange, {
-    name: name?.trim(),
-    purpose: purpose?.replaceAll('\r\n', '\n').trim(),
-    symbol,
-  })
-
 export const profileForm = agentForm({
   operationId: 'consoleProfile',
   path: tabPath(':agent', 'settings'),
   budget: 'controls',
   refuse: withInput(showSettings),
   async handle({ call, identity, sent }, { store, clock }) {
-    const changed = await store.changeProfile(identity, requestOf(sent), clock())
+    const change = validateBody(profileChange, { ...nameAndPurposeIn(sent), symbol: sent.symbol })
+    const changed = await store.changeProfile(identity, change, clock())
     if (changed.outcome === 'revoked') throw refusalOf(changed)
     return redirect(call, tabPath(identity.agentId, 'settings'))
   },

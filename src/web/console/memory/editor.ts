@@ -1,13 +1,13 @@
 /** The form in which a memory is written, and what it sends. */
 import { html } from 'hono/html'
-import { type ErrorCode, Problem, problem } from '../../../errors.ts'
+import { type ErrorCode, Problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
 import { memoryWrite } from '../../../home/memories/memory.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
 import { compact } from '../../../json/members.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { hidden, type Typed, textarea } from '../../layout/fields.ts'
+import { fieldProblem, hidden, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
@@ -41,7 +41,7 @@ function parseMetadata(text: string): unknown {
     return parseStrictJson(text)
   } catch (cause) {
     const message = faultInJson(cause) ?? 'must be one JSON object'
-    throw problem('invalid_body', { errors: [{ pointer: '/metadata', message }], cause })
+    throw fieldProblem('metadata', message, { cause })
   }
 }
 
