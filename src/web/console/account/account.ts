@@ -28,8 +28,7 @@ import { note } from '../../layout/parts.ts'
 import { ACCOUNT } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
-import { PASSKEYS } from '../passkeys/ceremony.ts'
-import { type Offered, offeredAt } from '../passkeys/relying-party.ts'
+import { type Offered, offeredAt, PASSKEYS } from '../passkeys/ceremony.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
 export const newPasswordField = (typed: Typed): Html =>

@@ -1,4 +1,4 @@
-/** Asked before what cannot be undone: whoever holds the session must have the password too, or a passkey. */
+/** A recent sign-in: before what cannot be undone, a session must prove its password or a passkey again. */
 import { html } from 'hono/html'
 import { PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
 import type { Call } from '../../../http/call.ts'
@@ -8,9 +8,8 @@ import type { SignedIn } from '../../../pipeline/guards/session.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import { fieldProblem, input, type Typed } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { ASKS, ceremony } from '../passkeys/ceremony.ts'
+import { ASKS, ceremony, partyAt, passkeysFor } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, provePasskey } from '../passkeys/prove.ts'
-import { partyAt } from '../passkeys/relying-party.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
 const LASTS_MS = 10 * 60_000
@@ -18,7 +17,7 @@ const LASTS_MS = 10 * 60_000
 export const isConfirmed = ({ confirmedAt }: Session, now: number): boolean =>
   now - confirmedAt < LASTS_MS
 
-/** What takes a passkey's answer in each of these forms. */
+/** The field for a passkey's response in each of these forms. */
 const FIELD = 'proof'
 
 const passwordField = (name: string, typed: Typed): Html =>
@@ -41,15 +40,12 @@ const passkeyButton = ceremony({
   quiet: true,
 })
 
-/** Whether the account has one for the name that the service was opened by. */
 async function hasPasskey({ call, session }: Visit, workspace: Workspace): Promise<boolean> {
   const party = partyAt(call, workspace)
-  if (!party) return false
-  const passkeys = await workspace.sessions.listPasskeys(session.accountId)
-  return passkeys.some(({ site }) => site === party.name)
+  return party !== undefined && (await passkeysFor(party, session, workspace)).length > 0
 }
 
-/** What a form asks by, where it must; the name of its field is the guard's. */
+/** The fields of the proof, if it is needed. `name`: the field that the guard is given. */
 export async function proof(
   name: string,
   visit: Visit,
@@ -63,12 +59,12 @@ export async function proof(
 
 interface Shown {
   readonly password: string | undefined
-  /** What a passkey answered. */
+  /** A passkey's response. */
   readonly text: string | undefined
   readonly field: string
 }
 
-async function look(
+async function prove(
   call: Call,
   workspace: Workspace,
   session: Session,
@@ -79,14 +75,14 @@ async function look(
   await provePassword(call, workspace, { email: session.email, password, session }, field)
 }
 
-/** The session is remembered as confirmed, and the form that is shown again knows it. */
+/** The session is stored as confirmed, also for a form that is shown again. */
 export const secondLook = (field: string): Guard<Workspace, Visit & Sent, SignedIn> => ({
   name: 'second-look',
   errors: ['invalid_body', ...PASSWORD_ERRORS, ...PASSKEY_ERRORS],
   async run({ call, session, sent }, workspace) {
     const now = workspace.clock()
     if (isConfirmed(session, now)) return { session }
-    await look(call, workspace, session, { password: sent[field], text: sent[FIELD], field })
+    await prove(call, workspace, session, { password: sent[field], text: sent[FIELD], field })
     await workspace.sessions.confirmSession(session.id, now)
     return { session: { ...session, confirmedAt: now } }
   },

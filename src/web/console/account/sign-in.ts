@@ -13,9 +13,8 @@ import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { consolePath, SIGN_IN } from '../../layout/paths.ts'
 import { forAnyone, formForAnyone, formForSignedIn, withInput } from '../guards.ts'
-import { ASKS, ceremony } from '../passkeys/ceremony.ts'
+import { ASKS, ceremony, offeredAt } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
-import { offeredAt } from '../passkeys/relying-party.ts'
 import type { Workspace } from '../workspace.ts'
 
 const path = SIGN_IN

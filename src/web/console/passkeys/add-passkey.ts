@@ -1,4 +1,4 @@
-/** /console/account/passkeys: another passkey, after a second look. */
+/** /console/account/passkeys: adds a passkey, after a recent sign-in. */
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
@@ -13,25 +13,21 @@ import { ACCOUNT } from '../../layout/paths.ts'
 import { isConfirmed, proof, secondLook } from '../account/second-look.ts'
 import { formForSignedIn, forSignedIn, withInput } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
-import { ASKS, ceremony, PASSKEYS, withoutThem } from './ceremony.ts'
-import { readChallenge } from './challenge.ts'
-import { type Offered, offeredAt, partyAt } from './relying-party.ts'
+import { ASKS, ceremony, type Offered, offeredAt, PASSKEYS, partyAt } from './ceremony.ts'
+import { acceptFor } from './challenge.ts'
 import { verifyRegistration } from './webauthn.ts'
 
 const FIELD = 'passkey'
 
-const NONE_HERE =
-  'This browser has no passkeys, or runs no scripts: add one with a browser that does.'
-
 const CANCEL = html`<a class="button quiet" href="${ACCOUNT}">Cancel</a>`
 const CANCEL_ALONE = html`<p class="actions">${CANCEL}</p>`
 
-/** One question after the other: who is there, and then the browser’s own. */
+/** First the password or another passkey, then the browser's own question. */
 function step(asked: Html | undefined, offered: Offered): Html {
   if (asked) return html`${asked}<p class="actions"><button>Go on</button>${CANCEL}</p>`
   if ('why' in offered) return html`<p>${offered.why}</p>${CANCEL_ALONE}`
   return html`${ceremony({ does: 'create', asks: ASKS.add, field: FIELD, label: 'Add a passkey' })}
-${withoutThem(NONE_HERE)}${CANCEL_ALONE}`
+<p data-without-passkeys>This browser has no passkeys, or runs no scripts: add one with a browser that does.</p>${CANCEL_ALONE}`
 }
 
 async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
@@ -67,19 +63,16 @@ const refusals: Readonly<Record<Exclude<AddPasskeyAnswer['outcome'], 'added'>, s
   full: `Nothing was added: an account may have ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one before you add another.`,
 }
 
-const untrue = (cause: unknown) =>
+const refused = (cause: unknown) =>
   problem('passkey_refused', { detail: 'The passkey was not added. Try it once more.', cause })
 
 /** Throws `passkey_refused`. */
 async function registered({ call, session }: Visit, workspace: Workspace, text: string) {
   const party = partyAt(call, workspace)
-  if (!party) throw untrue('none are offered here')
-  const key = await workspace.challengeKey()
-  const now = workspace.clock()
-  return verifyRegistration(party, text, (challenge) =>
-    readChallenge(key, ['add', session.id], now, challenge),
-  ).catch((cause: unknown) => {
-    throw untrue(cause)
+  if (!party) throw refused('none are offered here')
+  const accept = await acceptFor(['add', session.id], workspace)
+  return verifyRegistration(party, text, accept).catch((cause: unknown) => {
+    throw refused(cause)
   })
 }
 
@@ -100,7 +93,7 @@ export const addPasskeyForm = endpoint({
   errors: [...WRITE_ERRORS, 'invalid_body', 'passkey_refused'],
   async handle(visit, workspace: Workspace) {
     const text = visit.sent[FIELD]
-    // Who is there is known by now: the browser's own question comes next.
+    // The guard has confirmed the session; the browser's own question comes next.
     return text ? add(visit, workspace, text) : redirect(visit.call, PASSKEYS)
   },
 })

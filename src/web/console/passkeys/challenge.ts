@@ -1,17 +1,18 @@
 /**
- * What a passkey is asked to sign: when it was asked, for what and for whom, under a key that all
- * processes on the data share. Nothing is stored until it was answered, so asking costs nothing.
+ * The challenge of a passkey ceremony: its time and purpose, sealed with a key that all processes on
+ * the same data share. It is stored only when it is answered, so asking for one costs nothing.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Challenge } from '../../../store/port/passkeys.ts'
+import type { Workspace } from '../workspace.ts'
 
-/** What it is asked for, and of which session; of none where somebody signs in. */
+/** The purpose, and the session that asks; nobody has one before signing in. */
 export type Purpose = readonly ['sign in'] | readonly ['confirm' | 'add', sessionId: string]
 
-/** How long somebody may take. */
+/** The time limit for an answer. */
 export const LASTS_MS = 5 * 60_000
 
-/** Nodes may differ by this much about the time. */
+/** The clocks of nodes may differ by this much. */
 const SKEW_MS = 60_000
 
 const TIME_BYTES = 8
@@ -20,34 +21,35 @@ const NONCE_BYTES = 16
 const sealOf = (key: string, purpose: Purpose, head: Uint8Array): Buffer =>
   createHmac('sha256', key).update(JSON.stringify(purpose)).update('\0').update(head).digest()
 
-export function newChallenge(
-  key: string,
+export async function newChallenge(
   purpose: Purpose,
-  now: number,
-  random: (bytes: number) => Uint8Array,
-): Uint8Array<ArrayBuffer> {
+  { challengeKey, clock, random }: Workspace,
+): Promise<Uint8Array<ArrayBuffer>> {
   const head = Buffer.alloc(TIME_BYTES + NONCE_BYTES)
-  head.writeBigUInt64BE(BigInt(now))
+  head.writeBigUInt64BE(BigInt(clock()))
   head.set(random(NONCE_BYTES), TIME_BYTES)
-  return new Uint8Array([...head, ...sealOf(key, purpose, head)])
+  return new Uint8Array([...head, ...sealOf(await challengeKey(), purpose, head)])
 }
 
-/** Undefined where it is none of ours, was for something else, or is too old. */
-export function readChallenge(
-  key: string,
+/** Reads the challenge that was signed; undefined if it is not accepted. */
+export type Accept = (challenge: string) => Challenge | undefined
+
+/** Accepts our own challenges for this purpose, until they expire. */
+export async function acceptFor(
   purpose: Purpose,
-  now: number,
-  text: string,
-): Challenge | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  const [head, seal] = [
-    bytes.subarray(0, TIME_BYTES + NONCE_BYTES),
-    bytes.subarray(TIME_BYTES + NONCE_BYTES),
-  ]
-  const expected = sealOf(key, purpose, head)
-  if (seal.length !== expected.length || !timingSafeEqual(seal, expected)) return undefined
-  const askedAt = Number(head.readBigUInt64BE())
-  if (askedAt > now + SKEW_MS || askedAt + LASTS_MS <= now) return undefined
-  // Kept for longer than anybody accepts it, whosever clock is late.
-  return { hash: hash('sha256', bytes, 'hex'), expiresAt: askedAt + LASTS_MS + 2 * SKEW_MS }
+  { challengeKey, clock }: Workspace,
+): Promise<Accept> {
+  const key = await challengeKey()
+  return (text) => {
+    const bytes = Buffer.from(text, 'base64url')
+    const head = bytes.subarray(0, TIME_BYTES + NONCE_BYTES)
+    const seal = bytes.subarray(TIME_BYTES + NONCE_BYTES)
+    const expected = sealOf(key, purpose, head)
+    if (seal.length !== expected.length || !timingSafeEqual(seal, expected)) return undefined
+    const askedAt = Number(head.readBigUInt64BE())
+    const now = clock()
+    if (askedAt > now + SKEW_MS || askedAt + LASTS_MS <= now) return undefined
+    // Stored for longer than any node accepts it, whichever clock is behind.
+    return { hash: hash('sha256', bytes, 'hex'), expiresAt: askedAt + LASTS_MS + 2 * SKEW_MS }
+  }
 }

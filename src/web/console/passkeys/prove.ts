@@ -1,4 +1,4 @@
-/** Whoever has a passkey of an account has proved to be its owner, as whoever knows its password. */
+/** A passkey proves the owner of an account, like its password. */
 import { hash } from 'node:crypto'
 import type { ProblemExtras } from '../../../errors.ts'
 import { attemptBy } from '../../../home/account.ts'
@@ -13,8 +13,8 @@ import type { Account } from '../../../store/port/home.ts'
 import type { FoundPasskey } from '../../../store/port/passkeys.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Purpose, readChallenge } from './challenge.ts'
-import { partyAt } from './relying-party.ts'
+import { partyAt } from './ceremony.ts'
+import { acceptFor, type Purpose } from './challenge.ts'
 import { type Assertion, assertionIn, verifyAssertion } from './webauthn.ts'
 
 /** Why a passkey may be refused. */
@@ -25,36 +25,35 @@ export const PASSKEY_ERRORS = [
 ] as const
 
 interface Fault {
-  /** There may be a copy of the passkey: whoever holds it is told, for it did sign. */
+  /** There may be a copy of the passkey. Its holder is told, since the signature was valid. */
   readonly isCopied: boolean
   readonly cause?: unknown
 }
 
-const untrue = (cause?: unknown): Fault => ({ isCopied: false, cause })
+const invalid = (cause?: unknown): Fault => ({ isCopied: false, cause })
 
 interface Presented {
   readonly given: Assertion
   readonly passkey: FoundPasskey
 }
 
-/** What is wrong with the answer; undefined where nothing is, and then it is spent. */
+/** Undefined if the response is valid; its challenge is then used up. */
 async function faultOf(
   call: Call,
   workspace: Workspace,
   purpose: Purpose,
   { given, passkey }: Presented,
 ): Promise<Fault | undefined> {
-  const { challengeKey, clock, sessions } = workspace
   const party = partyAt(call, workspace)
-  if (!party) return untrue('none are offered here')
-  // Who is not asked for, says so: of several accounts, the one that was chosen.
+  if (!party) return invalid('none are offered here')
+  // A sign-in asks for no account, so the response names the one that was chosen.
   const isNamed = given.response.userHandle !== undefined
-  if (purpose[0] === 'sign in' && !isNamed) return untrue('no account was named')
-  const key = await challengeKey()
-  const accept = (text: string) => readChallenge(key, purpose, clock(), text)
-  const proof = await verifyAssertion(party, given, passkey, accept).catch(untrue)
+  if (purpose[0] === 'sign in' && !isNamed) return invalid('no account was named')
+  const accept = await acceptFor(purpose, workspace)
+  const proof = await verifyAssertion(party, given, passkey, accept).catch(invalid)
   if ('isCopied' in proof) return proof
-  const { outcome } = await sessions.usePasskey({ id: passkey.id, ...proof }, clock())
+  const use = { id: passkey.id, ...proof }
+  const { outcome } = await workspace.sessions.usePasskey(use, workspace.clock())
   return outcome === 'used' ? undefined : { isCopied: outcome === 'stale' }
 }
 
@@ -64,7 +63,7 @@ async function presentedIn(text: string, { sessions }: Workspace): Promise<Parti
   return { ...(given && { given }), ...(passkey && { passkey }) }
 }
 
-/** Throws one of `PASSKEY_ERRORS`, each try counted as one at the password is. */
+/** Throws one of `PASSKEY_ERRORS`. Failures are counted like wrong passwords. */
 async function prove(
   call: Call,
   workspace: Workspace,
@@ -79,16 +78,16 @@ async function prove(
   const attempt = await attemptBy(call, workspace, asked)
   await refuseGuessing(call, workspace, attempt)
   const fault =
-    given && passkey ? await faultOf(call, workspace, asked.purpose, { given, passkey }) : untrue()
+    given && passkey ? await faultOf(call, workspace, asked.purpose, { given, passkey }) : invalid()
   if (passkey && !fault) return { id: passkey.accountId, email: passkey.email }
-  const { code, ...extras } = extrasOf(fault ?? untrue())
+  const { code, ...extras } = extrasOf(fault ?? invalid())
   return refusePassword(call, workspace, attempt, code, extras)
 }
 
 const COPIED =
   'Nothing was done: this passkey has signed as often before, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was set back.'
 
-/** What tries at a passkey that nobody has are counted against. */
+/** Failures with an unknown passkey are counted against this. */
 const nobody = (given: Assertion | undefined): string => hash('sha256', given?.id ?? '', 'hex')
 
 /** Throws one of `PASSKEY_ERRORS`, or `too_many_sign_ins`. */
@@ -116,7 +115,7 @@ const messageOf = ({ isCopied }: Fault): string =>
     ? 'passkey has signed as often before, so there may be a copy of it: use the password'
     : 'passkey is not accepted: nothing was done'
 
-/** Throws one of `PASSKEY_ERRORS`, or `invalid_body` with the fault at the field of the form. */
+/** Throws one of `PASSKEY_ERRORS`, or `invalid_body` with an error at the form's field. */
 export async function provePasskey(
   call: Call,
   workspace: Workspace,

@@ -1,37 +1,40 @@
-/** Ceremonies of WebAuthn: what browsers are asked, and their answers, verified by a library. */
-
+/** WebAuthn: the options for browsers, and the verification of their responses by a library. */
 import { z } from 'zod'
 import type { Challenge, NewPasskey, Passkey } from '../../../store/port/passkeys.ts'
 import type { Session } from '../../../store/port/sessions.ts'
-import { LASTS_MS } from './challenge.ts'
-import type { RelyingParty } from './relying-party.ts'
+import { type Accept, LASTS_MS } from './challenge.ts'
 
-/** Loaded when the first passkey is asked for: it takes 30 MB. */
+/** A passkey is bound to the name, and each of its responses to the origin. */
+export interface RelyingParty {
+  readonly name: string
+  readonly origin: string
+}
+
+/** Loaded for the first passkey, because it takes 30 MB. */
 const library = () => import('@simplewebauthn/server')
 
-/** EdDSA, ES256 and RS256: what authenticators have. */
+/** EdDSA, ES256 and RS256, which authenticators support. */
 const ALGORITHMS = [-8, -7, -257]
 
-/** How a browser may reach an authenticator. */
 const transports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
 
-type Handed = Pick<Passkey, 'id' | 'transports'>
+type Known = Pick<Passkey, 'id' | 'transports'>
 
-const handed = (passkeys: readonly Handed[]) =>
+const descriptorsOf = (passkeys: readonly Known[]) =>
   passkeys.map((each) => ({
     id: each.id,
     transports: transports.filter((name) => each.transports.includes(name)),
   }))
 
-/** What an authenticator calls the account by; it tells nothing of whose it is. */
+/** The user handle of the account, which says nothing about its owner. */
 const handleOf = (accountId: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(accountId)
 
-/** For a new passkey, on a device that has none of these. */
+/** For a new passkey, on a device that has none of `known`. */
 export async function creationOptions(
   { name: rpID }: RelyingParty,
-  { accountId, email }: Pick<Session, 'accountId' | 'email'>,
   challenge: Uint8Array<ArrayBuffer>,
-  had: readonly Handed[],
+  known: readonly Known[],
+  { accountId, email }: Pick<Session, 'accountId' | 'email'>,
 ): Promise<object> {
   const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
@@ -42,31 +45,31 @@ export async function creationOptions(
     userDisplayName: email,
     challenge,
     timeout: LASTS_MS,
-    excludeCredentials: handed(had),
+    excludeCredentials: descriptorsOf(known),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: ALGORITHMS,
   })
 }
 
-/** For an answer of one of these; of any that the browser has for us where there are none. */
+/** For a response of one of `known`, or of any passkey for us if that is empty. */
 export async function requestOptions(
   { name: rpID }: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
-  from: readonly Handed[] = [],
+  known: readonly Known[] = [],
 ): Promise<object> {
   const { generateAuthenticationOptions } = await library()
   return generateAuthenticationOptions({
     rpID,
     challenge,
     timeout: LASTS_MS,
-    allowCredentials: handed(from),
+    allowCredentials: descriptorsOf(known),
     userVerification: 'required',
   })
 }
 
 const MOST_BYTES = 1_400
 
-/** What the standard lets an id be, base64url, and more than any key takes. */
+/** The standard's limit for an id in base64url, and more than any key takes. */
 const base64url = z.string().regex(/^[\w-]+$/)
 const id = base64url.max(MOST_BYTES)
 
@@ -106,33 +109,25 @@ function parsed<S extends z.ZodType>(schema: S, text: string): z.output<S> | und
   }
 }
 
-/** Undefined where the text is none. Nothing of it is proved yet. */
+/** Undefined if it is malformed. It is not verified yet. */
 export const assertionIn = (text: string): Assertion | undefined => parsed(assertion, text)
 
-/** Reads the challenge that was signed; undefined where it is not to be accepted. */
-type Accept = (challenge: string) => Challenge | undefined
-
-interface Accepting {
-  readonly isAccepted: (challenge: string) => boolean
-  /** Throws where none was. */
-  readonly accepted: () => Challenge
-}
-
-function accepting(accept: Accept): Accepting {
+/** The library only asks whether the challenge is accepted, so it is remembered here. */
+function remember(accept: Accept) {
   let found: Challenge | undefined
   return {
-    isAccepted(challenge) {
+    isAccepted(challenge: string): boolean {
       found = accept(challenge)
       return found !== undefined
     },
-    accepted() {
+    accepted(): Challenge {
       if (!found) throw new Error('no challenge was accepted')
       return found
     },
   }
 }
 
-/** None is asked for: a chain of certificates would be looked up, at addresses that it names. */
+/** None are requested: the library would fetch the addresses that a certificate chain names. */
 async function refuseCertificates(attestationObject: string): Promise<void> {
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject))
@@ -144,7 +139,7 @@ type Registered = Omit<NewPasskey, 'accountId' | 'userAgent'> & {
   readonly challenge: Challenge
 }
 
-/** The passkey that a browser made. Throws where the answer is not to be trusted, and says why. */
+/** The new passkey. Throws an error with the reason if the response cannot be trusted. */
 export async function verifyRegistration(
   { name, origin }: RelyingParty,
   text: string,
@@ -153,7 +148,7 @@ export async function verifyRegistration(
   const response = parsed(registration, text)
   if (!response) throw new Error('the answer is none')
   await refuseCertificates(response.response.attestationObject)
-  const { isAccepted, accepted } = accepting(accept)
+  const { isAccepted, accepted } = remember(accept)
   const { verifyRegistrationResponse } = await library()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response: { ...response, response: { ...response.response, transports: [] } },
@@ -165,18 +160,20 @@ export async function verifyRegistration(
   if (!verified) throw new Error('the attestation is not true')
   const { id: credentialId, publicKey, counter } = registrationInfo.credential
   if (publicKey.length > MOST_BYTES) throw new Error('the key is too long')
-  const told = response.response.transports
   return {
     id: id.parse(credentialId),
     publicKey: Buffer.from(publicKey).toString('base64url'),
     counter,
     site: name,
-    transports: transports.filter((each) => told.includes(each)),
+    transports: transports.filter((each) => response.response.transports.includes(each)),
     challenge: accepted(),
   }
 }
 
-/** Throws where it is not an answer of this passkey to us; how often it signed is not compared. */
+/**
+ * Throws if it is not a response of this passkey to us. The signature counter is compared later, by
+ * the store.
+ */
 export async function verifyAssertion(
   { name, origin }: RelyingParty,
   given: Assertion,
@@ -186,7 +183,7 @@ export async function verifyAssertion(
   const { userHandle, ...response } = given.response
   const handle = Buffer.from(handleOf(accountId)).toString('base64url')
   if (userHandle !== undefined && userHandle !== handle) throw new Error('of another account')
-  const { isAccepted, accepted } = accepting(accept)
+  const { isAccepted, accepted } = remember(accept)
   const { verifyAuthenticationResponse } = await library()
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { ...given, response },
