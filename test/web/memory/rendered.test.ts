@@ -2,14 +2,14 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { compact } from '../../../src/json/members.ts'
-import { markdownHtml } from '../../../src/web/console/memory/shown/markdown.ts'
-import { prettyJson, rendered, textView } from '../../../src/web/console/memory/shown/rendered.ts'
+import { markdownHtml } from '../../../src/web/console/memory/markdown.ts'
+import { prettyJson, rendered, textView } from '../../../src/web/console/memory/rendered.ts'
 import { openCounted } from '../../counted.ts'
 import { growth, NOT_QUADRATIC } from '../../growth.ts'
 import { escaped, linksIn } from '../markup.ts'
 
-const counted = openCounted<typeof import('../../../src/web/console/memory/shown/rendered.ts')>(
-  import.meta.resolve('../../../src/web/console/memory/shown/rendered.ts'),
+const counted = openCounted<typeof import('../../../src/web/console/memory/rendered.ts')>(
+  import.meta.resolve('../../../src/web/console/memory/rendered.ts'),
 )
 afterAll(() => counted.close())
 

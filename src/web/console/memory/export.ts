@@ -10,7 +10,7 @@ import { moment, plural } from '../../layout/words.ts'
 import { framed } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { facts } from './memory.ts'
-import { metadataOf } from './shown/rendered.ts'
+import { metadataOf } from './rendered.ts'
 
 export const exportDownload = agentPage({
   operationId: 'consoleExport',

@@ -18,7 +18,7 @@ import { everything, type Listing, listingQuery, memoryIn } from '../memories/li
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { bringBack, history, type Place } from './history.ts'
-import { type As, metadataOf, textView } from './shown/rendered.ts'
+import { type As, metadataOf, textView } from './rendered.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
 /** Of the pages below a memory's own. */

@@ -1,11 +1,11 @@
 /** A memory’s text and metadata for people: Markdown and JSON rendered, everything else as it was written. */
 import { html, raw } from 'hono/html'
-import { indented } from '../../../../json/indent.ts'
-import { membersOf } from '../../../../json/members.ts'
-import type { Memory } from '../../../../store/port/keeping/memories.ts'
-import { type Html, nothing } from '../../../layout/page.ts'
-import { asWritten } from '../../../layout/parts.ts'
-import { size } from '../../../layout/words.ts'
+import { indented } from '../../../json/indent.ts'
+import { membersOf } from '../../../json/members.ts'
+import type { Memory } from '../../../store/port/keeping/memories.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { asWritten } from '../../layout/parts.ts'
+import { size } from '../../layout/words.ts'
 import { looksLikeMarkdown, markdownHtml } from './markdown.ts'
 
 /** Exactly what was written. */
