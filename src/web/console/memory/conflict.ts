@@ -7,19 +7,18 @@ import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
-import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { faultNote, hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { asWritten } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
-import { agentForm } from '../endpoints.ts'
+import { agentForm, type SentVisit } from '../endpoints.ts'
 import { listField, showBeside } from '../memories/list-pane.ts'
 import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
-import type { AgentVisit, Workspace } from '../workspace.ts'
+import type { Workspace } from '../workspace.ts'
 import { changeView, type Difference, differences, fold } from './changes.ts'
-import { editor, meanwhile, SAVE_ERRORS, writeIn } from './editor.ts'
+import { editor, meanwhile, SAVE_ERRORS, savedPath, writeIn } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf } from './memory.ts'
 import { type Disputed, lineEndsOf, type Part, withLineFeeds } from './merge/merge-lines.ts'
@@ -177,7 +176,7 @@ interface Place {
   readonly listing: Listing
 }
 
-const placeOf = ({ identity, sent }: AgentVisit & Sent): Place => ({
+const placeOf = ({ identity, sent }: SentVisit): Place => ({
   agentId: identity.agentId,
   listing: listingIn(sent.list),
 })
@@ -197,7 +196,7 @@ ${choices(merged, typed)}
 </form>`
 
 function show(
-  visit: AgentVisit & Sent,
+  visit: SentVisit,
   workspace: Workspace,
   { key, theirs }: Sides,
   status: number,
@@ -229,7 +228,7 @@ ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 
 /** The whole text once it is decided, to be looked over and saved. */
 const showDecided = (
-  visit: AgentVisit & Sent,
+  visit: SentVisit,
   workspace: Workspace,
   sides: Sides,
   decided: Decided,
@@ -245,7 +244,7 @@ ${editorOf(placeOf(visit), sides, decided)}`,
 
 /** The sides with what was typed about them; `refusal` says what was wrong with that. */
 function showSides(
-  visit: AgentVisit & Sent,
+  visit: SentVisit,
   workspace: Workspace,
   sides: Sides,
   typed: Typed,
@@ -263,7 +262,7 @@ ${editorOf(place, sides, decide(merged, {}))}`
 
 /** After an edit, or after choosing, with what is stored by now. */
 export async function showConflict(
-  visit: AgentVisit & Sent,
+  visit: SentVisit,
   workspace: Workspace,
   refusal: Problem,
 ): Promise<Answer> {
@@ -277,8 +276,6 @@ export async function showConflict(
     ? showSides(visit, workspace, sides, untouched)
     : showGone(visit, workspace, { values: typed, refusal })
 }
-
-type Visited = AgentVisit & Sent
 
 /** The rest of the fields are what is chosen. */
 const conflictForm = z.object({
@@ -296,14 +293,14 @@ function isObject(text: string): boolean {
   }
 }
 
-async function decided(workspace: Workspace, { identity, sent }: Visited) {
+async function decided(workspace: Workspace, { identity, sent }: SentVisit) {
   validateBody(conflictForm, sent)
   const sides = await findSides(workspace, identity, sent)
   return { sides, ...decide(mergedSides(sides), sent) }
 }
 
 /** A further conflict begins anew, with what was chosen as yours and what it was chosen about as its base. */
-async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): Promise<Answer> {
+async function refuse(visit: SentVisit, workspace: Workspace, refusal: Problem): Promise<Answer> {
   const { identity, sent } = visit
   if (!conflictForm.safeParse(sent).success) throw refusal
   if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
@@ -317,7 +314,7 @@ async function refuse(visit: Visited, workspace: Workspace, refusal: Problem): P
   return showSides(visit, workspace, sides, { values: sent, refusal })
 }
 
-async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
+async function save(visit: SentVisit, workspace: Workspace): Promise<Answer> {
   const { call, identity, sent } = visit
   const { sides, ...chosen } = await decided(workspace, visit)
   if (sent.next === 'edit') return showDecided(visit, workspace, sides, chosen)
@@ -328,7 +325,7 @@ async function save(visit: Visited, workspace: Workspace): Promise<Answer> {
     expectedVersion: sent.theirs ?? '',
   })
   await saveMemory(workspace, identity, write, metadata)
-  return redirect(call, `${memoryIn(identity.agentId, sides.key, listingIn(sent.list))}&saved`)
+  return redirect(call, savedPath(identity.agentId, sides.key, sent.list))
 }
 
 export const resolveForm = agentForm({

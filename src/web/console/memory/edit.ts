@@ -1,37 +1,118 @@
-/** /console/agents/<id>/memory/edit?key=…: repair a memory under compare-and-swap. */
-
+/**
+ * /console/agents/<id>/memory/new, …/edit?key=… and …/restore: the operator writes a memory, under
+ * compare-and-swap.
+ */
 import { html } from 'hono/html'
-import type { Problem } from '../../../errors.ts'
-import { findMemory, saveMemory } from '../../../home/memories/memory.ts'
+import { type Problem, problem } from '../../../errors.ts'
+import { findMemory, findVersion, saveMemory } from '../../../home/memories/memory.ts'
+import { restore } from '../../../home/memories/verbs.ts'
+import { carryOut, savedBy } from '../../../home/memories/verb.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import type { Sent } from '../../../pipeline/guards/form.ts'
-import type { Identity } from '../../../store/port/home.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
-import { refusalNote, type Typed } from '../../layout/fields.ts'
+import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { agentForm, agentPage } from '../endpoints.ts'
-import { showBeside } from '../memories/list-pane.ts'
-import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
+import { agentForm, agentPage, type SentVisit } from '../endpoints.ts'
+import { listField, showBeside } from '../memories/list-pane.ts'
+import {
+  listingIn,
+  listingQuery,
+  listPath,
+  memoryIn,
+  newPath,
+  queryOf,
+} from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
-import { editor, isThere, meanwhile, SAVE_ERRORS, writeIn } from './editor.ts'
+import {
+  editor,
+  isThere,
+  KEY_HINT,
+  meanwhile,
+  SAVE_ERRORS,
+  savedPath,
+  versionIn,
+  writeIn,
+  writing,
+} from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
-import { crumbOf } from './memory.ts'
-import { lineEndsOf } from './merge/merge-lines.ts'
+import { crumbOf, showMemory } from './memory.ts'
+import { lineEndsOf, withLineFeeds } from './merge/merge-lines.ts'
 import { findStanding } from './standing.ts'
 
-const valuesOf = ({ key, text, metadata, version }: Memory): Fields => ({
-  key,
-  text,
-  metadata,
-  expectedVersion: String(version),
+const toSaved = ({ call, identity, sent: { key = '', list } }: SentVisit): Answer =>
+  redirect(call, savedPath(identity.agentId, key, list))
+
+const createPath = `${agentPath(':agent')}/memory/new`
+
+function showNew(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+  const { agentId } = visit.identity
+  const listing = listingIn(typed.values.list)
+  return showBeside(visit, workspace, {
+    key: '',
+    listing,
+    title: 'New memory',
+    status: typed.refusal?.status ?? 200,
+    scripts: ['bytes', 'draft', 'submit'],
+    from: newPath(agentId, listing),
+    article: html`<h1 id="about">New memory</h1>
+${refusalNote(typed)}
+${writing({
+  agentId,
+  action: `${agentPath(agentId)}/memory/new`,
+  key: '',
+  above: html`${hidden('expectedVersion', 0)}${listField(listing)}${input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed)}`,
+  typed,
+  save: 'Create',
+  leave: html`<a class="button quiet" href="${listPath(agentId, listing)}">Cancel</a>`,
+})}`,
+  })
+}
+
+export const createPage = agentPage({
+  operationId: 'consoleCreatePage',
+  path: createPath,
+  query: listingQuery,
+  errors: ['overloaded'],
+  handle: (visit, workspace) =>
+    showNew(visit, workspace, { values: { list: queryOf(visit.query) } }),
 })
 
-function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+const TAKEN = 'Nothing was saved: there is a memory under this key. Choose another key.'
+
+/** A conflict means that the key is in use. */
+const keyTaken = (refusal: Problem): Problem =>
+  refusal.code === 'version_conflict'
+    ? problem('version_conflict', {
+        detail: TAKEN,
+        errors: [{ pointer: '/key', message: 'is the key of another memory' }],
+      })
+    : refusal
+
+export const createForm = agentForm({
+  operationId: 'consoleCreate',
+  path: createPath,
+  budget: 'writes',
+  refuse: async (visit, workspace, refusal) =>
+    isThere(refusal)
+      ? toSaved(visit)
+      : showNew(visit, workspace, { values: visit.sent, refusal: keyTaken(refusal) }),
+  errors: SAVE_ERRORS,
+  async handle(visit, workspace) {
+    const { write, metadata } = writeIn({ ...visit.sent, expectedVersion: '0' })
+    const text = withLineFeeds(write.text)
+    await saveMemory(workspace, visit.identity, { ...write, text }, metadata)
+    return toSaved(visit)
+  },
+})
+
+const editPath = `${agentPath(':agent')}/memory/edit`
+
+function showEdit(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
   const { agentId } = visit.identity
-  const { key = '', list } = typed.values
+  const { key = '', list, expectedVersion = '' } = typed.values
   const listing = listingIn(list)
   return showBeside(visit, workspace, {
     key,
@@ -43,70 +124,102 @@ function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<An
     scripts: ['bytes', 'draft', 'submit', 'later'],
     from: memoryIn(agentId, key, listing, '/edit'),
     article: html`<h1 class="key" id="about">${key}</h1>
-<p class="lead">You are editing version ${typed.values.expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
-${refusalNote(typed)}${meanwhile(key, typed.values.expectedVersion ?? '')}
+<p class="lead">You are editing version ${expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
+${refusalNote(typed)}${meanwhile(key, expectedVersion)}
 ${editor(agentId, typed, 'Save', 'Cancel')}`,
   })
 }
 
-const path = `${agentPath(':agent')}/memory/edit`
+const valuesOf = (memory: Memory | undefined): Fields | undefined =>
+  memory && {
+    text: memory.text,
+    metadata: memory.metadata,
+    expectedVersion: String(memory.version),
+  }
 
 export const editPage = agentPage({
   operationId: 'consoleEditPage',
-  path,
+  path: editPath,
   query: listingQuery.extend({ key: memoryKey }),
   async handle(visit, workspace) {
     const { key, ...listing } = visit.query
     const standing = await unlessGone(findStanding(workspace, visit.identity, { key }))
-    const shown = standing?.shown && valuesOf(standing.shown)
-    const values = { key, ...shown, list: queryOf(listing) }
+    const values = { key, ...valuesOf(standing?.shown), list: queryOf(listing) }
     return standing?.current
-      ? show(visit, workspace, { values })
+      ? showEdit(visit, workspace, { values })
       : showGone(visit, workspace, { values })
   },
 })
 
-/** To the memory, which says that it was saved. */
-const wayBack = ({ identity, sent: { key = '', list } }: AgentVisit & Sent): string =>
-  `${memoryIn(identity.agentId, key, listingIn(list))}&saved`
-
-type Write = ReturnType<typeof writeIn>['write']
-
-/** What is created again is based on nothing. Throws `memory_not_found`. */
-const basisOf = async (workspace: Workspace, identity: Identity, write: Write) =>
-  write.expectedVersion === 0 ? undefined : findMemory(workspace, identity, write.key)
-
-async function save(visit: AgentVisit & Sent, workspace: Workspace): Promise<Answer> {
-  const { call, identity, sent } = visit
-  const { write, metadata } = writeIn(sent)
-  const stored = await basisOf(workspace, identity, write)
-  const kept = { ...write, text: lineEndsOf(stored?.text ?? '', write.text) }
-  const isBased = stored?.version === write.expectedVersion
-  if (isBased && stored.text === kept.text && stored.metadata === metadata) {
-    return redirect(call, `${wayBack(visit)}=unchanged`)
-  }
-  await saveMemory(workspace, identity, kept, metadata)
-  return redirect(call, wayBack(visit))
-}
-
-async function refuse(
-  visit: AgentVisit & Sent,
+async function refuseEdit(
+  visit: SentVisit,
   workspace: Workspace,
   refusal: Problem,
 ): Promise<Answer> {
-  const { call, sent } = visit
-  if (isThere(refusal)) return redirect(call, wayBack(visit))
+  const { sent } = visit
+  if (isThere(refusal)) return toSaved(visit)
   if (isGone(refusal)) return showGone(visit, workspace, { values: sent, refusal })
   return refusal.code === 'version_conflict'
     ? showConflict(visit, workspace, refusal)
-    : show(visit, workspace, { values: sent, refusal })
+    : showEdit(visit, workspace, { values: sent, refusal })
 }
 
 export const editForm = agentForm({
   operationId: 'consoleEdit',
-  path,
+  path: editPath,
   budget: 'writes',
-  refuse,
+  refuse: refuseEdit,
   errors: SAVE_ERRORS,
-  handle: save,
+  async handle(visit, workspace) {
+    const { call, identity, sent } = visit
+    const { write, metadata } = writeIn(sent)
+    const { key, expectedVersion } = write
+    // A memory that is created again is based on nothing.
+    const stored = expectedVersion === 0 ? undefined : await findMemory(workspace, identity, key)
+    const text = lineEndsOf(stored?.text ?? '', write.text)
+    const isBased = stored?.version === expectedVersion
+    if (isBased && stored.text === text && stored.metadata === metadata) {
+      return redirect(call, `${savedPath(identity.agentId, key, sent.list)}=unchanged`)
+    }
+    await saveMemory(workspace, identity, { ...write, text }, metadata)
+    return toSaved(visit)
+  },
+})
+
+/** After a conflict, the earlier text is compared with the stored one, as for an edit. */
+async function refuseRestore(
+  visit: SentVisit,
+  workspace: Workspace,
+  refusal: Problem,
+): Promise<Answer> {
+  const { identity, sent } = visit
+  const { key = '' } = sent
+  const overwrites = refusal.code === 'version_conflict' && refusal.extras.members?.currentVersion
+  const listing = listingIn(sent.list)
+  if (!overwrites) return showMemory(visit, workspace, { key, listing }, { values: {}, refusal })
+  const { text, metadata } = await findVersion(workspace, identity, key, Number(sent.version))
+  return showConflict({ ...visit, sent: { ...sent, text, metadata } }, workspace, refusal)
+}
+
+export const restoreForm = agentForm({
+  operationId: 'consoleRestore',
+  path: `${agentPath(':agent')}/memory/restore`,
+  budget: 'writes',
+  refuse: refuseRestore,
+  errors: [
+    'memory_not_found',
+    'version_not_found',
+    'version_gone',
+    'version_conflict',
+    'memory_quota_reached',
+  ],
+  async handle({ call, identity, sent }, workspace) {
+    const request = validateBody(restore.schema, {
+      key: sent.key,
+      version: versionIn(sent.version),
+      expectedVersion: versionIn(sent.expectedVersion),
+    })
+    const { key } = savedBy(await carryOut(restore, workspace, identity, request, ''))
+    return redirect(call, savedPath(identity.agentId, key, sent.list))
+  },
 })

@@ -61,7 +61,11 @@ export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
   return { write, metadata: compact(metadata) }
 }
 
-/** What is stored is what was sent: the form came twice, or somebody wrote the same. */
+/** The page of the memory, with a note that it was saved. */
+export const savedPath = (agentId: string, key: string, list: string | undefined): string =>
+  `${memoryIn(agentId, key, listingIn(list))}&saved`
+
+/** The same content is stored: the form was sent twice, or somebody else wrote the same. */
 export const isThere = ({ code, extras }: Problem): boolean =>
   code === 'version_conflict' && extras.members?.sameContent === true
 
