@@ -1,4 +1,4 @@
-/** What every page about one agent has: its name, its status, the switch, the tabs, its events. */
+/** The frame of every page about one agent: name, status, pause switch, tabs, and live updates. */
 import { html } from 'hono/html'
 import { refusal } from '../../home/refusal.ts'
 import type { Answer, Call } from '../../http/call.ts'
@@ -33,9 +33,9 @@ export type AgentTab = keyof typeof names
 export interface AgentPage
   extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'wide' | 'from'> {
   readonly tab: AgentTab
-  /** Between the tab's page and this one. */
+  /** Breadcrumbs between the tab's page and this one. */
   readonly trail?: readonly Crumb[]
-  /** Where it is known already. */
+  /** If it is already loaded. */
   readonly agent?: FoundAgent
 }
 
@@ -54,36 +54,34 @@ const switches = {
   active: {
     next: 'paused',
     button: 'Pause',
-    title: 'Pause',
     meaning:
       'It can read and write nothing until you activate it again. You still read, repair and export what it remembers. Nothing is lost.',
   },
   paused: {
     next: 'active',
     button: 'Activate',
-    title: 'Activate',
     meaning: 'It goes on where it was, with all that it remembers.',
   },
 } as const
 
-/** Of the question behind the switch, which other buttons may open too. */
+/** The id of the switch's dialog, which other buttons may open too. */
 export const SWITCH = 'switch'
 
-/** Back to the page on which the switch was found, unless that was a form's answer. */
+/** The page with the switch, unless it is the response to a form. */
 const backTo = ({ method, path, search }: Call, agentId: string): string =>
   method === 'GET' ? path + (search && `?${search}`) : agentPath(agentId)
 
 function statusSwitch({ agentId, name, status }: Profile, call: Call): Html {
-  const { next, button, title, meaning } = switches[status]
+  const { next, button, meaning } = switches[status]
   const body = html`<p>${meaning}</p>
 <form method="post" action="${agentPath(agentId)}/status" class="actions">
 ${hidden('status', next)}${hidden('back', backTo(call, agentId))}
-<button><span>${title} <bdi>${name}</bdi></span></button>${cancel(SWITCH)}
+<button><span>${button} <bdi>${name}</bdi></span></button>${cancel(SWITCH)}
 </form>`
-  return html`<div class="switch">${question({ id: SWITCH, button, title: html`${title} <bdi>${name}</bdi>?`, body })}</div>`
+  return html`<div class="switch">${question({ id: SWITCH, button, title: html`${button} <bdi>${name}</bdi>?`, body })}</div>`
 }
 
-/** The heading of the page that is about nothing but the agent. */
+/** The heading, on the page that is about the agent itself. */
 function nameOf({ agentId, name }: Profile, tab: AgentTab): Html {
   const link = html`<a href="${agentPath(agentId)}" dir="auto">${name}</a>`
   return tab === 'overview'
@@ -111,11 +109,7 @@ const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Cru
 
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
-/** From the page on: what happens before its script listens is told too. */
-const eventsSince = (agentId: string, lastEvent: number): string =>
-  `${eventsPath(agentId)}?after=${lastEvent}`
-
-/** The page in its frame. Throws `invalid_token`. */
+/** Throws `invalid_token`. */
 export async function framed(
   { call, session, identity }: AgentVisit,
   workspace: Workspace,
@@ -135,7 +129,7 @@ export async function framed(
   }
 }
 
-/** In its frame, and kept as it is now by what happens. Throws `invalid_token`. */
+/** In its frame, and kept up to date by a script. Throws `invalid_token`. */
 export async function showAgentPage(
   visit: AgentVisit,
   workspace: Workspace,
@@ -144,6 +138,7 @@ export async function showAgentPage(
   return showPage(visit.call, workspace.secure, {
     ...(await framed(visit, workspace, page)),
     scripts: [...(page.scripts ?? []), 'follow'],
-    follows: eventsSince(visit.identity.agentId, visit.lastEvent),
+    // Includes events from before the script begins to listen.
+    follows: `${eventsPath(visit.identity.agentId)}?after=${visit.lastEvent}`,
   })
 }

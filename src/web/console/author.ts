@@ -10,7 +10,7 @@ const doors: Readonly<Record<Door, string>> = {
   host: 'by a command on the host',
 }
 
-/** An agent is a program: only of others it is said. */
+/** An agent's own calls through the API are the usual case. */
 const through = ({ as, via }: Author): string =>
   as === 'agent' && via === 'api' ? '' : `, ${doors[via]}`
 
@@ -20,7 +20,7 @@ const person = (account: string | undefined): Html =>
 const keyOf = (key: Author['key']): Html =>
   key ? html` with the key “<bdi>${key.name}</bdi>”` : nothing
 
-/** Undefined: what was done before authors were kept. */
+/** Undefined for changes from before authors were recorded. */
 export const byWhom = (by: Author | undefined): Html =>
   by
     ? html`${by.as === 'agent' ? 'The agent' : 'The operator'}${person(by.account)}${keyOf(by.key)}${through(by)}`

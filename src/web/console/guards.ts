@@ -18,10 +18,10 @@ export const forAnyone = [noStore, enabled] as const
 /** A form for anyone. */
 export const formForAnyone = [sameSite, noStore, enabled, form(body.maxBytes)] as const
 
-/** A page for whoever is signed in. */
+/** A page for a signed-in operator. */
 export const forSignedIn = [...forAnyone, session] as const
 
-/** A form for whoever is signed in. */
+/** A form for a signed-in operator. */
 export const formForSignedIn = [...formForAnyone, session] as const
 
 /** A page about one of the account's agents. */

@@ -1,4 +1,4 @@
-/** A form on a page of its own: the page says what it does, and sending it does that and leads on. */
+/** An action with a page of its own, which explains it and asks for confirmation. */
 import { html } from 'hono/html'
 import type { z } from 'zod'
 import { type ErrorCode, type Problem, problem } from '../../errors.ts'
@@ -17,29 +17,28 @@ import { agentForm, agentPage, type Queried, type Query, type SentVisit } from '
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { AgentVisit, Visit, Workspace } from './workspace.ts'
 
-/** The field that asks for the password again. */
 const PASSWORD = 'password'
 
-/** What the page shows, around its form. */
+/** The content of the page. */
 interface Shown {
   readonly heading: Html
   /** Under the heading. */
   readonly lead?: string
-  /** What the form does, above its fields. */
+  /** An explanation above the form. */
   readonly about?: Html
   readonly fields: Html
   readonly button: string
   /** It cannot be undone. */
   readonly danger?: boolean
-  /** Where Cancel leads. */
+  /** The link of Cancel. */
   readonly cancel: string
 }
 
 interface TwoStep<V extends Visit, View> {
-  /** Of the form; the page's ends with `Page`. */
+  /** Of the form; `Page` is appended for the page. */
   readonly operationId: string
   readonly view: (visit: V, workspace: Workspace, typed: Typed) => View | Promise<View>
-  /** Does it, and says where to go then. */
+  /** Performs the action. Returns the path to redirect to. */
   readonly send: (visit: V & Sent, workspace: Workspace) => Promise<string>
   readonly errors?: readonly ErrorCode[]
 }
@@ -67,9 +66,9 @@ interface AgentTwoStep<Q extends Query> extends TwoStep<AgentVisit, AgentView> {
   /** Below the agent's own path. */
   readonly below: string
   readonly query?: Q & z.ZodObject
-  /** What the fields hold at first. */
+  /** The initial values of the fields. */
   readonly start?: (query: Queried<Q>['query']) => Fields
-  /** Where the page is answered otherwise, such as for a memory that is gone. */
+  /** May replace the page, for example if the memory is gone. */
   readonly instead?: (
     visit: AgentVisit,
     workspace: Workspace,
@@ -77,13 +76,13 @@ interface AgentTwoStep<Q extends Query> extends TwoStep<AgentVisit, AgentView> {
     page: Promise<Answer>,
   ) => Promise<Answer>
   readonly budget?: BudgetName
-  /** Whether a recent sign-in is needed. */
+  /** A recent sign-in is needed. */
   readonly confirm?: boolean
-  /** What an error means on this page. */
+  /** Sentences for errors that mean something specific here. */
   readonly sentences?: Readonly<Partial<Record<ErrorCode, string>>>
 }
 
-/** The page and the form, about one agent. */
+/** For one agent. */
 export function agentTwoStep<Q extends Query = undefined>({
   operationId,
   below,
@@ -142,7 +141,7 @@ interface AccountTwoStep extends TwoStep<Visit, AccountView> {
   readonly path: string
 }
 
-/** The page and the form, about the account itself: it always needs a recent sign-in. */
+/** For the account itself; always needs a recent sign-in. */
 export function accountTwoStep({ operationId, path, view, send, errors = [] }: AccountTwoStep) {
   async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
     const shown = await view(visit, workspace, typed)

@@ -51,7 +51,7 @@ export const newPasswordIn = ({ password = '' }: Fields): string =>
 
 const SESSIONS = `${ACCOUNT}/sessions`
 
-/** A visit is written down once a minute: who asks is there now. */
+/** Visits are stored once a minute, so the current session's would be late. */
 const seen = (each: Session, isCurrent: boolean, now: number): Html =>
   isCurrent ? html`now` : when(each.seenAt, now)
 
@@ -99,7 +99,7 @@ function passkeyRow(each: Passkey, offered: Offered, now: number): Html {
 </li>`
 }
 
-/** The way to another, or why there is none. */
+/** A link to add one, or the reason why there is none. */
 function another(count: number, offered: Offered): Html {
   if ('why' in offered) return html`<p>${offered.why}</p>`
   return count < PASSKEYS_PER_ACCOUNT
@@ -149,7 +149,7 @@ const newsOf = (query: {
   return query.added === '' ? added : nothing
 }
 
-/** The page, also shown again by its forms when they refuse. */
+/** The page, also with the errors of its forms. */
 async function showAccount(
   { call, session }: Visit,
   workspace: Workspace,

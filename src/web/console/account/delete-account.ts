@@ -15,7 +15,7 @@ const choices = [
 
 const PAGE = 50
 
-/** The first page again and again: erased agents are no longer listed. */
+/** Always the first page, because erased agents are no longer listed. */
 async function eraseAgents({ session }: Visit, workspace: Workspace): Promise<void> {
   const { accountId, email } = session
   const { sessions } = workspace

@@ -1,4 +1,4 @@
-/** /console/recover: whoever holds a link from the host sets another password, once. */
+/** /console/recover: sets a new password with a single-use link from the host. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
@@ -43,7 +43,7 @@ async function accountOf({ sessions, clock }: Workspace, link: string): Promise<
   return account
 }
 
-/** Looking uses nothing up: mail readers and previews look too. */
+/** Viewing does not use up the link, because mail clients and previews open it too. */
 export const recoverPage = endpoint({
   operationId: 'consoleRecoverPage',
   method: 'GET',
@@ -62,7 +62,7 @@ async function recover({ call, sent }: Facts & Sent, workspace: Workspace): Prom
   const { email } = await accountOf(workspace, link)
   const password = newPasswordIn(sent)
   const hash = await anotherPassword(call, workspace, { email, password })
-  // Of two who hold the link, one sets it.
+  // If the link is used twice at once, only one succeeds.
   const account = await workspace.sessions.setPassword(hashLink(link), hash, workspace.clock())
   if (!account) throw problem('link_void')
   await beginSession(call, workspace, account)

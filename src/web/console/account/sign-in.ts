@@ -21,7 +21,7 @@ const path = SIGN_IN
 
 const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
-/** A form of its own: it asks for neither address nor password. */
+/** A separate form, without the required fields of the password. */
 function passkeyForm(call: Call, workspace: Workspace, { values }: Typed): Html {
   const offered = offeredAt(call, workspace)
   if ('why' in offered) return html`<p class="aside">${offered.why}</p>`
@@ -81,7 +81,7 @@ export const signInForm = endpoint({
   },
 })
 
-/** The catalogue's sentence is about a birth; here it must not tell whether an account exists. */
+/** The catalogue's sentence is for births; here it must not reveal whether an account exists. */
 function hideDetail(error: unknown): never {
   const { code } = error as { code?: unknown }
   if (code !== 'wrong_password') throw error

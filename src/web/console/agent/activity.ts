@@ -1,4 +1,4 @@
-/** /console/agents/<id>/activity: the events of a home, newest first, and as a stream for its pages. */
+/** /console/agents/<id>/activity: the events of a home, as a page and as a stream for live pages. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { homeEventText, position, streamEvents } from '../../../home/event-stream.ts'
@@ -42,7 +42,6 @@ const words: Readonly<Record<EventType, string>> = {
 const link = (agentId: string, key: string): Html =>
   html` <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
 
-/** The memory's page may be gone since: the log outlives what it tells of. */
 const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
   html`${from === undefined ? nothing : html` <code>${from}</code> to`}${link(agentId, key)}`
 
@@ -73,7 +72,7 @@ const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
 <span class="dim">${when(event.createdAt, now)}</span>
 <span class="by dim">${byWhom(event.by)}</span></li>`
 
-/** Beside other things: a line or two for each. */
+/** A short list, next to other content. */
 export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
   html`<ol class="feed">${events.map((event) => item(agentId, event, now))}</ol>`
 
@@ -83,7 +82,7 @@ async function eventsAfter({ store }: Workspace, identity: Identity, id: number,
   return found
 }
 
-/** Newest first: events are numbered without a gap, so the page before another is found by number. */
+/** Newest first. Events are numbered without gaps, so a page is found by its numbers. */
 export async function eventsBefore(
   workspace: Workspace,
   identity: Identity,
@@ -133,7 +132,7 @@ export const activityPage = agentPage({
   },
 })
 
-/** A stream may outlive the session that opened it: whoever signed out is told no more. */
+/** A stream ends with the session that opened it. */
 const whileSignedIn = ({ call }: Visit, workspace: Workspace): HomeStore => ({
   ...workspace.store,
   async eventsAfter(...asked) {
@@ -142,7 +141,7 @@ const whileSignedIn = ({ call }: Visit, workspace: Workspace): HomeStore => ({
   },
 })
 
-/** One kind of event for all: pages look again at whatever happened. */
+/** The same type for all events: pages are requested again after any of them. */
 const KIND = 'home'
 
 export const agentEvents = agentPage({

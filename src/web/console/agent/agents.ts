@@ -1,4 +1,4 @@
-/** /console: the agents of the account, what each did today, and what needs attention. */
+/** /console: the agents of the account, their calls of today, and what needs attention. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { HomeLimits } from '../../../home/limits.ts'
@@ -49,7 +49,7 @@ const CREATE = html`<a class="button" href="/console/birth">Create agent</a>`
 const none = html`<div class="empty"><p>No agent is in this account yet.</p>
 <p>Create one, or attach one that was created elsewhere by its operator token.</p></div>`
 
-/** `found`: those of the page, and one more where there are more. */
+/** `found`: the agents of the page, and one more if there are more. */
 const further = (found: readonly OwnedAgent[]): Html => {
   const last = found.length > AGENTS_PER_PAGE ? found[AGENTS_PER_PAGE - 1] : undefined
   return last

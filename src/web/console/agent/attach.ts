@@ -1,5 +1,4 @@
-/** /console/attach: an agent that was created without an account joins one by its operator token. */
-
+/** /console/attach: adds an agent that was created without an account, by its operator token. */
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import type { Call } from '../../../http/call.ts'

@@ -1,4 +1,4 @@
-/** What of an agent needs its operator: a limit that is near, conflicts, refused calls, a pause. */
+/** What needs the operator's attention: limits nearly reached, conflicts, refused calls, a pause. */
 import { html } from 'hono/html'
 import type { BudgetName, HomeLimits } from '../../../home/limits.ts'
 import type { Budgets } from '../../../pipeline/budgets.ts'
@@ -8,7 +8,7 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { number, plural, size } from '../../layout/words.ts'
 import { type AgentTab, SWITCH, tabPath } from '../agent-page.ts'
 
-/** The share of a limit from which on it is near. */
+/** The share of a limit that counts as nearly reached. */
 const NEAR = 0.8
 
 interface Kept {
@@ -16,13 +16,13 @@ interface Kept {
   readonly bytes: number
 }
 
-/** In the order of their weight; `bad` where something fails already. */
+/** `bad` if calls fail already. */
 export interface Concern {
   readonly kind: 'warn' | 'bad'
-  /** Two or three words, beside others. */
+  /** Two or three words, for a list. */
   readonly mark: string
   readonly sentence: string
-  /** Where it is seen to. */
+  /** The page to act on it. */
   readonly way: Way
 }
 
@@ -37,7 +37,7 @@ const KEYS: Way = { tab: 'keys', words: 'See what its keys may do' }
 
 const isNear = (used: number, limit: number): boolean => limit > 0 && used >= limit * NEAR
 
-/** Nothing where the limit is far. */
+/** Empty if the limit is not near. */
 const nearing = (used: number, limit: number, concern: Omit<Concern, 'kind'>): Concern[] =>
   isNear(used, limit) ? [{ kind: used >= limit ? 'bad' : 'warn', ...concern }] : []
 
@@ -84,7 +84,7 @@ const rates: readonly (readonly [BudgetName, string])[] = [
   ['exports', 'exports'],
 ]
 
-/** Budgets of this minute that the agent has nearly used up. */
+/** Rate limits that the agent has nearly reached. */
 export async function rateConcerns(budgets: Budgets, agentId: string): Promise<Concern[]> {
   const looked = rates.map(async ([name, words]) => {
     const { policy, remaining } = await budgets.look(name, agentId)
@@ -106,7 +106,6 @@ const PAUSED =
 
 const item = (kind: Concern['kind'], body: Html): Html => html`<li class="${kind}">${body}</li>`
 
-/** One list of all that needs its operator, each with the way to where it is seen to. */
 export function concernList({ agentId, status }: Profile, concerns: readonly Concern[]): Html {
   const all = concerns.map(({ kind, sentence, way: { tab, words } }) =>
     item(kind, html`${sentence} <a href="${tabPath(agentId, tab)}">${words}</a>`),

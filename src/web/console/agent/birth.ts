@@ -1,4 +1,4 @@
-/** /console/birth: sign up by giving birth to an agent. Its tokens are shown once. */
+/** /console/birth: creates an agent, and an account if there is none. The tokens are shown once. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'

@@ -1,4 +1,4 @@
-/** What was asked for in a home on each of the last days: four pictures, and a table of the same. */
+/** An agent's calls on each of the last days: four charts, and a table of the same numbers. */
 import { html, raw } from 'hono/html'
 import { lazily } from '../../../lazily.ts'
 import type { DayOfActivity, Today } from '../../../store/port/activity.ts'
@@ -19,7 +19,7 @@ const short = lazily(
 
 const shortOf = (day: number): string => short().format(day * 86_400_000)
 
-/** Every day of the window, those without anything too. */
+/** Every day of the window, including days without calls. */
 export function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] {
   const known = new Map(days.map((each) => [each.day, each]))
   return Array.from({ length: DAYS }, (_, i) => {
@@ -41,7 +41,7 @@ const series: readonly Series[] = [
   { of: 'refusals', name: 'Refused calls', one: 'refused call' },
 ]
 
-/** A round number that nothing is above: 1, 2 or 5 with zeros. */
+/** The top of the scale: 1, 2 or 5 with zeros, at least `most`. */
 function topOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= most) ?? most
@@ -53,7 +53,7 @@ function bar(value: number, i: number, top: number): string {
   return `<rect x="${(i * STEP + 1).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${STEP - 2}" height="${height.toFixed(1)}"/>`
 }
 
-/** Stretched to the room there is, which lines and words are not. */
+/** Stretched to the available width; the labels around it are not. */
 const drawing = (values: readonly number[], top: number, said: string): Html =>
   html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${raw(
     `<path class="rule" d="M0 .5H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}"/>${values.map((value, i) => bar(value, i, top)).join('')}<path class="ground" d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>`,
@@ -78,7 +78,7 @@ const isAnything = (day: DayOfActivity): boolean => series.some(({ of }) => day[
 const row = (day: DayOfActivity): Html =>
   html`<tr><th scope="row">${dateOf(day.day)}</th>${series.map(({ of }) => html`<td class="number">${number(day[of])}</td>`)}</tr>`
 
-/** The same for who reads: newest first, without the days on which nothing happened. */
+/** The same numbers, newest first, without the days that had no calls. */
 const table = (days: readonly DayOfActivity[]): Html => html`<details class="numbers">
 <summary>The same as a table</summary>
 <table class="list"><thead><tr><th scope="col">Day</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>

@@ -1,11 +1,11 @@
-/** How a program takes an agent's home into use, and that it has. */
+/** How to connect a program to an agent's home, and whether one has connected. */
 import { html } from 'hono/html'
 import type { Call } from '../../../http/call.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** Where the token is no longer known: it is shown once. */
+/** A placeholder, because the token is only shown once. */
 export const NO_TOKEN = 'aha_…'
 
 const addressOf = ({ publicUrl, secure }: Workspace, { host }: Call): string =>
@@ -63,7 +63,6 @@ const snippet = (
 <button type="button" class="quiet" data-copies="${id}" hidden>Copy<span class="away"> for ${name}</span></button></div>
 </details>`
 
-/** The address, and what to put into a program. */
 export const connect = (workspace: Workspace, call: Call, token: string): Html => {
   const url = addressOf(workspace, call)
   return html`<section class="connect" aria-labelledby="connect">
@@ -73,10 +72,10 @@ ${ways(url, token).map(snippet)}
 </section>`
 }
 
-/** The agent's page with the news of its first write, for who waits for it. */
+/** The agent's page, with a note about its first write. */
 export const firstWritePath = (agentId: string): string => `${agentPath(agentId)}?first`
 
-/** Part of the agent's page, where it is asked for again until there is something. */
+/** Part of the agent's page, which is requested again until there is a memory. */
 export const firstWrite = (agentId: string, key: string | undefined): Html => html`<div
 id="first-write" data-live role="status">${
   key === undefined

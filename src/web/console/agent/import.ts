@@ -1,4 +1,4 @@
-/** /console/agents/<id>/import: an export comes back, from a file that the page's script sends. */
+/** /console/agents/<id>/import: imports an export, from a file that the page's script sends. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { Problem } from '../../../errors.ts'
@@ -50,7 +50,7 @@ function had(conflicts: readonly string[]): Html {
   return html`<p>These keys had a memory${count}:</p>${keyList(conflicts)}`
 }
 
-/** What was there and is replaced is counted as far as keys are named. */
+/** The number of replaced memories is only known as far as their keys are listed. */
 function counts({ imported, skipped, conflicts }: Imported, { onConflict }: ImportOrder): string {
   const unchanged = `${number(skipped)} unchanged`
   const updated = onConflict === 'replace' ? conflicts.length : 0
@@ -78,11 +78,11 @@ const namesKeys = z.object({ conflicts: z.array(z.string()) })
 
 function failure(refusal: Problem): Html {
   const { conflicts } = namesKeys.safeParse(refusal.extras.members).data ?? { conflicts: [] }
-  // What is wrong with the file as a whole is said above, and where it breaks off.
+  // Errors of the file as a whole are in the message already.
   const placed = (refusal.extras.errors ?? []).filter(
     ({ pointer, message }) => pointer !== '' && !refusal.message.includes(message),
   )
-  // What programs are told of a conflict names what they send.
+  // The catalogue's sentence about a conflict names a parameter for programs.
   const words = refusal.code === 'import_conflict' ? TAKEN : refusal.message
   return note('bad', html`<p>${words}</p>${faultList(placed)}${had(conflicts)}`)
 }
@@ -119,7 +119,7 @@ export const importPage = agentPage({
   handle: (visit, workspace) => show(visit, workspace, { status: 200, shown: nothing }),
 })
 
-/** What is wrong with the file is said on the page, as it is to programs. */
+/** Errors of the file are shown on the page. */
 async function outcomeOf(
   { call, identity }: AgentVisit,
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** /console/agents/<id>/keys: the named keys, and new tokens in place of those that others know. */
+/** /console/agents/<id>/keys: the named keys, and the replacement of tokens that others may know. */
 import { html } from 'hono/html'
 import { problem } from '../../../errors.ts'
 import { isOwnKey, newKey } from '../../../home/birth-key.ts'
@@ -166,7 +166,7 @@ const refused = ({ values, refusal }: Typed): 'new' | 'agent' | 'operator' | und
   return values.key === undefined ? 'agent' : 'operator'
 }
 
-/** The page, also shown again by its forms when they refuse. */
+/** The page, also with the errors of its forms. */
 async function showKeys(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
   const { identity } = visit
   const { agentId } = identity

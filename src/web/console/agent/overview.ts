@@ -1,4 +1,4 @@
-/** /console/agents/<id>: what the agent does, what needs attention, and the switch that pauses it. */
+/** /console/agents/<id>: recent activity, what needs attention, and the form that pauses it. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { statusChange } from '../../../home/profile.ts'
@@ -27,7 +27,7 @@ const SOME = { prefix: '', order: 'key', limit: 1, whole: false, maxBytes: 1 } a
 interface Seen {
   readonly days: readonly DayOfActivity[]
   readonly seenAt: number | undefined
-  /** Of some memory; undefined where there is none. */
+  /** The key of any memory; undefined if there is none. */
   readonly someKey: string | undefined
 }
 
@@ -88,7 +88,7 @@ aria-labelledby="recent">
 const isNew = ({ memoryCount }: FoundAgent, { days }: Seen): boolean =>
   memoryCount === 0 && days.every(({ writes }) => writes === 0)
 
-/** The page, also shown again by the switch when it is refused. */
+/** The page, also with the errors of the switch. */
 async function showAgent(
   visit: AgentVisit,
   workspace: Workspace,

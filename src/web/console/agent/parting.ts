@@ -1,4 +1,4 @@
-/** /console/agents/<id>/leave and …/erase: the agent leaves the account, or is erased for good. */
+/** /console/agents/<id>/leave and …/erase: removes the agent from the account, or erases it. */
 import { html } from 'hono/html'
 import { eraseWhole } from '../../../home/profile.ts'
 import type { Profile } from '../../../store/port/home.ts'
@@ -35,13 +35,13 @@ export const leave = agentTwoStep({
   async send({ session, identity, sent }, { sessions }) {
     if (sent.understood !== 'yes')
       throw fieldProblem('understood', 'must be ticked: only the token reaches the agent then')
-    // Sent twice, the form succeeds twice.
+    // Succeeds again if the form is sent twice.
     await sessions.leaveAgent(session.accountId, identity.agentId)
     return AGENTS
   },
 })
 
-/** A single-line field holds no line break, and people see no difference between kinds of space. */
+/** A single-line field cannot hold line breaks, and kinds of space look the same. */
 const asTyped = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 function names(typed: string, { name, agentId }: Profile): boolean {

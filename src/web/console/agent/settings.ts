@@ -1,4 +1,4 @@
-/** /console/agents/<id>/settings: the profile, exports and imports, and the ways to part with the agent. */
+/** /console/agents/<id>/settings: the profile, exports and imports, and how to leave or erase the agent. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
 import { profileChange } from '../../../home/profile.ts'
@@ -23,7 +23,7 @@ export const nameAndPurpose = (
 ): Html => html`${input({ name: 'name', label: 'Name', hint: `Up to ${fields.name.maxLength} characters.` }, typed)}
 ${textarea({ name: 'purpose', label: 'Purpose', hint: 'What the agent is for, in a sentence or two.', rows: 3 }, typed)}`
 
-/** As they were typed, without the line ends of a form and the space around them. */
+/** Trimmed, with plain line feeds. */
 export const nameAndPurposeIn = ({ name, purpose }: Fields) => ({
   name: name?.trim(),
   purpose: purpose?.replaceAll('\r\n', '\n').trim(),
@@ -57,7 +57,6 @@ const arriving = (path: string): Html => html`<section aria-labelledby="arrive">
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
 </section>`
 
-/** Each asks once more, on a page of its own. */
 const parting = (path: string): Html => html`<section class="risks" aria-labelledby="part">
 <h2 id="part">Part with it</h2>
 <ul class="rows">
@@ -68,7 +67,7 @@ const parting = (path: string): Html => html`<section class="risks" aria-labelle
 </ul>
 </section>`
 
-/** The page, also shown again by its forms when they refuse. */
+/** The page, also with the errors of its form. */
 async function showSettings(
   visit: AgentVisit,
   workspace: Workspace,

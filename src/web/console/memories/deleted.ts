@@ -1,4 +1,4 @@
-/** /console/agents/<id>/memories/deleted: what was deleted and can be brought back. */
+/** /console/agents/<id>/memories/deleted: deleted memories that can be restored. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { refusal } from '../../../home/refusal.ts'

@@ -1,5 +1,4 @@
-/** The memories of a list, one page of them, by the home's own verbs. */
-
+/** A page of a list of memories, or of search results, with previews. */
 import { cursors } from '../../../home/memories/list.ts'
 import { CURSOR, cursorOf, cursorText, searchInTurn } from '../../../home/memories/search.ts'
 import { refusal } from '../../../home/refusal.ts'
@@ -12,28 +11,28 @@ import type { Listing } from './listing.ts'
 
 export const MEMORIES_PER_PAGE = 25
 
-/** All of their texts and metadata fit. */
+/** Enough for all texts and metadata of a page. */
 const PAGE_BYTES = 1_048_576
 
 const PREVIEW_CHARS = 160
 
 export interface Piece {
   readonly text: string
-  /** By a search. */
+  /** Matched by the search. */
   readonly isFound: boolean
 }
 
 export interface Row extends Pick<MemorySummary, 'key' | 'version' | 'bytes' | 'updatedAt'> {
-  /** What of its text is shown, on one line. */
+  /** An excerpt of the text, on one line. */
   readonly preview: readonly Piece[]
   readonly pinned: boolean
-  /** Never of what a search has found. */
+  /** False in search results, which do not contain it. */
   readonly protected: boolean
 }
 
 export interface Found {
   readonly rows: readonly Row[]
-  /** Where the pages in front of this one and behind it are; undefined where there is none. */
+  /** The previous and the next page; undefined if there is none. */
   readonly back: Listing | undefined
   readonly on: Listing | undefined
 }
@@ -41,7 +40,7 @@ export interface Found {
 export const isPinned = (metadata: string): boolean =>
   (JSON.parse(metadata) as { pinned?: unknown }).pinned === true
 
-/** Characters are not cut in half. */
+/** Without cutting a character in half. */
 const shortened = (line: string): string => {
   const characters = [...line.slice(0, 2 * PREVIEW_CHARS)]
   return characters.length <= PREVIEW_CHARS
@@ -51,25 +50,25 @@ const shortened = (line: string): string => {
 
 const firstLine = (text: string): string => /\S[^\r\n]*/.exec(text)?.[0] ?? ''
 
-/** Characters in front of the first that was found. */
+/** Characters before the first match. */
 const LEAD = 40
 
-/** Letters by which the ending of a word differs. */
+/** Letters of an ending, by which two forms of a word may differ. */
 const ENDING = 3
 
 const WORD = /([\p{L}\p{M}\p{N}]+)/u
 
-/** Of scripts that know no case, and may know no spaces. */
+/** Scripts without case, which may have no spaces between words. */
 const UNCASED = /^\p{Lo}/u
 
-/** Whether a word is the other, or may be with another ending. */
+/** Whether two words are equal, or may differ by their endings. */
 function isLike(found: string, sought: string): boolean {
   const stem = sought.slice(0, Math.max(ENDING + 1, sought.length - ENDING))
   const most = sought.length + (sought.length > ENDING ? ENDING : 0)
   return found.length <= most && found.startsWith(stem)
 }
 
-/** Words are compared one by one: a pattern of many, with their boundaries, takes 100 ms to compile. */
+/** Words are compared one by one, because one pattern of many words takes 100 ms to compile. */
 function piecesOf(line: string, matched: readonly string[]): readonly Piece[] {
   const sought = matched.map((word) => word.toLowerCase())
   const uncased = sought.filter((word) => UNCASED.test(word)).map(RegExp.escape)
@@ -86,7 +85,7 @@ function piecesOf(line: string, matched: readonly string[]): readonly Piece[] {
 
 const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
 
-/** On one line, from shortly before what was found. */
+/** On one line, from shortly before the first match. */
 function foundIn(text: string, matched: readonly string[]): readonly Piece[] {
   const pieces = piecesOf(text.normalize('NFC').replace(/\s+/gu, ' ').trim(), matched)
   const first = pieces.findIndex(({ isFound }) => isFound)
@@ -120,7 +119,7 @@ const from = (listing: Listing, place: Pick<Listing, 'after' | 'until'>): Listin
 const cursorIn = ({ key, change }: MemorySummary, { order }: Listing): string =>
   order === 'key' ? key : String(change)
 
-/** A place in another order is none in this one. */
+/** A cursor of the other order is ignored. */
 const placeIn = ({ order }: Listing, cursor: string | undefined): string | undefined =>
   cursor !== undefined && cursors[order].test(cursor) ? cursor : undefined
 
@@ -137,7 +136,7 @@ async function page({ store }: Workspace, identity: Identity, listing: Listing) 
 
 async function listed(workspace: Workspace, identity: Identity, listing: Listing): Promise<Found> {
   const { memories, next, after, before } = await page(workspace, identity, listing)
-  // So near the beginning the page would be short: the first one is shown.
+  // Close to the beginning the page would be short, so the first page is shown.
   if (before !== undefined && next === undefined) {
     return listed(workspace, identity, from(listing, {}))
   }
@@ -153,7 +152,7 @@ async function listed(workspace: Workspace, identity: Identity, listing: Listing
 
 type Visit = Pick<AgentVisit, 'call' | 'identity'>
 
-/** A search looks on; back it leads to the best. */
+/** A search has no previous page, only a link back to the first. */
 async function hits(
   { call, identity }: Visit,
   workspace: Workspace,
@@ -170,7 +169,7 @@ async function hits(
   }
 }
 
-/** Throws `overloaded` where too many search. */
+/** Throws `overloaded` during too many searches. */
 export const findMemories = (
   visit: Visit,
   workspace: Workspace,

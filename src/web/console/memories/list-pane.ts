@@ -6,7 +6,7 @@ import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
-import { type AgentPage, findAgent, showAgentPage } from '../agent-page.ts'
+import { type AgentPage, type FoundAgent, findAgent, showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Found, findMemories, type Piece, type Row } from './found.ts'
 import {
@@ -19,7 +19,6 @@ import {
   queryOf,
 } from './listing.ts'
 
-/** What a list is shown with. */
 interface Pane {
   readonly agentId: string
   readonly listing: Listing
@@ -27,8 +26,23 @@ interface Pane {
   /** Of all memories. */
   readonly count: number
   readonly now: number
-  /** The key of the memory that stands beside it. */
-  readonly current?: string
+  /** The key of the memory next to the list. */
+  readonly current?: string | undefined
+}
+
+export async function findPane(
+  visit: AgentVisit,
+  workspace: Workspace,
+  listing: Listing,
+  current?: string,
+): Promise<{ readonly agent: FoundAgent; readonly pane: Pane }> {
+  const [agent, found] = await Promise.all([
+    findAgent(workspace, visit.identity),
+    findMemories(visit, workspace, listing),
+  ])
+  const { agentId } = visit.identity
+  const count = agent.memoryCount
+  return { agent, pane: { agentId, listing, found, count, now: workspace.clock(), current } }
 }
 
 export const pinMark: Html = html`<span class="pin">Pinned</span>`
@@ -60,7 +74,7 @@ const filters = (agentId: string, listing: Listing): Html => html`<details class
 <p class="hint"><a href="${deletedPath(agentId)}">Deleted memories</a> can be brought back.</p>
 </div></details>`
 
-/** Looks as one types, where there is a script. */
+/** A script submits it while one types. */
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
@@ -73,7 +87,6 @@ const inAll = (count: number): string => plural(count, 'memory', 'memories')
 
 const orders = { changed: 'newest first', key: 'by key' } as const
 
-/** Of all memories, or of which. */
 function amongst({ listing: { prefix, pinned }, count }: Pane): string {
   if (prefix) return `some of ${inAll(count)}`
   return pinned ? `the pinned ones of ${inAll(count)}` : inAll(count)
@@ -81,7 +94,7 @@ function amongst({ listing: { prefix, pinned }, count }: Pane): string {
 
 const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
 
-/** What the list is of. Of one page alone the number of its rows is that of all that fit. */
+/** What is listed. The number of rows is a total only if there is a single page. */
 function caption(pane: Pane): string {
   const { listing, found, count } = pane
   const paged = found.back || found.on
@@ -96,7 +109,6 @@ function caption(pane: Pane): string {
 
 const QUOTE = /["“„«]/
 
-/** And what to do then. */
 function notFound(agentId: string, listing: Listing): Html {
   const advice = QUOTE.test(listing.q)
     ? 'What is in quotes must stand just so: leave them out'
@@ -142,7 +154,7 @@ action="${agentPath(pane.agentId)}/memories">${hidden('list', queryOf(pane.listi
 <ul class="memories">${pane.found.rows.map((each) => row(pane, each))}</ul>
 ${together(pane.agentId)}</form>`
 
-/** Kept as it is now by the events of the home. */
+/** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live>
 <p class="dim caption">${caption(pane)}</p>
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
@@ -150,17 +162,16 @@ ${pages(pane)}
 </div>
 <p class="away" role="status" id="found"></p>`
 
-/** For a form that leads back to the list; nothing where that goes without saying. */
+/** The list that a form returns to; nothing for the default list. */
 export function listField(listing: Listing): Html {
   const query = queryOf(listing)
   return query ? hidden('list', query) : nothing
 }
 
-/** A new one, from wherever the list is; `quiet` where something else is what one came for. */
 export const newButton = (agentId: string, listing: Listing, quiet = false): Html =>
   html`<a class="button${quiet ? ' quiet' : ''}" href="${newPath(agentId, listing)}">New memory</a>`
 
-/** One button for what is done to one memory. */
+/** A form with one button, for a single memory. */
 export const oneButton = (
   agentId: string,
   { key, version }: { readonly key: string; readonly version: number },
@@ -170,10 +181,10 @@ export const oneButton = (
 ${hidden(`memory.${key}`, version)}${hidden('list', queryOf(listing))}${button}</form>`
 
 interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent' | 'wide'> {
-  /** '' of a new one. */
+  /** '' for a new one. */
   readonly key: string
   readonly listing: Listing
-  /** Its heading has the id `about`. */
+  /** Its heading must have the id `about`. */
   readonly article: Html | Promise<Html>
 }
 
@@ -183,21 +194,17 @@ ${finder(pane.agentId, pane.listing)}
 ${list(pane)}
 </section>`
 
-/** Side by side where there is room; else the way to the list stands above. */
+/** A memory next to the list; on narrow screens, a link to the list instead. */
 export async function showBeside(
   visit: AgentVisit,
   workspace: Workspace,
   { key, listing, article, scripts = [], ...page }: Beside,
 ): Promise<Answer> {
-  const { identity } = visit
-  const { agentId } = identity
-  const [shown, agent, found] = await Promise.all([
+  const { agentId } = visit.identity
+  const [shown, { agent, pane }] = await Promise.all([
     article,
-    findAgent(workspace, identity),
-    findMemories(visit, workspace, listing),
+    findPane(visit, workspace, listing, key),
   ])
-  const count = agent.memoryCount
-  const pane = { agentId, listing, found, count, now: workspace.clock(), current: key }
   return showAgentPage(visit, workspace, {
     ...page,
     tab: 'memories',

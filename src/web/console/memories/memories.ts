@@ -1,4 +1,4 @@
-/** /console/agents/<id>/memories: the list of an agent’s memories, searched, sorted and selected from. */
+/** /console/agents/<id>/memories: the list of an agent's memories, with search, filters and selection. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
@@ -12,12 +12,11 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
-import { findAgent, showAgentPage } from '../agent-page.ts'
+import { showAgentPage } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { findMemories } from './found.ts'
-import { finder, list, newButton } from './list-pane.ts'
+import { finder, findPane, list, newButton } from './list-pane.ts'
 import { type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
 
 const NAME = 'memory.'
@@ -39,14 +38,14 @@ export const chosenIn = (sent: Fields): readonly Chosen[] =>
 
 const DELETED = /^([\w.-]{1,100})~(\d{1,15})$/
 
-/** The list, which says what it was deleted from and what each was before. */
+/** The list, with a note about the deleted memories and their versions. */
 export function afterDelete(agentId: string, gone: readonly Chosen[], listing: Listing): string {
   const path = listPath(agentId, listing)
   const deleted = gone.map(({ key, version }) => `${key}~${version}`).join(',')
   return `${path}${path.includes('?') ? '&' : '?'}deleted=${deleted}`
 }
 
-/** As `afterDelete` wrote it. */
+/** Reads the query of `afterDelete`. */
 const deletedIn = (deleted = ''): readonly Chosen[] =>
   deleted.split(',').flatMap((each) => {
     const [, key, version] = DELETED.exec(each) ?? []
@@ -77,23 +76,18 @@ const refused = (typed: Typed): Html =>
 interface Shown {
   readonly listing: Listing
   readonly typed?: Typed
-  /** What was deleted just now, as the address says it. */
+  /** The memories that were just deleted, from the query. */
   readonly deleted?: string | undefined
 }
 
-/** The page, also shown again by what refuses to change several. */
+/** The page, also with the errors of its forms. */
 async function showMemories(
   visit: AgentVisit,
   workspace: Workspace,
   { listing, typed = untouched, deleted }: Shown,
 ): Promise<Answer> {
-  const { identity } = visit
-  const { agentId } = identity
-  const [agent, found] = await Promise.all([
-    findAgent(workspace, identity),
-    findMemories(visit, workspace, listing),
-  ])
-  const pane = { agentId, listing, found, count: agent.memoryCount, now: workspace.clock() }
+  const { agentId } = visit.identity
+  const { agent, pane } = await findPane(visit, workspace, listing)
   const gone = deletedIn(deleted)
   return showAgentPage(visit, workspace, {
     tab: 'memories',
@@ -110,7 +104,7 @@ ${list(pane)}</div>`,
   })
 }
 
-/** The same, for a form that comes from a list. */
+/** The list again, for a form on it that was refused. */
 export const showListAgain = (
   visit: AgentVisit & Sent,
   workspace: Workspace,

@@ -1,5 +1,4 @@
-/** The forms of the list: delete, pin, protect, undo and download, for one memory or several at once. */
-
+/** The forms of the list: delete, pin, protect, undo and download, for one or several memories. */
 import { z } from 'zod'
 import { type Problem, problem } from '../../../errors.ts'
 import { EXPORT_FORMAT } from '../../../home/export.ts'
@@ -27,7 +26,7 @@ import type { Workspace } from '../workspace.ts'
 import { listingIn, listPath, memoryIn } from './listing.ts'
 import { afterDelete, type Chosen, chosenIn, showListAgain } from './memories.ts'
 
-/** A change that was made already is made: a form may arrive twice. */
+/** The change was made already, because the form was sent twice. */
 function isDone(change: Change, fault: ChangeError): boolean {
   if (change.verb === 'delete') {
     return fault.outcome === 'missing' && fault.deleted?.version === change.expectedVersion + 1
@@ -55,7 +54,7 @@ function conflictOf(
   })
 }
 
-/** Throws `batch_conflict`, and what the operator is refused for. */
+/** All or nothing. Throws `batch_conflict`, or the refusal of the operator. */
 async function changeTogether(
   { store, clock }: Workspace,
   identity: Identity,
@@ -72,7 +71,7 @@ async function changeTogether(
   if (done.length < changes.length) throw conflictOf(faults)
 }
 
-/** The same metadata with the pin, or without it. */
+/** The metadata with or without the pin. */
 export function withPin(metadata: string, pinned: boolean): string {
   const members = new Map(membersOf(metadata))
   if (pinned) members.set('pinned', 'true')
@@ -86,13 +85,7 @@ const asked = z.object({
   back: z.string().optional(),
 })
 
-const deleting = ({ key, version }: Chosen): Change => ({
-  verb: 'delete',
-  key,
-  expectedVersion: version,
-})
-
-/** The version holds it to the metadata that were read. */
+/** The expected version ensures that the metadata is still the one that was read. */
 async function pinning(
   workspace: Workspace,
   identity: Identity,
@@ -104,7 +97,7 @@ async function pinning(
   return measured({ verb: 'patch', key, metadata, expectedVersion: version })
 }
 
-/** From the memory's own page back to it, from the list back to the list. */
+/** Back to the page with the form: the memory's own, or the list. */
 function wayBack(agentId: string, chosen: readonly Chosen[], sent: Sent['sent']): string {
   const listing = listingIn(sent.list)
   const [one] = chosen
@@ -126,7 +119,11 @@ export const severalForm = agentForm({
     await spendMore(visit, workspace, chosen.length - 1)
     const { agentId } = identity
     if (verb === 'delete') {
-      await changeTogether(workspace, identity, chosen.map(deleting))
+      await changeTogether(
+        workspace,
+        identity,
+        chosen.map(({ key, version }) => ({ verb, key, expectedVersion: version })),
+      )
       return redirect(call, afterDelete(agentId, chosen, listingIn(sent.list)))
     }
     if (verb === 'protect' || verb === 'unprotect') {
@@ -139,14 +136,7 @@ export const severalForm = agentForm({
   },
 })
 
-const restoring = ({ key, version }: Chosen): Change => ({
-  verb: 'restore',
-  key,
-  version,
-  expectedVersion: 0,
-})
-
-/** What is stored is what was to come back: the form came twice. */
+/** The memory is restored already, because the form was sent twice. */
 async function isBack({ store }: Workspace, identity: Identity, { key, version }: Chosen) {
   const [now, then] = await Promise.all([
     store.readMemory(identity, key),
@@ -161,8 +151,9 @@ async function bringBack(
   identity: Identity,
   chosen: readonly Chosen[],
 ): Promise<void> {
+  const restored = chosen.map((each) => ({ verb: 'restore', ...each, expectedVersion: 0 }) as const)
   try {
-    await changeTogether(workspace, identity, chosen.map(restoring))
+    await changeTogether(workspace, identity, restored)
   } catch (error) {
     const back = await Promise.all(chosen.map((each) => isBack(workspace, identity, each)))
     if (!back.every(Boolean)) throw error
@@ -204,15 +195,14 @@ export const memoryDownload = agentPage({
   },
 })
 
-const reading = ({ key }: Chosen): Change => ({ verb: 'read', key })
-
-/** As they are at one moment. What is gone by then is left out. */
+/** From one snapshot, without those that are gone. */
 async function readTogether(
   { store, clock }: Workspace,
   identity: Identity,
   chosen: readonly Chosen[],
 ) {
-  const found = await store.changeMemories(identity, chosen.map(reading), clock())
+  const reads = chosen.map(({ key }) => ({ verb: 'read', key }) as const)
+  const found = await store.changeMemories(identity, reads, clock())
   if (found.outcome === 'unchanged') throw new Error('reads were answered by faults')
   if (found.outcome !== 'changed') throw refusal(found)
   return found.results.flatMap((result) => (result.outcome === 'found' ? [result.memory] : []))

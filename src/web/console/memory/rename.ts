@@ -1,7 +1,6 @@
 /** /console/agents/<id>/memory/rename?key=…: a new key for a memory and its versions. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { Problem } from '../../../errors.ts'
 import { makeChange } from '../../../home/memories/answers.ts'
 import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -13,14 +12,14 @@ import { listingIn, listingQuery, memoryIn, queryOf } from '../memories/listing.
 import { agentTwoStep } from '../two-step.ts'
 import type { Workspace } from '../workspace.ts'
 import { KEY_HINT, versionIn } from './editor.ts'
-import { orNothing } from './gone.ts'
+import { isGone, orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
 
 const renaming = z.object({ key: memoryKey, to: memoryKey, expectedVersion: z.int().min(1) })
 
 type Renaming = z.output<typeof renaming>
 
-/** The form may arrive twice: the second time, the memory has its new key already. */
+/** The memory was renamed already, because the form was sent twice. */
 async function isRenamed({ store }: Workspace, identity: Identity, wanted: Renaming) {
   const found = await store.readMemory(identity, wanted.to)
   return found.outcome === 'found' && found.memory.version === wanted.expectedVersion + 1
@@ -32,8 +31,7 @@ async function makeRename(workspace: Workspace, identity: Identity, wanted: Rena
   try {
     await makeChange(workspace, identity, change, workspace.clock())
   } catch (error) {
-    const isGone = error instanceof Problem && error.code === 'memory_not_found'
-    if (!isGone || !(await isRenamed(workspace, identity, wanted))) throw error
+    if (!isGone(error) || !(await isRenamed(workspace, identity, wanted))) throw error
   }
 }
 
@@ -51,7 +49,7 @@ export const rename = agentTwoStep({
     version_conflict:
       'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.',
   },
-  /** Shown again, it is about the version that is stored by then. */
+  /** Shown again after a refusal, it is about the version that is stored by then. */
   async view({ identity }, workspace, typed) {
     const { key, version } = await findMemory(workspace, identity, typed.values.key ?? '')
     const { agentId } = identity
