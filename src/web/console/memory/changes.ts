@@ -5,7 +5,7 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { asWritten } from '../../layout/parts.ts'
 import { plural } from '../../layout/words.ts'
 
-/** A stretch of a line, marked where it is what differs. */
+/** Part of a line. */
 export interface Piece {
   readonly changed: boolean
   readonly text: string
@@ -24,7 +24,10 @@ export interface Changed {
 
 export type Stretch = Unchanged | Changed
 
-/** Lines or words that differ: the time grows with the square of it, and nobody else is answered. */
+/**
+ * Lines or words that differ. Time grows with the square of this, and blocks all other requests;
+ * beyond it, texts are compared more coarsely.
+ */
 const MOST_EDITS = 250
 
 const MOST_EDITS_OF_A_STRETCH = 100
@@ -33,7 +36,7 @@ const linesIn = (text: string): string[] => text.split(/(?<=\n)/)
 
 const whole = (text: string): Piece[] => (text === '' ? [] : [{ changed: false, text }])
 
-/** One that is only there, or only here, differs as a whole: no word of it stands out. */
+/** Differs as a whole, without marked words. */
 const plain = (removed: string, added: string): Changed => ({
   changed: true,
   removed: whole(removed),
@@ -59,7 +62,7 @@ function byWords(removed: string, added: string, effort: Effort): Changed {
   return { changed: true, removed: side('added'), added: side('removed') }
 }
 
-/** Where the texts have little in common, all of them is one change. */
+/** Texts with little in common are one change. */
 export function changesOf(before: string, after: string): Stretch[] {
   const effort = { left: MOST_EDITS }
   const lines = diffLines(before, after, { maxEditLength: MOST_EDITS })
@@ -86,7 +89,7 @@ export interface Folded {
 
 const CONTEXT = 3
 
-/** Not worth a line that says what is behind it. */
+/** Fewer are not worth a summary line. */
 const FEWEST_FOLDED = 4
 
 const shownLines = (lines: readonly string[]): Folded => ({ changed: false, folded: false, lines })
@@ -103,7 +106,7 @@ export function fold({ lines }: Unchanged, first: boolean, last: boolean): Folde
   return parts.filter((part) => part.lines.length > 0)
 }
 
-/** What did not change keeps a few lines beside each change; the rest of it is folded. */
+/** A few unchanged lines around each change are shown; the others are folded. */
 export const folded = (stretches: readonly Stretch[]): (Changed | Folded)[] =>
   stretches.flatMap<Changed | Folded>((stretch, at) =>
     stretch.changed ? [stretch] : fold(stretch, at === 0, at === stretches.length - 1),
@@ -114,23 +117,21 @@ export interface Difference {
   readonly text: string
 }
 
-/**
- * Words or lines that differ. Texts that have less in common are compared by lines, and at worst
- * not at all: the time grows with the square of this, and nobody else is answered meanwhile.
- */
-const MOST_WORD_EDITS = 250
-
+/** By words, or by lines if there are too many. */
 export function differences(stored: string, yours: string): Difference[] {
-  const options = { maxEditLength: MOST_WORD_EDITS }
+  const options = { maxEditLength: MOST_EDITS }
   const changes = diffWordsWithSpace(stored, yours, options) ?? diffLines(stored, yours, options)
-  if (!changes) return [...wholeSide('stored', stored), ...wholeSide('yours', yours)]
+  if (!changes) {
+    return [
+      { of: 'stored', text: stored },
+      { of: 'yours', text: yours },
+    ]
+  }
   return changes.map(({ added, removed, value }) => ({
     of: added ? 'yours' : removed ? 'stored' : 'both',
     text: value,
   }))
 }
-
-const wholeSide = (of: Difference['of'], text: string): Difference[] => [{ of, text }]
 
 const pieces = (all: readonly Piece[]): Html[] =>
   all.map(({ changed, text }) => (changed ? html`<mark>${text}</mark>` : html`${text}`))
@@ -150,7 +151,6 @@ const unchanged = (stretch: Folded): Html =>
     ? html`<details><summary>${plural(stretch.lines.length, 'line')} unchanged</summary>${lines(stretch.lines)}</details>`
     : lines(stretch.lines)
 
-/** From one text to the next; says so where nothing changed. */
 export function changeView(before: string, after: string): Html {
   if (before === after) return html`<p class="dim">The text did not change.</p>`
   const stretches = folded(changesOf(before, after))

@@ -69,13 +69,13 @@ interface Asked extends Listing {
   readonly to?: number | undefined
 }
 
-/** More than are kept of a memory as a rule: a page that has them all needs no second one. */
+/** More versions than a memory usually has, so that one page is enough. */
 const LISTED = 100
 
-/** A page of the versions below this one, the newest first. */
+/** A page of the versions before this one, newest first. */
 type Below = (version: number | undefined, limit: number) => ReturnType<typeof findVersions>
 
-/** The version that had a text before this one did, as far as it is kept. */
+/** The previous version with a text, if it is kept. */
 async function textBefore(below: Below, version: number): Promise<number | undefined> {
   for (let before: number | undefined = version; before !== undefined; ) {
     const page = await below(before, LISTED)
@@ -86,7 +86,7 @@ async function textBefore(below: Below, version: number): Promise<number | undef
   return undefined
 }
 
-/** The newest and the one before it, unless others are asked for. */
+/** By default, the newest version and the one before it. */
 async function findPair(
   workspace: Workspace,
   { identity }: AgentVisit,
@@ -100,7 +100,7 @@ async function findPair(
   return { was: await read(earlier), is: await read(after) }
 }
 
-/** The newest, and those around the two that are shown: who made what is said of each. */
+/** The newest versions, and the two that are shown, with their authors. */
 async function findListed(below: Below, shown: readonly (Memory | undefined)[]) {
   const { versions, next } = await below(undefined, LISTED)
   const further = shown.flatMap((each) =>
@@ -110,7 +110,6 @@ async function findListed(below: Below, shown: readonly (Memory | undefined)[]) 
   return [...versions, ...pages.flatMap((page) => page.versions)]
 }
 
-/** Those that are listed, and the two that are shown. */
 const choicesOf = (listed: readonly VersionSummary[], shown: readonly (Memory | undefined)[]) => {
   const listedOnes = listed.filter(hasText).map(({ version }) => version)
   const numbers = new Set([...listedOnes, ...shown.flatMap((each) => each?.version ?? [])])

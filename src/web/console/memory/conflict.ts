@@ -1,4 +1,4 @@
-/** An edit that came too late: both sides are merged, and the rest is chosen part by part. */
+/** A conflict: both sides are merged, and the operator decides about each remaining difference. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
@@ -38,7 +38,7 @@ import {
   type Sides,
 } from './merge/sides.ts'
 
-/** One side of the difference: what is only here is marked, what is only there is left out. */
+/** One side of the difference: its own parts are marked, the other side's are left out. */
 const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
   parts
     .filter(({ of }) => of === 'both' || of === only)
@@ -48,7 +48,7 @@ interface Choice {
   readonly field: string
   readonly value: string
   readonly label: string
-  /** What is chosen, shown below. */
+  /** Shown below the label. */
   readonly content?: Html
 }
 
@@ -144,7 +144,7 @@ function partView(parts: readonly Part[], typed: Typed): Html[] {
 const memberView = (members: readonly Member[], typed: Typed): Html[] =>
   members.map((each, at) => memberChoice(each, at, typed))
 
-/** The text in its order, and the members of the metadata that both changed. */
+/** The text, and the members of the metadata that both sides changed. */
 const choices = (merged: Merged, typed: Typed): Html => html`${
   disputedParts(merged).length > 0 ? partView(merged.parts, typed) : nothing
 }
@@ -157,7 +157,6 @@ const happened = ({ theirs, base }: Sides, now: number): Html =>
     base ? html`, after the version ${base.version} that you began with` : nothing
   }.</strong> Nothing of yours is saved yet.`
 
-/** What the sides were compared with, where that is less than three. */
 const known = ({ base }: Sides): Html =>
   base
     ? html`What only one of you changed is merged already.`
@@ -170,7 +169,6 @@ const carried = ({ key, base, theirs, yours }: Sides, listing: Listing): Html =>
   html`${hidden('key', key)}${listField(listing)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
 ${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}`
 
-/** Whose memory it is, and the list beside it. */
 interface Place {
   readonly agentId: string
   readonly listing: Listing
@@ -226,7 +224,7 @@ function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: 
 ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 }
 
-/** The whole text once it is decided, to be looked over and saved. */
+/** The resolved text, to be reviewed and saved. */
 const showDecided = (
   visit: SentVisit,
   workspace: Workspace,
@@ -242,7 +240,7 @@ const showDecided = (
 ${editorOf(placeOf(visit), sides, decided)}`,
   )
 
-/** The sides with what was typed about them; `refusal` says what was wrong with that. */
+/** Both sides, with the choices that were made and their errors. */
 function showSides(
   visit: SentVisit,
   workspace: Workspace,
@@ -260,14 +258,14 @@ ${editorOf(place, sides, decide(merged, {}))}`
   return show(visit, workspace, sides, typed.refusal?.status ?? 409, body)
 }
 
-/** After an edit, or after choosing, with what is stored by now. */
+/** After an edit or a resolution, with what is stored now. */
 export async function showConflict(
   visit: SentVisit,
   workspace: Workspace,
   refusal: Problem,
 ): Promise<Answer> {
   const { key = '', text = '', metadata = '', list = '', expectedVersion } = visit.sent
-  // Who brings back an earlier version edited nothing: it has no base but itself.
+  // A restored version was not edited, so it has no base.
   const base = visit.sent.version === undefined ? expectedVersion : undefined
   const typed = { key, text, metadata, list }
   const asked = { ...typed, base: base ?? '' }
@@ -277,7 +275,7 @@ export async function showConflict(
     : showGone(visit, workspace, { values: typed, refusal })
 }
 
-/** The rest of the fields are what is chosen. */
+/** The other fields are the choices. */
 const conflictForm = z.object({
   key: memoryKey,
   text: z.string(),
@@ -299,7 +297,7 @@ async function decided(workspace: Workspace, { identity, sent }: SentVisit) {
   return { sides, ...decide(mergedSides(sides), sent) }
 }
 
-/** A further conflict begins anew, with what was chosen as yours and what it was chosen about as its base. */
+/** After a further conflict, the resolution is the new `yours`, and what it resolved is its base. */
 async function refuse(visit: SentVisit, workspace: Workspace, refusal: Problem): Promise<Answer> {
   const { identity, sent } = visit
   if (!conflictForm.safeParse(sent).success) throw refusal

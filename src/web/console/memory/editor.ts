@@ -1,4 +1,4 @@
-/** The form in which a memory is written, and what it sends. */
+/** The form for writing a memory, and its validation. */
 import { html } from 'hono/html'
 import { type ErrorCode, Problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
@@ -24,10 +24,10 @@ export const SAVE_ERRORS: readonly ErrorCode[] = [
 
 export const KEY_HINT = 'Letters, digits, and _ . - ; at most 100 of them.'
 
-/** Characters of a pointer that a sentence can bear. */
+/** Longer pointers are left out of sentences. */
 const MOST_SHOWN = 100
 
-/** What is wrong with a value that is JSON and cannot be kept; undefined of what is no JSON. */
+/** The error of JSON that cannot be stored; undefined if it is not JSON. */
 export function faultInJson(error: unknown): string | undefined {
   const [fault] = (error instanceof Problem && error.extras.errors) || []
   if (!fault?.pointer) return undefined
@@ -45,11 +45,11 @@ function parseMetadata(text: string): unknown {
   }
 }
 
-/** What is no whole number in digits is left for the validation to refuse. */
+/** Anything but digits is left for the validation to refuse. */
 export const versionIn = (text: string | undefined): unknown =>
   /^\d{1,16}$/.test(text ?? '') ? Number(text) : text
 
-/** What a form writes. Throws `invalid_body`. */
+/** The write of a form. Throws `invalid_body`. */
 export function writeIn({ key, text, expectedVersion, ...sent }: Fields) {
   const metadata = sent.metadata || '{}'
   const write = validateBody(memoryWrite, {
@@ -69,37 +69,30 @@ export const savedPath = (agentId: string, key: string, list: string | undefined
 export const isThere = ({ code, extras }: Problem): boolean =>
   code === 'version_conflict' && extras.members?.sameContent === true
 
-/** Silent until the script `later` has something to say. */
+/** Hidden until the script `later` has something to report. */
 export const meanwhile = (key: string, version: string | number): Html =>
   html`<div class="note warn" id="later" role="status" data-key="${key}" data-version="${version}" hidden></div>`
 
 const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
 
-const textHint = () => `At most ${number(fields.text.maxBytes)} bytes.`
-
-const metadataHint = 'One JSON object; empty where there is nothing to say.'
-
-/** A script keeps what is typed, and offers it again: a draft of this; the version that it is based on is a field of the form. */
-const draftOf = (agentId: string, key: string): Html => html`data-draft="${agentId} ${key}"`
-
-/** The two texts of a memory. */
 const texts = (typed: Typed): Html => html`
-${textarea({ name: 'text', label: 'Text', hint: textHint(), rows: 14 }, typed)}
+${textarea({ name: 'text', label: 'Text', hint: `At most ${number(fields.text.maxBytes)} bytes.`, rows: 14 }, typed)}
 <p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
-${textarea({ name: 'metadata', label: 'Metadata', hint: metadataHint, rows: 4, required: false }, typed)}`
+${textarea({ name: 'metadata', label: 'Metadata', hint: 'One JSON object; empty where there is nothing to say.', rows: 4, required: false }, typed)}`
 
 interface Form {
   readonly agentId: string
   readonly action: string
-  /** '' of a new one. */
+  /** '' for a new one. */
   readonly key: string
-  /** What stands above the texts. */
+  /** Hidden fields, and those above the texts. */
   readonly above: Html
   readonly typed: Typed
   readonly save: string
   readonly leave: Html
 }
 
+/** A script stores drafts by `data-draft` and the field `expectedVersion`. */
 export const writing = ({
   agentId,
   action,
@@ -109,13 +102,13 @@ export const writing = ({
   save,
   leave,
 }: Form): Html => html`<form
-method="post" action="${action}" class="stack editor" ${draftOf(agentId, key)}${typed.refusal ? html` data-unsaved` : nothing}>
+method="post" action="${action}" class="stack editor" data-draft="${agentId} ${key}"${typed.refusal ? html` data-unsaved` : nothing}>
 ${above}${texts(typed)}
 <p class="actions"><button>${save}</button>
 ${leave}</p>
 </form>`
 
-/** Of a memory that is there, what the text is based on, and the list to which it leads back. */
+/** For an existing memory. */
 export function editor(agentId: string, typed: Typed, save: string, leave: string): Html {
   const { key = '', expectedVersion = '', list } = typed.values
   const listing = listingIn(list)

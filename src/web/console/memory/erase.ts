@@ -16,7 +16,7 @@ import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
 import { hasText } from './standing.ts'
 
-/** More than a memory has, unless its retention has no limit. */
+/** More versions than a memory has, unless its retention is unlimited. */
 const MOST_OFFERED = 1_000
 
 /** Erasing the newest version erases the memory, so it is offered only with all the others. */

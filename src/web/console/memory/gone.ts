@@ -1,4 +1,4 @@
-/** A memory that is not there any more: what became of it, and what was typed about it. */
+/** Pages for a memory that was deleted, erased or renamed: what happened, and what was typed. */
 import { html } from 'hono/html'
 import { Problem } from '../../../errors.ts'
 import type { Answer } from '../../../http/call.ts'
@@ -16,7 +16,7 @@ import { everything, listingIn, listPath, memoryIn } from '../memories/listing.t
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { editor, meanwhile } from './editor.ts'
 
-/** Events back to which is looked for what became of a memory. */
+/** The number of events that are searched for the memory's end. */
 const LOOKED_AT = 500
 
 const ENDS = new Set(['delete', 'erase'])
@@ -26,7 +26,7 @@ const ends =
   ({ type, key: of, from }: HomeEvent): boolean =>
     from === key || (of === key && ENDS.has(type))
 
-/** The log outlives the versions; undefined where it tells nothing of it by now. */
+/** The log outlives the versions. Undefined if the event is older than the searched ones. */
 async function findEnd(workspace: Workspace, identity: Identity, key: string) {
   const { page } = await eventsBefore(workspace, identity, { limit: LOOKED_AT })
   return page.find(ends(key))
@@ -42,7 +42,7 @@ const endWords = (agentId: string, end: HomeEvent | undefined, now: number): Htm
     ? html`<strong>${ended(agentId, end)} ${when(end.createdAt, now)}.</strong> ${byWhom(end.by)}.`
     : html`<strong>Nothing is kept under this key.</strong>`
 
-/** The heading and what became of the memory. */
+/** The heading, and what happened to the memory. */
 async function told({ identity }: AgentVisit, workspace: Workspace, key: string, asked: string) {
   const end = await findEnd(workspace, identity, key)
   const words = endWords(identity.agentId, end, workspace.clock())
@@ -54,7 +54,7 @@ const UNSAVED =
   'What you wrote is below, and not saved yet: create the memory again with it, or leave it as it is.'
 const AGAIN = 'Here you can create it again.'
 
-/** With its editor. `typed`: the key, both texts, and the list beside it; why they were refused. */
+/** With an editor to create it again. `typed`: the key, both texts, the list, and the refusal. */
 export async function showGone(
   visit: AgentVisit,
   workspace: Workspace,
@@ -92,14 +92,14 @@ async function showNothing(visit: AgentVisit, workspace: Workspace, key: string)
 export const isGone = (error: unknown): boolean =>
   error instanceof Problem && error.code === 'memory_not_found'
 
-/** Undefined of a memory that is gone. */
+/** Undefined if the memory is gone. */
 export const unlessGone = <T>(found: Promise<T>): Promise<T | undefined> =>
   found.catch((error: unknown) => {
     if (!isGone(error)) throw error
     return undefined
   })
 
-/** The page, or where there is nothing to show on it, what became of the memory. */
+/** The page, or what happened to the memory if there is nothing to show. */
 export const orNothing = (
   visit: AgentVisit,
   workspace: Workspace,

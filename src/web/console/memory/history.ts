@@ -1,4 +1,4 @@
-/** The versions of a memory: who made which, each to be read, compared and brought back. */
+/** The versions of a memory and their authors, with links to read, compare and restore each. */
 import { html } from 'hono/html'
 import type { Operation, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
@@ -21,18 +21,16 @@ export const operationWords: Readonly<Record<Operation, string>> = {
   import: 'Imported',
 }
 
-/** Where a memory's versions belong. */
+/** The memory, and the list next to it. */
 export interface Place {
   readonly agentId: string
   readonly key: string
-  /** Of the list beside it. */
   readonly listing: Listing
-  /** 0 where the memory was deleted. */
+  /** 0 if the memory was deleted. */
   readonly currentVersion: number
   readonly now: number
 }
 
-/** A page of them. */
 export interface Versions {
   readonly versions: readonly VersionSummary[]
   /** `before` of the next page. */
@@ -55,7 +53,7 @@ const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html 
     ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
     : html`Version ${each.version}`
 
-/** What became of it since the version before, as far as that is kept. */
+/** The changes since the previous version, if that is kept. */
 const changes = (
   { agentId, key, listing }: Place,
   { version }: VersionSummary,

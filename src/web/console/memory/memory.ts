@@ -1,5 +1,4 @@
-/** /console/agents/<id>/memory?key=…: one memory beside the list, what it was, and what can be done. */
-
+/** /console/agents/<id>/memory?key=…: a memory next to the list, with its versions and actions. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -21,7 +20,7 @@ import { bringBack, history, type Place } from './history.ts'
 import { type As, metadataOf, textView } from './rendered.ts'
 import { type Asked, findStanding, type Standing } from './standing.ts'
 
-/** Of the pages below a memory's own. */
+/** For the pages below a memory's own. */
 export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb => ({
   name: key,
   path: memoryIn(agentId, key, listing),
@@ -30,7 +29,6 @@ export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb =
 export const facts = (memory: Memory, now: number): Html =>
   html`<p class="dim">Version ${memory.version} · ${size(Buffer.byteLength(memory.text))} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>`
 
-/** Of a version that was, and of the present one. */
 const pathOf = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): string =>
   `${memoryIn(agentId, key, listing)}${version === currentVersion ? '' : `&version=${version}`}`
 
@@ -46,7 +44,7 @@ const protectButton = (isProtected: boolean): Html =>
 
 const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
 
-/** What is copied is the file: byte for byte what was written, however it is shown. */
+/** Copies the file, so byte for byte what was written, however it is shown. */
 function takeButtons({ agentId, key }: Place, { version }: Memory): Html {
   const file = `${memoryPath(agentId, key, '/download')}&version=${version}`
   return html`<button type="button" class="quiet" data-copies-from="${file}" hidden>Copy</button>
@@ -64,7 +62,7 @@ ${oneButton(agentId, shown, listing, protectButton(isProtected))}
 ${oneButton(agentId, shown, listing, deleteButton)}</div>`
 }
 
-/** The present memory, or one that was. */
+/** The current version, or an earlier one. */
 function shownMemory(place: Place, shown: Memory, isProtected: boolean, as: As): Html {
   if (shown.version === place.currentVersion)
     return html`${actions(place, shown, isProtected)}${content(place, shown, as)}`
@@ -73,7 +71,7 @@ function shownMemory(place: Place, shown: Memory, isProtected: boolean, as: As):
 ${takeButtons(place, shown)}</div>${content(place, shown, as)}`
 }
 
-/** Scripts hold drafts until they read here that what was sent is written. */
+/** `data-written` lets the script forget the draft. */
 const savedNote = ({ version }: Memory, saved: string): Html =>
   saved === 'unchanged'
     ? html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
@@ -82,7 +80,7 @@ const savedNote = ({ version }: Memory, saved: string): Html =>
 const pastNote = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): Html =>
   html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryIn(agentId, key, listing)}">Version ${currentVersion}</a> is stored now.</p></div>`
 
-/** The newest version of what was deleted is its delete. */
+/** `last`: the version that is the delete. */
 const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: number): Html =>
   html`<div class="note warn" role="status"><p><strong>This memory was deleted ${when(last.createdAt, now)}.</strong> ${byWhom(last.by)}. ${
     shown ? html`This is version ${shown.version}, as it was before.` : html`No text of it is kept.`
@@ -98,9 +96,8 @@ const heading = ({ key }: Place, { current, isProtected }: Standing): Html =>
   html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}${isProtected ? protectedMark : nothing}`
 
 interface Shown extends Asked {
-  /** How it was saved just now: '' or 'unchanged'. */
+  /** After a save: '' or 'unchanged'. */
   readonly saved?: string | undefined
-  /** Of the list that stands beside it. */
   readonly listing?: Listing
   readonly as?: As
 }
@@ -124,7 +121,7 @@ ${shown ? shownMemory(place, shown, isProtected, as) : nothing}</div>
 ${history(place, listed)}`
 }
 
-/** The page, also shown again by what refuses to change the memory. */
+/** The page, also with the errors of its forms. */
 export function showMemory(
   visit: AgentVisit,
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** A memory’s text and metadata for people: Markdown and JSON rendered, everything else as it was written. */
+/** A memory's text and metadata: Markdown and JSON are rendered, everything else is shown as written. */
 import { html, raw } from 'hono/html'
 import { indented } from '../../../json/indent.ts'
 import { membersOf } from '../../../json/members.ts'
@@ -14,7 +14,7 @@ export const sourceOf = (text: string): Html =>
 
 const isNested = (value: string): boolean => /^[[{]/.test(value)
 
-/** Text as text; everything else as it is written, digit for digit. */
+/** Strings as text; other values as written, digit for digit. */
 const memberValue = (value: string): Html =>
   value.startsWith('"')
     ? html`<span dir="auto">${JSON.parse(value) as string}</span>`
@@ -52,48 +52,48 @@ function isJson(source: string): boolean {
 export const prettyJson = (source: string): string | undefined =>
   /^\s*[[{]/.test(source) && isJson(source) ? indented(source, JSON_LIMITS) : undefined
 
-interface Meant {
+interface Rendered {
   readonly shown: Html
-  /** With the line ends that it is shown with. */
+  /** The text with its displayed line breaks. */
   readonly laidOut: string
 }
 
-/** Undefined where it is shown as it stands. */
-async function meant(text: string): Promise<Meant | undefined> {
+/** Undefined if it is shown as written. */
+async function render(text: string): Promise<Rendered | undefined> {
   const json = prettyJson(text)
   if (json !== undefined) return { shown: sourceOf(json), laidOut: json }
   const markdown = looksLikeMarkdown(text) ? await markdownHtml(text) : undefined
   if (markdown === undefined) return undefined
-  // The renderer has escaped all that it did not write itself.
+  // The renderer escapes everything that it does not generate.
   const shown = html`<div class="text rendered" dir="auto">${raw(markdown)}</div>`
   return { shown, laidOut: text }
 }
 
 export const rendered = async (text: string): Promise<Awaited<Html>> =>
-  (await meant(text))?.shown ?? sourceOf(text)
+  (await render(text))?.shown ?? sourceOf(text)
 
-/** Longer, a text would put everything that stands below it out of sight. */
+/** A longer text would push everything below it out of sight. */
 const MOST_CHARS = 2_500
 const MOST_LINES = 36
 
 const isLong = (text: string): boolean =>
   text.length > MOST_CHARS || text.split('\n', MOST_LINES + 1).length > MOST_LINES
 
-/** Where it is long its beginning is seen, until all of it is asked for: the style sees to it. */
+/** The stylesheet shows only the beginning of a long text until it is unfolded. */
 const unfolding = (shown: Html, laidOut: string): Html =>
   isLong(laidOut)
     ? html`${shown}<details class="all" id="all"><summary><span class="more">Show all ${size(Buffer.byteLength(laidOut))}</span><span class="less">Show less</span></summary></details>`
     : shown
 
-/** How a text can be looked at, by its own address: `as` of the query. */
+/** How the text is shown; `as` in the query. */
 export type As = 'source' | undefined
 
 const view = (name: string, path: string, current: boolean): Html =>
   html`<li><a href="${path}"${current ? html` aria-current="true"` : nothing}>${name}</a></li>`
 
-/** With a switch where there is something to switch. `path` has a query already. */
+/** With a switch to the source, if it differs. `path` must have a query. */
 export async function textView(text: string, as: As, path: string): Promise<Awaited<Html>> {
-  const found = await meant(text)
+  const found = await render(text)
   if (found === undefined) return unfolding(sourceOf(text), text)
   const { shown, laidOut } = found
   return html`<nav class="views" aria-label="How the text is shown"><ul>

@@ -1,4 +1,4 @@
-/** How a memory stands: what is stored, what it was, and which of them a page is about. */
+/** The state of a memory: its current version, its versions, and the one that a page shows. */
 import { problem } from '../../../errors.ts'
 import { findVersion } from '../../../home/memories/memory.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
@@ -8,25 +8,24 @@ import type { Memory, VersionSummary } from '../../../store/port/keeping/memorie
 import type { Workspace } from '../workspace.ts'
 import type { Versions } from './history.ts'
 
-/** With a text of 16 KiB and the list beside it a page stays under 60 KB. */
+/** With a text of 16 KiB and the list, a page stays under 60 KB. */
 const VERSIONS_PER_PAGE = 20
 
-/** What of a memory is asked for. */
 export interface Asked {
   readonly key: string
-  /** As it was then; undefined: as it is, or was last. */
+  /** The version to show; by default, the current or last one. */
   readonly version?: number | undefined
-  /** Of the versions only lower ones are listed. */
+  /** Only versions below this one are listed. */
   readonly before?: number | undefined
 }
 
 export interface Standing {
-  /** Undefined where it was deleted. */
+  /** Undefined if it was deleted. */
   readonly current: Memory | undefined
   readonly newest: VersionSummary | undefined
   readonly isProtected: boolean
   readonly listed: Versions
-  /** Undefined where no text is kept. */
+  /** Undefined if no text is kept. */
   readonly shown: Memory | undefined
 }
 

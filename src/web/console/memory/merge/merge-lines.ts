@@ -1,4 +1,4 @@
-/** Three texts -> their common one, and the parts about which two of them disagree. By lines. */
+/** Merges three texts by lines, into parts that are agreed and parts that are disputed. */
 import { diff3MergeRegions, diffIndices } from 'node-diff3'
 
 export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n')
@@ -11,7 +11,7 @@ function commonCount(a: readonly string[], b: readonly string[]): number {
   return count
 }
 
-/** The lines that both begin and end with come from `stored` as they are there. */
+/** The lines that both begin and end with keep the line ends of `stored`. */
 function patched(stored: string, text: string): string {
   const kept = linesOf(stored)
   const plain = kept.map(withLineFeeds)
@@ -25,7 +25,7 @@ function patched(stored: string, text: string): string {
   ].join('')
 }
 
-/** The text with the line ends of what is stored: where those are all alike, all of them. */
+/** The text with the line ends of the stored one, for all lines if those are all CRLF. */
 export function lineEndsOf(stored: string, text: string): string {
   const lines = withLineFeeds(text)
   if (!stored.includes('\r')) return lines
@@ -40,7 +40,7 @@ export interface Agreed {
 
 export interface Disputed {
   readonly disputed: true
-  /** Undefined where nobody knows any more what both began with. */
+  /** Undefined if the common base is not known. */
   readonly base: string | undefined
   readonly theirs: string
   readonly yours: string
@@ -57,12 +57,12 @@ interface Three {
 }
 
 /**
- * Pairs of equal lines, times the lines they are looked for among: what the merge's time grows
- * with. 400 lines of which 100 are empty take 4,200,000; the same line 16,000 times is beyond it.
+ * Pairs of equal lines times the number of lines, which the merge's time grows with. 400 lines of
+ * which 100 are empty take 4,200,000; 16,000 equal lines are beyond it.
  */
 const MOST_EFFORT = 8_000_000
 
-/** Each part is two fields of a form. */
+/** Each disputed part is two fields of a form. */
 const MOST_DISPUTED = 16
 
 const linesIn = (text: string): string[] => (text === '' ? [] : text.split(/(?<=\n)/))
@@ -77,7 +77,7 @@ function effort(a: Lines, b: Lines): number {
 const effortOf = ({ base, theirs, yours }: Three): number =>
   base ? effort(base, theirs) + effort(base, yours) : effort(theirs, yours)
 
-/** How many lines all of them begin with. */
+/** The number of lines that all of them begin with. */
 function commonLines(first: Lines, others: readonly Lines[]): number {
   const most = Math.min(first.length, ...others.map(({ length }) => length))
   let count = 0
@@ -122,7 +122,7 @@ function threeWays(base: Lines, theirs: Lines, yours: Lines): Part[] {
   })
 }
 
-/** Without a base every difference is one to choose about. */
+/** Without a base, every difference is disputed. */
 function twoWays(theirs: Lines, yours: Lines): Part[] {
   const parts: Part[] = []
   let from = 0
@@ -135,7 +135,7 @@ function twoWays(theirs: Lines, yours: Lines): Part[] {
   return [...parts, agreed(theirs.slice(from))]
 }
 
-/** Texts that are too much work, or too much to choose about, are one part. */
+/** Texts that take too long to merge, or have too many disputed parts, are one disputed part. */
 function mergeWithin(three: Three): Part[] {
   const { base, theirs, yours } = three
   if (base && same(base, yours)) return [agreed(theirs)]
@@ -147,7 +147,7 @@ function mergeWithin(three: Three): Part[] {
 
 const isSomething = (part: Part): boolean => part.disputed || part.text !== ''
 
-/** Neighbours that are agreed about are one part. */
+/** Joins adjacent agreed parts. */
 function joined(parts: readonly Part[]): Part[] {
   const done: Part[] = []
   for (const part of parts.filter(isSomething)) {
@@ -159,7 +159,7 @@ function joined(parts: readonly Part[]): Part[] {
   return done
 }
 
-/** Texts with line feeds alone. */
+/** The texts must have plain line feeds. */
 export function mergeTexts(base: string | undefined, theirs: string, yours: string): Part[] {
   const three = {
     base: base === undefined ? undefined : linesIn(base),
@@ -176,11 +176,11 @@ export function mergeTexts(base: string | undefined, theirs: string, yours: stri
   ])
 }
 
-/** Lines stay lines, whatever of different texts comes together. */
+/** Texts never join within a line. */
 export const joinLines = (texts: readonly string[]): string =>
   texts.reduce((all, text) => all + (all && text && !all.endsWith('\n') ? '\n' : '') + text, '')
 
-/** `chosen`: a text for each disputed part, in their order. */
+/** `chosen`: a text for each disputed part, in order. */
 export function assemble(parts: readonly Part[], chosen: readonly string[]): string {
   const rest = chosen.values()
   return joinLines(parts.map((part) => (part.disputed ? (rest.next().value ?? '') : part.text)))

@@ -1,22 +1,22 @@
-/** Three metadata -> one, member by member: values are compared as JSON and kept as written. */
+/** Merges three metadata objects by member. Values are compared as JSON and kept as written. */
 import { compact, membersOf } from '../../../../json/members.ts'
 import { sameValue } from '../../../../json/same-value.ts'
 
-/** A value as it is written; undefined where there is no such member. */
+/** A value as written; undefined if there is no such member. */
 type Value = string | undefined
 
 export interface Member {
   readonly name: string
-  /** What each side has; `base` is undefined too where nobody knows it any more. */
+  /** Also undefined if the common base is not known. */
   readonly base: Value
   readonly theirs: Value
   readonly yours: Value
   readonly disputed: boolean
-  /** What both sides come to; of no meaning where that is disputed. */
+  /** The merged value, unless it is disputed. */
   readonly value: Value
 }
 
-/** Each is two fields of a form. */
+/** Each disputed member is two fields of a form. */
 const MOST_DISPUTED = 8
 
 const same = (a: Value, b: Value): boolean =>
@@ -36,7 +36,7 @@ export interface MergedMetadata {
   readonly theirs: string
   readonly yours: string
   readonly members: readonly Member[]
-  /** So much is disputed that it is chosen whole: the one member stands for all of them. */
+  /** Too much is disputed, so a single member stands for all metadata. */
   readonly whole: boolean
 }
 
@@ -65,7 +65,7 @@ export function mergeMetadata(base: Value, theirs: string, yours: string): Merge
   return { theirs, yours, whole, members: whole ? [wholeOf(base, theirs, yours)] : members }
 }
 
-/** `chosen`: a value for each disputed member, in their order; undefined leaves it out. */
+/** `chosen`: a value for each disputed member, in order; undefined omits it. */
 export function assembleMetadata(merged: MergedMetadata, chosen: readonly Value[]): string {
   const rest = chosen.values()
   const values = merged.members.map(({ name, disputed, value }) => ({

@@ -1,4 +1,4 @@
-/** The three sides of a conflict, and the text and metadata that the choices between them make. */
+/** The three sides of a conflict, and the text and metadata that result from the choices. */
 import { type FieldError, Problem, problem } from '../../../../errors.ts'
 import { findMemory, findVersion } from '../../../../home/memories/memory.ts'
 import type { Fields } from '../../../../http/form.ts'
@@ -24,7 +24,7 @@ import {
 
 export interface Sides {
   readonly key: string
-  /** Undefined where it is not kept any more, or where there never was one. */
+  /** Undefined if it is no longer kept, or never existed. */
   readonly base: Memory | undefined
   readonly theirs: Memory
   readonly yours: Pick<Memory, 'text' | 'metadata'>
@@ -38,7 +38,7 @@ export interface Merged {
 const numberIn = (text: string | undefined): number | undefined =>
   /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined
 
-/** A version that gave way, was erased or never was is none. */
+/** Undefined if the version was pruned or erased, or never existed. */
 async function kept(workspace: Workspace, identity: Identity, key: string, version?: number) {
   if (!version) return undefined
   try {
@@ -82,7 +82,7 @@ export const disputedMembers = ({ metadata }: Merged) =>
 export const isDisputed = (merged: Merged): boolean =>
   disputedParts(merged).length + disputedMembers(merged).length > 0
 
-/** The fields of a form: what is chosen, and what was written instead. */
+/** The form fields of a choice, and of a text or value written by hand. */
 export const partField = (at: number): string => `part-${at}`
 export const memberField = (at: number): string => `member-${at}`
 export const ownField = (field: string): string => `own-${field}`
@@ -111,7 +111,7 @@ function partText({ theirs, yours }: Disputed, field: string, sent: Fields): Cho
   }
 }
 
-/** An empty field leaves the member out. */
+/** An empty field omits the member. */
 function ownValue(written: string): Chosen<string | undefined> {
   if (written.trim() === '') return { value: undefined }
   try {
@@ -142,7 +142,7 @@ function values<T>(chosen: readonly Chosen<T>[], fieldOf: (at: number) => string
   return { all, faults }
 }
 
-/** Throws `invalid_body`, which names each part that is not decided. */
+/** Throws `invalid_body` with an error for each missing choice. */
 export function decide(merged: Merged, sent: Fields): Decided {
   const texts = values(
     disputedParts(merged).map((part, at) => partText(part, partField(at), sent)),
