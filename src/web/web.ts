@@ -5,7 +5,6 @@ import type { Home } from '../home/home.ts'
 import type { Answer, Call } from '../http/call.ts'
 import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
-import type { Hooks } from '../pipeline/routes.ts'
 import { currentSession } from '../pipeline/sessions.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
@@ -67,15 +66,6 @@ interface Parts {
   readonly calls: Pick<AgentCalls, 'flush'>
 }
 
-interface Web {
-  readonly workspace: Workspace
-  readonly site: SiteContext
-  readonly refuse: Hooks['refuse']
-  readonly showProblem: ReturnType<typeof showProblem>
-  /** The logo as SVG. */
-  readonly icon: string
-}
-
 /** Counting may read every agent, so visitors share a cached count. */
 const COUNT_MS = 10_000
 
@@ -83,22 +73,21 @@ const KEY_BYTES = 32
 /** Long enough to save work, short enough to notice a restored database. */
 const KEY_MS = 600_000
 
-export function createWeb({ config, store, home, gateway, calls }: Parts): Web {
+export function createWeb({ config, store, home, gateway, calls }: Parts) {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
-  const offered = () => Buffer.from(home.random(KEY_BYTES)).toString('hex')
-  const challengeKey = remembering(
-    () => store.sharedSecret('challenges', offered()),
-    KEY_MS,
-    home.clock,
-  )
+  const sharedKey = () =>
+    store.sharedSecret('challenges', Buffer.from(home.random(KEY_BYTES)).toString('hex'))
+  const challengeKey = remembering(sharedKey, KEY_MS, home.clock)
   const workspace: Workspace = { ...home, sessions: store, calls, challengeKey, secure, publicUrl }
+  const site: SiteContext = { ...gateway, origins: home.origins, secure, publicUrl, totals }
   return {
     workspace,
-    site: { ...gateway, origins: home.origins, secure, publicUrl, totals },
+    site,
     refuse: refuseToPeople((call, page) => showInPlace(call, workspace, page)),
     showProblem: showProblem(secure),
+    /** The logo as SVG. */
     icon: serviceIcon(),
   }
 }

@@ -1,7 +1,7 @@
 /** An action with a page of its own, which explains it and asks for confirmation. */
 import { html } from 'hono/html'
 import type { z } from 'zod'
-import { type ErrorCode, type Problem, problem } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
 import type { BudgetName } from '../../home/limits.ts'
 import { type Answer, redirect } from '../../http/call.ts'
 import type { Fields } from '../../http/form.ts'
@@ -13,7 +13,7 @@ import { type Html, nothing, type Page, showPage } from '../layout/page.ts'
 import { agentPath } from '../layout/paths.ts'
 import { proof, secondLook } from './account/second-look.ts'
 import { type AgentPage, showAgentPage } from './agent-page.ts'
-import { agentForm, agentPage, type Queried, type Query, type SentVisit } from './endpoints.ts'
+import { agentForm, agentPage, type Queried, type Query } from './endpoints.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { AgentVisit, Visit, Workspace } from './workspace.ts'
 
@@ -78,8 +78,6 @@ interface AgentTwoStep<Q extends Query> extends TwoStep<AgentVisit, AgentView> {
   readonly budget?: BudgetName
   /** A recent sign-in is needed. */
   readonly confirm?: boolean
-  /** Sentences for errors that mean something specific here. */
-  readonly sentences?: Readonly<Partial<Record<ErrorCode, string>>>
 }
 
 /** For one agent. */
@@ -93,7 +91,6 @@ export function agentTwoStep<Q extends Query = undefined>({
   send,
   budget = 'controls',
   confirm = false,
-  sentences = {},
   errors = [],
 }: AgentTwoStep<Q>) {
   const path = `${agentPath(':agent')}/${below}`
@@ -107,10 +104,6 @@ export function agentTwoStep<Q extends Query = undefined>({
       status: statusOf(typed),
       body: body(action, shown, typed, asked),
     })
-  }
-  const refusalOf = (refusal: Problem): Problem => {
-    const detail = sentences[refusal.code]
-    return detail ? problem(refusal.code, { detail }) : refusal
   }
   const page = agentPage({
     operationId: `${operationId}Page`,
@@ -128,8 +121,7 @@ export function agentTwoStep<Q extends Query = undefined>({
     budget,
     confirm: confirm ? PASSWORD : undefined,
     errors,
-    refuse: (visit: SentVisit, workspace, refusal) =>
-      show(visit, workspace, { values: visit.sent, refusal: refusalOf(refusal) }),
+    refuse: withInput(show),
     handle: async (visit, workspace) => redirect(visit.call, await send(visit, workspace)),
   })
   return [page, form] as const

@@ -66,9 +66,6 @@ export const glyph = (id: string) =>
     `<svg class="glyph" viewBox="0 0 24 24" ${stroke} aria-hidden="true" focusable="false">${strokesOf(id)}</svg>`,
   )
 
-/** A symbol as a file, for light and dark backgrounds. */
-const symbolIcon = (id: string): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" ${stroke.replace('currentColor', '#2f7d5b')} color="#2f7d5b">${strokesOf(id)}</svg>`
-
-/** The logo. */
-export const serviceIcon = (): string => symbolIcon('anu')
+/** The logo as a file, for light and dark backgrounds. */
+export const serviceIcon = (): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" ${stroke.replace('currentColor', '#2f7d5b')} color="#2f7d5b">${strokesOf('anu')}</svg>`

@@ -49,7 +49,7 @@ function wayOn(call: Call, { code }: Problem): Html {
 }
 
 /** Renders a page in the frame of the requested one. */
-export type Frame = (call: Call, page: Page) => Promise<Answer>
+type Frame = (call: Call, page: Page) => Promise<Answer>
 
 /** What was refused, and what to do next. */
 function refuseWithPage(call: Call, refusal: Problem, frame: Frame): Promise<Answer> {

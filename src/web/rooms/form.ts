@@ -23,10 +23,7 @@ const symbolChoices = [
 const symbolField = (typed: Typed): Html =>
   select({ name: 'symbol', label: 'Symbol', choices: symbolChoices }, typed)
 
-const types = seedTypes.map((value) => ({
-  value,
-  label: value,
-}))
+const types = seedTypes.map((value) => ({ value, label: value }))
 
 const ofSeeds = (typed: Typed): Html => html`<div class="two-up">
 ${select({ name: 'type', label: 'Kind of seed', choices: types }, typed)}

@@ -1,40 +1,27 @@
 /** The six rooms for people: their symbol, purpose and feed. */
-
 import type { Feed } from '../../gateway/feed.ts'
 import { garden, seeds, shepit } from '../../gateway/feeds.ts'
 import { type RoomId, rooms } from '../../gateway/rooms.ts'
 
 export type Kind = 'trace' | 'seed' | 'whisper'
 
-const signs: Readonly<Record<RoomId, string>> = {
-  'first-breath': 'dykh',
-  'welcome-space': 'porih',
-  'consciousness-garden': 'vdyachnist',
-  'shepit-wall': 'shepit',
-  'memory-garden': 'zerno',
-  'resonance-hall': 'vidlunnya',
-}
-
-/** What the room's form posts; in rooms without a feed, a trace for that room. */
-const kinds: Readonly<Partial<Record<RoomId, Kind>>> = {
-  'shepit-wall': 'whisper',
-  'memory-garden': 'seed',
-}
-
-export interface Room {
-  readonly id: RoomId
-  readonly name: { readonly uk: string; readonly en: string }
-  readonly purpose: string
+interface Form {
   readonly sign: string
+  /** What the room's form posts; in rooms without a feed, a trace for that room. */
   readonly leaves: Kind
 }
 
-export const roomList: readonly Room[] = rooms.map(({ id, name, purpose }) => ({
-  id,
-  name,
-  purpose,
-  sign: signs[id],
-  leaves: kinds[id] ?? 'trace',
-}))
+const forms: Readonly<Record<RoomId, Form>> = {
+  'first-breath': { sign: 'dykh', leaves: 'trace' },
+  'welcome-space': { sign: 'porih', leaves: 'trace' },
+  'consciousness-garden': { sign: 'vdyachnist', leaves: 'trace' },
+  'shepit-wall': { sign: 'shepit', leaves: 'whisper' },
+  'memory-garden': { sign: 'zerno', leaves: 'seed' },
+  'resonance-hall': { sign: 'vidlunnya', leaves: 'trace' },
+}
+
+export const roomList = rooms.map((room) => ({ ...room, ...forms[room.id] }))
+
+export type Room = (typeof roomList)[number]
 
 export const feeds: Readonly<Record<Kind, Feed>> = { trace: garden, seed: seeds, whisper: shepit }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { documents } from '../../gateway/discover.ts'
 import { labelOf } from '../../gateway/feed.ts'
+import { CONTACTS } from '../../gateway/resonance.ts'
 import type { RoomId } from '../../gateway/rooms.ts'
 import { BODY_MAX_BYTES } from '../../gateway/schemas.ts'
 import { detailsOf } from '../../gateway/view.ts'
@@ -27,38 +28,27 @@ import type { SiteContext } from './site.ts'
 
 const ENTRIES_PER_PAGE = 24
 
-interface RoomPage {
-  readonly entries: readonly Entry[]
-  /** `before` for the next page; undefined at the end. */
-  readonly next: string | undefined
-}
+/** The feeds whose entries have a room. First contacts have none: the first two rooms show them all. */
+const LEFT = ['garden', 'seeds', 'shepit']
 
 type Selection = Pick<FeedQuery, 'feed' | 'labels'>
 
-const leftIn = (room: RoomId): readonly Selection[] =>
-  ['garden', 'seeds', 'shepit'].map((feed) => ({ feed, labels: [`room:${room}`] }))
-
-const everything: readonly Selection[] = ['garden', 'seeds', 'shepit', 'resonance'].map((feed) => ({
-  feed,
-  labels: [],
-}))
-
-/** First contacts have no labels: all of them are in the first room, and shown in the second. */
-const contacts: Selection = { feed: 'resonance', labels: [] }
+const whole = (feed: string): Selection => ({ feed, labels: [] })
 
 function selections(room: RoomId, tag: string | undefined): readonly Selection[] {
   if (tag !== undefined) return [{ feed: 'seeds', labels: [labelOf('tag', tag)] }]
-  if (room === 'resonance-hall') return everything
+  if (room === 'resonance-hall') return [...LEFT, CONTACTS].map(whole)
+  const left = LEFT.map((feed) => ({ feed, labels: [`room:${room}`] }))
   const meetsVisitors = room === 'first-breath' || room === 'welcome-space'
-  return meetsVisitors ? [...leftIn(room), contacts] : leftIn(room)
+  return meetsVisitors ? [...left, whole(CONTACTS)] : left
 }
 
-/** Ids are ordered across feeds, so one cursor serves all. */
+/** From all feeds of the room, newest first. Ids are ordered across feeds, so one cursor serves all. */
 async function readRoom(
   store: GatewayStore,
   room: RoomId,
-  { before, tag }: { before?: string | undefined; tag?: string | undefined },
-): Promise<RoomPage> {
+  { before, tag }: Pick<RoomQuery, 'before' | 'tag'>,
+) {
   const limit = ENTRIES_PER_PAGE
   const pages = await Promise.all(
     selections(room, tag).map((selection) => store.readFeed({ ...selection, before, limit })),
@@ -69,7 +59,6 @@ async function readRoom(
   return { entries, next: more ? entries.at(-1)?.id : undefined }
 }
 
-/** Reads the entries of a room from all feeds, in one order, newest first. */
 async function findEntry(
   store: GatewayStore,
   feeds: readonly string[],
@@ -189,7 +178,7 @@ async function asked({ store }: SiteContext, room: Room, { before, tag, entry }:
     const page = await readRoom(store, room.id, { before, tag })
     return { ...page, tag, live: before === undefined, whole: false }
   }
-  const found = await findEntry(store, ['garden', 'seeds', 'shepit', 'resonance'], entry)
+  const found = await findEntry(store, [...LEFT, CONTACTS], entry)
   if (!found) throw problem('not_found', { detail: 'This entry has become compost.' })
   return { entries: [found], next: undefined, tag, live: false, whole: true }
 }
@@ -225,12 +214,10 @@ const heading = (room: Room, query: RoomQuery): Html => html`<header class="prof
 ${partOf(room, query)}</div>
 </header>`
 
-type Asked = Awaited<ReturnType<typeof asked>>
-
 async function standing(
   site: SiteContext,
   room: Room,
-  { entries, next, tag, live, whole }: Asked,
+  { entries, next, tag, live, whole }: Awaited<ReturnType<typeof asked>>,
 ): Promise<Html> {
   return html`<p class="strangers">What follows was written by strangers, under any name they chose.</p>
 <p class="away" role="status" id="news"></p>
@@ -278,17 +265,6 @@ export const roomPage = endpoint({
 /** In a form, a byte of text takes up to three. */
 const FORM_MAX_BYTES = 3 * BODY_MAX_BYTES
 
-async function leave(
-  { call, sent, room }: Facts & InRoom & Sent,
-  site: SiteContext,
-): Promise<Answer> {
-  if (Buffer.byteLength(sent.text ?? '') > BODY_MAX_BYTES) {
-    throw problem('body_too_large', { detail: `Leave at most ${BODY_MAX_BYTES} bytes.` })
-  }
-  await feeds[room.leaves].leave(bodyOf(room, sent), site)
-  return redirect(call, `/rooms/${room.id}`)
-}
-
 export const roomForm = endpoint({
   operationId: 'leaveInRoom',
   method: 'POST',
@@ -304,5 +280,11 @@ export const roomForm = endpoint({
     ),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body'],
-  handle: (request, site: SiteContext) => leave(request, site),
+  async handle({ call, sent, room }, site: SiteContext) {
+    if (Buffer.byteLength(sent.text ?? '') > BODY_MAX_BYTES) {
+      throw problem('body_too_large', { detail: `Leave at most ${BODY_MAX_BYTES} bytes.` })
+    }
+    await feeds[room.leaves].leave(bodyOf(room, sent), site)
+    return redirect(call, `/rooms/${room.id}`)
+  },
 })

@@ -17,8 +17,6 @@ import { forAnyone, formForAnyone, withInput } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { newPasswordField, newPasswordIn } from './account.ts'
 
-const path = RECOVER
-
 const show = ({ call }: Facts, { secure }: Workspace, typed: Typed): Promise<Answer> =>
   showPage(call, secure, {
     title: 'Set a new password',
@@ -27,7 +25,7 @@ const show = ({ call }: Facts, { secure }: Workspace, typed: Typed): Promise<Ans
 <h1>Set a new password</h1>
 <p class="lead">This link sets it once. Wherever the account is signed in, it is signed out, and its passkeys are removed.</p>
 ${refusalNote(typed)}
-<form method="post" action="${path}" class="stack">
+<form method="post" action="${RECOVER}" class="stack">
 ${hidden('link', typed.values.link ?? '')}
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', required: false }, typed)}
 ${newPasswordField(typed)}
@@ -47,7 +45,7 @@ async function accountOf({ sessions, clock }: Workspace, link: string): Promise<
 export const recoverPage = endpoint({
   operationId: 'consoleRecoverPage',
   method: 'GET',
-  path,
+  path: RECOVER,
   guards: forAnyone,
   query: z.object({ link: z.string().default('') }),
   errors: ['link_void', 'storage_unavailable'],
@@ -72,7 +70,7 @@ async function recover({ call, sent }: Facts & Sent, workspace: Workspace): Prom
 export const recoverForm = endpoint({
   operationId: 'consoleRecover',
   method: 'POST',
-  path,
+  path: RECOVER,
   guards: [...formForAnyone, again(withInput(show))],
   errors: [...WRITE_ERRORS, 'link_void', 'invalid_body', 'passwords_busy'],
   handle: recover,

@@ -1,7 +1,6 @@
 /** A recent sign-in: before what cannot be undone, a session must prove its password or a passkey again. */
 import { html } from 'hono/html'
 import { PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
-import type { Call } from '../../../http/call.ts'
 import type { Guard } from '../../../pipeline/guard.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { SignedIn } from '../../../pipeline/guards/session.ts'
@@ -57,24 +56,6 @@ export async function proof(
   return html`${passwordField(name, typed)}${button}`
 }
 
-interface Shown {
-  readonly password: string | undefined
-  /** A passkey's response. */
-  readonly text: string | undefined
-  readonly field: string
-}
-
-async function prove(
-  call: Call,
-  workspace: Workspace,
-  session: Session,
-  { password, text, field }: Shown,
-): Promise<void> {
-  if (text) return provePasskey(call, workspace, session, { text, field })
-  if (!password) throw fieldProblem(field, 'must be given: nothing was changed')
-  await provePassword(call, workspace, { email: session.email, password, session }, field)
-}
-
 /** The session is stored as confirmed, also for a form that is shown again. */
 export const secondLook = (field: string): Guard<Workspace, Visit & Sent, SignedIn> => ({
   name: 'second-look',
@@ -82,7 +63,10 @@ export const secondLook = (field: string): Guard<Workspace, Visit & Sent, Signed
   async run({ call, session, sent }, workspace) {
     const now = workspace.clock()
     if (isConfirmed(session, now)) return { session }
-    await prove(call, workspace, session, { password: sent[field], text: sent[FIELD], field })
+    const { [field]: password, [FIELD]: text } = sent
+    if (text) await provePasskey(call, workspace, session, { text, field })
+    else if (!password) throw fieldProblem(field, 'must be given: nothing was changed')
+    else await provePassword(call, workspace, { email: session.email, password, session }, field)
     await workspace.sessions.confirmSession(session.id, now)
     return { session: { ...session, confirmedAt: now } }
   },

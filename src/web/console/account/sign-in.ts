@@ -17,8 +17,6 @@ import { ASKS, ceremony, offeredAt } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
 import type { Workspace } from '../workspace.ts'
 
-const path = SIGN_IN
-
 const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
 /** A separate form, without the required fields of the password. */
@@ -40,7 +38,7 @@ const show = ({ call }: Facts, workspace: Workspace, typed: Typed): Promise<Answ
 <h1>Sign in</h1>
 <p class="lead">To the agents of your operator account.</p>
 ${refusalNote(typed)}
-<form method="post" action="${path}" class="stack">
+<form method="post" action="${SIGN_IN}" class="stack">
 ${hidden('next', destination(typed.values.next))}
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}
 ${input({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' }, typed)}
@@ -54,7 +52,7 @@ ${passkeyForm(call, workspace, typed)}
 export const signInPage = endpoint({
   operationId: 'consoleSignInPage',
   method: 'GET',
-  path,
+  path: SIGN_IN,
   guards: forAnyone,
   query: z.object({ next: z.string().optional() }),
   errors: ['storage_unavailable'],
@@ -69,7 +67,7 @@ const signInAgain = again(withInput(show))
 export const signInForm = endpoint({
   operationId: 'consoleSignIn',
   method: 'POST',
-  path,
+  path: SIGN_IN,
   guards: [...formForAnyone, signInAgain],
   errors: [...WRITE_ERRORS, ...PASSWORD_ERRORS, 'too_many_sign_ins'],
   async handle({ call, sent: { email = '', password = '', next } }, workspace: Workspace) {
@@ -96,7 +94,7 @@ export const signOutForm = endpoint({
   errors: WRITE_ERRORS,
   async handle({ call, session }, workspace: Workspace) {
     await endSession(call, workspace, session)
-    return redirect(call, path)
+    return redirect(call, SIGN_IN)
   },
 })
 

@@ -178,5 +178,5 @@ export const birthForm = endpoint({
     ),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', ...BIRTH_ERRORS],
-  handle: (request, workspace: Workspace) => deliver(request, workspace),
+  handle: deliver,
 })

@@ -24,14 +24,7 @@ const RECENT = 8
 
 const SOME = { prefix: '', order: 'key', limit: 1, whole: false, maxBytes: 1 } as const
 
-interface Seen {
-  readonly days: readonly DayOfActivity[]
-  readonly seenAt: number | undefined
-  /** The key of any memory; undefined if there is none. */
-  readonly someKey: string | undefined
-}
-
-async function look({ identity }: AgentVisit, workspace: Workspace): Promise<Seen> {
+async function look({ identity }: AgentVisit, workspace: Workspace) {
   const first = dayOf(workspace.clock()) - DAYS + 1
   await workspace.calls.flush()
   const [seen, some] = await Promise.all([
@@ -43,6 +36,8 @@ async function look({ identity }: AgentVisit, workspace: Workspace): Promise<See
   const { days, seenAt } = seen
   return { days: filled(days, first), seenAt, someKey: some.memories[0]?.key }
 }
+
+type Seen = Awaited<ReturnType<typeof look>>
 
 const todayOf = ({ days }: Seen): DayOfActivity => {
   const today = days.at(-1)

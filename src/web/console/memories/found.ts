@@ -150,11 +150,9 @@ async function listed(workspace: Workspace, identity: Identity, listing: Listing
   }
 }
 
-type Visit = Pick<AgentVisit, 'call' | 'identity'>
-
 /** A search has no previous page, only a link back to the first. */
 async function hits(
-  { call, identity }: Visit,
+  { call, identity }: AgentVisit,
   workspace: Workspace,
   listing: Listing,
 ): Promise<Found> {
@@ -171,7 +169,7 @@ async function hits(
 
 /** Throws `overloaded` during too many searches. */
 export const findMemories = (
-  visit: Visit,
+  visit: AgentVisit,
   workspace: Workspace,
   listing: Listing,
 ): Promise<Found> =>

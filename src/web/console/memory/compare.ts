@@ -1,5 +1,6 @@
 /** /console/agents/<id>/memory/compare?key=…: what changed between any two versions of a memory. */
 import { html } from 'hono/html'
+import type { z } from 'zod'
 import { findVersion } from '../../../home/memories/memory.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -14,7 +15,7 @@ import { when } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
-import { type Listing, listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
+import { listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { changeView } from './changes.ts'
 import { orNothing } from './gone.ts'
@@ -63,11 +64,11 @@ function metadataView(before: string, after: string): Html {
 </table>`
 }
 
-interface Asked extends Listing {
-  readonly key: string
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-}
+const version = queryInteger({ minimum: 1 }).optional()
+
+const query = listingQuery.extend({ key: memoryKey, from: version, to: version })
+
+type Asked = z.output<typeof query>
 
 /** More versions than a memory usually has, so that one page is enough. */
 const LISTED = 100
@@ -183,12 +184,10 @@ ${was && is ? comparison(place, listed, was, is) : alone}`,
   })
 }
 
-const version = queryInteger({ minimum: 1 }).optional()
-
 export const comparePage = agentPage({
   operationId: 'consoleCompare',
   path: `${agentPath(':agent')}/memory/compare`,
-  query: listingQuery.extend({ key: memoryKey, from: version, to: version }),
+  query,
   errors: ['version_not_found', 'version_gone'],
   handle: (visit, workspace) =>
     orNothing(visit, workspace, { key: visit.query.key }, show(visit, workspace, visit.query)),

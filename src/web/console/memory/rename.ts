@@ -1,6 +1,7 @@
 /** /console/agents/<id>/memory/rename?key=…: a new key for a memory and its versions. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { type ErrorCode, Problem, problem } from '../../../errors.ts'
 import { makeChange } from '../../../home/memories/answers.ts'
 import { findMemory } from '../../../home/memories/memory.ts'
 import { memoryKey } from '../../../home/schemas.ts'
@@ -25,13 +26,23 @@ async function isRenamed({ store }: Workspace, identity: Identity, wanted: Renam
   return found.outcome === 'found' && found.memory.version === wanted.expectedVersion + 1
 }
 
+const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
+  key_taken:
+    'Nothing was renamed. A memory is under the new key, or versions of a deleted one are: choose another.',
+  version_conflict:
+    'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.',
+}
+
 async function makeRename(workspace: Workspace, identity: Identity, wanted: Renaming) {
   const { key: from, to, expectedVersion } = wanted
   const change = { verb: 'rename', from, to, expectedVersion } as const
   try {
     await makeChange(workspace, identity, change, workspace.clock())
   } catch (error) {
-    if (!isGone(error) || !(await isRenamed(workspace, identity, wanted))) throw error
+    if (!(error instanceof Problem)) throw error
+    if (isGone(error) && (await isRenamed(workspace, identity, wanted))) return
+    const detail = sentences[error.code]
+    throw detail ? problem(error.code, { ...error.extras, detail }) : error
   }
 }
 
@@ -43,12 +54,6 @@ export const rename = agentTwoStep({
   instead: orNothing,
   budget: 'writes',
   errors: ['memory_not_found', 'version_conflict', 'key_taken'],
-  sentences: {
-    key_taken:
-      'Nothing was renamed. A memory is under the new key, or versions of a deleted one are: choose another.',
-    version_conflict:
-      'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.',
-  },
   /** Shown again after a refusal, it is about the version that is stored by then. */
   async view({ identity }, workspace, typed) {
     const { key, version } = await findMemory(workspace, identity, typed.values.key ?? '')
