@@ -51,24 +51,19 @@ export const newPasswordIn = ({ password = '' }: Fields): string =>
 
 const SESSIONS = `${ACCOUNT}/sessions`
 
-/** Visits are stored once a minute, so the current session's would be late. */
-const seen = (each: Session, isCurrent: boolean, now: number): Html =>
-  isCurrent ? html`now` : when(each.seenAt, now)
-
 function sessionRow(each: Session, current: Session, now: number): Html {
   const isCurrent = each.id === current.id
   const name = deviceOf(each.userAgent)
+  // Visits are stored once a minute, so the current session's time would be late.
+  const seen = isCurrent ? 'now' : when(each.seenAt, now)
   return html`<li class="row">
-<span class="grow"><strong><bdi>${name}</bdi>${placeOf(each.place)}</strong>, ${seen(each, isCurrent, now)}<br>
+<span class="grow"><strong><bdi>${name}</bdi>${placeOf(each.place)}</strong>, ${seen}<br>
 <span class="dim">Signed in ${when(each.createdAt, now)}, ends ${when(each.expiresAt, now)}</span></span>
 ${isCurrent ? html`<span class="status active">This browser</span>` : nothing}
 <form method="post" action="${SESSIONS}">${hidden('id', each.id)}
 <button class="quiet">Sign out<span class="away">: ${name}</span></button></form>
 </li>`
 }
-
-const everywhereElse = html`<form method="post" action="${SESSIONS}/others">
-<button class="quiet">Sign out everywhere else</button></form>`
 
 const sessionList = (
   sessions: readonly Session[],
@@ -78,11 +73,13 @@ const sessionList = (
 <h2 id="sessions">Where you are signed in</h2>
 <p class="dim">You are signed out after 12 hours without a visit, and after 7 days in any case; at the latest when there are ${SESSIONS_PER_ACCOUNT} others.</p>
 <ul class="rows">${sessions.map((each) => sessionRow(each, current, now))}</ul>
-${sessions.length > 1 ? everywhereElse : nothing}
+${
+  sessions.length > 1
+    ? html`<form method="post" action="${SESSIONS}/others">
+<button class="quiet">Sign out everywhere else</button></form>`
+    : nothing
+}
 </section>`
-
-const used = ({ usedAt }: Passkey, now: number): Html =>
-  usedAt === undefined ? html`not used yet` : html`last used ${when(usedAt, now)}`
 
 const elsewhere = ({ site }: Passkey, offered: Offered): Html =>
   'party' in offered && offered.party.name === site
@@ -91,8 +88,10 @@ const elsewhere = ({ site }: Passkey, offered: Offered): Html =>
 
 function passkeyRow(each: Passkey, offered: Offered, now: number): Html {
   const name = deviceOf(each.userAgent)
+  const used =
+    each.usedAt === undefined ? 'not used yet' : html`last used ${when(each.usedAt, now)}`
   return html`<li class="row">
-<span class="grow"><strong><bdi>${name}</bdi></strong>, ${used(each, now)}<br>
+<span class="grow"><strong><bdi>${name}</bdi></strong>, ${used}<br>
 <span class="dim">Added ${when(each.createdAt, now)}</span>${elsewhere(each, offered)}</span>
 <form method="post" action="${PASSKEYS}/remove">${hidden('id', each.id)}
 <button class="quiet">Remove<span class="away">: ${name}</span></button></form>
@@ -131,22 +130,16 @@ ${newPasswordField(typed)}
 <button>Change the password</button>
 </form>`
 
-const changed = note(
-  'good',
-  html`<p>The password is changed. You are signed out everywhere else. Passkeys still open the account: remove those that you do not know.</p>`,
-)
+const query = z.object({ changed: z.string().optional(), added: z.string().optional() })
 
-const added = note(
-  'good',
-  html`<p>The passkey is added. Sign in with it from now on, or with the password.</p>`,
-)
+const CHANGED =
+  'The password is changed. You are signed out everywhere else. Passkeys still open the account: remove those that you do not know.'
 
-const newsOf = (query: {
-  readonly changed?: string | undefined
-  readonly added?: string | undefined
-}): Html => {
-  if (query.changed === '') return changed
-  return query.added === '' ? added : nothing
+const ADDED = 'The passkey is added. Sign in with it from now on, or with the password.'
+
+function newsOf({ changed, added }: z.output<typeof query>): Html {
+  if (changed === '') return note('good', html`<p>${CHANGED}</p>`)
+  return added === '' ? note('good', html`<p>${ADDED}</p>`) : nothing
 }
 
 /** The page, also with the errors of its forms. */
@@ -182,7 +175,7 @@ export const accountPage = endpoint({
   method: 'GET',
   path: ACCOUNT,
   guards: forSignedIn,
-  query: z.object({ changed: z.string().optional(), added: z.string().optional() }),
+  query,
   handle: (visit, workspace: Workspace) =>
     showAccount(visit, workspace, untouched, newsOf(visit.query)),
 })

@@ -39,16 +39,12 @@ const words: Readonly<Record<EventType, string>> = {
   rollback: 'Rolled back',
 }
 
-const link = (agentId: string, key: string): Html =>
-  html` <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
-
-const memoryOf = (agentId: string, key: string, from: string | undefined): Html =>
-  html`${from === undefined ? nothing : html` <code>${from}</code> to`}${link(agentId, key)}`
-
 function about(agentId: string, { key, from, namedKey, rollback }: HomeEvent): Html {
   if (rollback) return html` to event ${rollback.to}: ${plural(rollback.parts, 'change')}`
   if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
-  return key === undefined ? nothing : memoryOf(agentId, key, from)
+  if (key === undefined) return nothing
+  const renamed = from === undefined ? nothing : html` <code>${from}</code> to`
+  return html`${renamed} <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
 }
 
 const what = (agentId: string, event: HomeEvent): Html =>
@@ -98,14 +94,6 @@ export async function eventsBefore(
 
 const EVENTS_PER_PAGE = 40
 
-const further = (next: number | undefined): Html =>
-  next === undefined
-    ? nothing
-    : html`<a class="button quiet" rel="next" href="?before=${next}">Older</a>`
-
-const newest = (path: string, before: number | undefined): Html =>
-  before === undefined ? nothing : html`<a class="button quiet" href="${path}">Newest</a>`
-
 export const activityPage = agentPage({
   operationId: 'consoleActivity',
   path: tabPath(':agent', 'activity'),
@@ -127,7 +115,15 @@ export const activityPage = agentPage({
           ? eventTable(agentId, page, workspace.clock())
           : html`<p class="empty">Nothing happened yet.</p>`
       }
-<p class="actions">${newest(tabPath(agentId, 'activity'), before)}${further(next)}</p></div>`,
+<p class="actions">${
+        before === undefined
+          ? nothing
+          : html`<a class="button quiet" href="${tabPath(agentId, 'activity')}">Newest</a>`
+      }${
+        next === undefined
+          ? nothing
+          : html`<a class="button quiet" rel="next" href="?before=${next}">Older</a>`
+      }</p></div>`,
     })
   },
 })

@@ -43,9 +43,6 @@ const table = (
 <tbody>${agents.map((each) => row(each, place))}</tbody>
 </table>`
 
-const ATTACH = html`<a class="button quiet" href="/console/attach">Attach an agent</a>`
-const CREATE = html`<a class="button" href="/console/birth">Create agent</a>`
-
 const none = html`<div class="empty"><p>No agent is in this account yet.</p>
 <p>Create one, or attach one that was created elsewhere by its operator token.</p></div>`
 
@@ -76,7 +73,7 @@ export const agentsPage = endpoint({
       place: 'agents',
       scripts: ['follow'],
       looks: true,
-      body: html`<div class="headed"><h1>Agents</h1><p class="actions">${ATTACH} ${CREATE}</p></div>
+      body: html`<div class="headed"><h1>Agents</h1><p class="actions"><a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></p></div>
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
 ${further(found)}`,
     })

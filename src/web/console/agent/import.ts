@@ -41,13 +41,10 @@ ${select({ name: 'onConflict', label: 'Where a key has a memory already', choice
 </form></div>
 <p data-without-script>This page sends the file by a script. Without one, the command line does it: <code>agent-home import FILE</code></p>`
 
-const keyList = (keys: readonly string[]): Html =>
-  html`<ul>${keys.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
-
 function had(conflicts: readonly string[]): Html {
   if (conflicts.length === 0) return nothing
   const count = conflicts.length < MOST_CONFLICTS ? '' : `, the first ${MOST_CONFLICTS} of them`
-  return html`<p>These keys had a memory${count}:</p>${keyList(conflicts)}`
+  return html`<p>These keys had a memory${count}:</p><ul>${conflicts.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
 }
 
 /** The number of replaced memories is only known as far as their keys are listed. */

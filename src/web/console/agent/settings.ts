@@ -44,14 +44,13 @@ ${select({ name: 'symbol', label: 'Symbol', choices }, typed)}
 <button>Save</button>
 </form>`
 
-const leaving = (path: string): Html => html`<section aria-labelledby="leave">
+const transfer = (path: string): Html => html`<section aria-labelledby="leave">
 <h2 id="leave">Take it with you</h2>
 <p>All memories and the profile in one file, or on one page to read and to print.</p>
 <p class="actions"><a class="button quiet" href="${path}/export" download>Download the export</a>
 <a class="button quiet" href="${path}/print">Read everything on one page</a></p>
-</section>`
-
-const arriving = (path: string): Html => html`<section aria-labelledby="arrive">
+</section>
+<section aria-labelledby="arrive">
 <h2 id="arrive">Bring it back</h2>
 <p>What an export holds, of this agent or of another, becomes memories of this one.</p>
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
@@ -87,8 +86,7 @@ async function showSettings(
 ${refusalNote(typed)}
 ${profileFields(profile, filled)}
 ${about(profile, workspace.clock())}
-${leaving(path)}
-${arriving(path)}
+${transfer(path)}
 ${parting(path)}</div>`,
   })
 }

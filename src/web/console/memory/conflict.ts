@@ -75,9 +75,6 @@ const ownText = (field: string, yours: string, sent: Fields): Html => {
 ${text}</textarea>`
 }
 
-const legend = (at: number, all: number): string =>
-  all === 1 ? 'The difference' : `Difference ${at + 1} of ${all}`
-
 function partChoice(
   { base, theirs, yours }: Disputed,
   at: number,
@@ -87,7 +84,8 @@ function partChoice(
   const field = partField(at)
   const sent = typed.values
   const words = differences(theirs, yours)
-  return html`<fieldset class="dispute"><legend>${legend(at, all)}</legend>
+  const legend = all === 1 ? 'The difference' : `Difference ${at + 1} of ${all}`
+  return html`<fieldset class="dispute"><legend>${legend}</legend>
 ${faultNote(field, typed)}
 <div class="sides">
 ${radio({ field, value: 'theirs', label: 'What is stored now', content: shown(`${field}-a`, side(words, 'stored'), theirs === '') }, sent)}
@@ -141,33 +139,22 @@ function partView(parts: readonly Part[], typed: Typed): Html[] {
   )
 }
 
-const memberView = (members: readonly Member[], typed: Typed): Html[] =>
-  members.map((each, at) => memberChoice(each, at, typed))
-
 /** The text, and the members of the metadata that both sides changed. */
 const choices = (merged: Merged, typed: Typed): Html => html`${
   disputedParts(merged).length > 0 ? partView(merged.parts, typed) : nothing
 }
-${memberView(disputedMembers(merged), typed)}`
+${disputedMembers(merged).map((each, at) => memberChoice(each, at, typed))}`
 
 const KEEP = 'Keep what is stored'
 
-const happened = ({ theirs, base }: Sides, now: number): Html =>
-  html`<strong>Version ${theirs.version} was written ${when(theirs.updatedAt, now)}${
+const conflictNote = ({ theirs, base }: Sides, now: number, asked: string): Html =>
+  html`<div class="note warn" role="alert"><p><strong>Version ${theirs.version} was written ${when(theirs.updatedAt, now)}${
     base ? html`, after the version ${base.version} that you began with` : nothing
-  }.</strong> Nothing of yours is saved yet.`
-
-const known = ({ base }: Sides): Html =>
-  base
-    ? html`What only one of you changed is merged already.`
-    : html`No version that both began with is kept, so every difference is yours to choose about.`
-
-const conflictNote = (sides: Sides, now: number, asked: string): Html =>
-  html`<div class="note warn" role="alert"><p>${happened(sides, now)} ${known(sides)} ${asked}</p></div>`
-
-const carried = ({ key, base, theirs, yours }: Sides, listing: Listing): Html =>
-  html`${hidden('key', key)}${listField(listing)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
-${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}`
+  }.</strong> Nothing of yours is saved yet. ${
+    base
+      ? 'What only one of you changed is merged already.'
+      : 'No version that both began with is kept, so every difference is yours to choose about.'
+  } ${asked}</p></div>`
 
 interface Place {
   readonly agentId: string
@@ -181,16 +168,17 @@ const placeOf = ({ identity, sent }: SentVisit): Place => ({
 
 const chooser = (
   { agentId, listing }: Place,
-  sides: Sides,
+  { key, base, theirs, yours }: Sides,
   merged: Merged,
   typed: Typed,
 ): Html => html`<form
 method="post" action="${agentPath(agentId)}/memory/resolve" class="disputes">
-${carried(sides, listing)}
+${hidden('key', key)}${listField(listing)}${hidden('base', base?.version ?? '')}${hidden('theirs', theirs.version)}
+${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}
 ${choices(merged, typed)}
 <p class="actions"><button>Save what I chose</button>
 <button class="quiet" name="next" value="edit">Look at the whole text first</button>
-<a class="button quiet" href="${memoryIn(agentId, sides.key, listing)}">${KEEP}</a></p>
+<a class="button quiet" href="${memoryIn(agentId, key, listing)}">${KEEP}</a></p>
 </form>`
 
 function show(
@@ -223,22 +211,6 @@ function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: 
 <section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
 ${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
 }
-
-/** The resolved text, to be reviewed and saved. */
-const showDecided = (
-  visit: SentVisit,
-  workspace: Workspace,
-  sides: Sides,
-  decided: Decided,
-): Promise<Answer> =>
-  show(
-    visit,
-    workspace,
-    sides,
-    200,
-    html`<div class="note good" role="status"><p>This is the text as you chose it. It is not saved yet.</p></div>
-${editorOf(placeOf(visit), sides, decided)}`,
-  )
 
 /** Both sides, with the choices that were made and their errors. */
 function showSides(
@@ -315,7 +287,11 @@ async function refuse(visit: SentVisit, workspace: Workspace, refusal: Problem):
 async function save(visit: SentVisit, workspace: Workspace): Promise<Answer> {
   const { call, identity, sent } = visit
   const { sides, ...chosen } = await decided(workspace, visit)
-  if (sent.next === 'edit') return showDecided(visit, workspace, sides, chosen)
+  if (sent.next === 'edit') {
+    const review = html`<div class="note good" role="status"><p>This is the text as you chose it. It is not saved yet.</p></div>
+${editorOf(placeOf(visit), sides, chosen)}`
+    return show(visit, workspace, sides, 200, review)
+  }
   const { write, metadata } = writeIn({
     key: sides.key,
     text: lineEndsOf(sides.theirs.text, chosen.text),

@@ -19,17 +19,13 @@ import { editor, meanwhile } from './editor.ts'
 /** The number of events that are searched for the memory's end. */
 const LOOKED_AT = 500
 
-const ENDS = new Set(['delete', 'erase'])
-
-const ends =
-  (key: string) =>
-  ({ type, key: of, from }: HomeEvent): boolean =>
-    from === key || (of === key && ENDS.has(type))
-
 /** The log outlives the versions. Undefined if the event is older than the searched ones. */
 async function findEnd(workspace: Workspace, identity: Identity, key: string) {
   const { page } = await eventsBefore(workspace, identity, { limit: LOOKED_AT })
-  return page.find(ends(key))
+  return page.find(
+    ({ type, key: ofEvent, from }) =>
+      from === key || (ofEvent === key && (type === 'delete' || type === 'erase')),
+  )
 }
 
 function ended(agentId: string, { type, key = '' }: HomeEvent): Html {

@@ -57,10 +57,11 @@ async function faultOf(
   return outcome === 'used' ? undefined : { isCopied: outcome === 'stale' }
 }
 
-async function presentedIn(text: string, { sessions }: Workspace): Promise<Partial<Presented>> {
+/** `id`: of the passkey, which may be unknown; '' if the text is malformed. */
+async function presentedIn(text: string, { sessions }: Workspace) {
   const given = assertionIn(text)
   const passkey = given && (await sessions.findPasskey(given.id))
-  return { ...(given && { given }), ...(passkey && { passkey }) }
+  return { id: given?.id ?? '', presented: passkey && { given, passkey } }
 }
 
 /** Throws one of `PASSKEY_ERRORS`. Failures are counted like wrong passwords. */
@@ -72,23 +73,22 @@ async function prove(
     readonly session: Session | undefined
     readonly purpose: Purpose
   },
-  { given, passkey }: Partial<Presented>,
+  presented: Presented | undefined,
   extrasOf: (fault: Fault) => ProblemExtras & { readonly code: 'passkey_refused' | 'invalid_body' },
 ): Promise<Pick<Account, 'id' | 'email'>> {
   const attempt = await attemptBy(call, workspace, asked)
   await refuseGuessing(call, workspace, attempt)
-  const fault =
-    given && passkey ? await faultOf(call, workspace, asked.purpose, { given, passkey }) : invalid()
-  if (passkey && !fault) return { id: passkey.accountId, email: passkey.email }
+  const fault = presented ? await faultOf(call, workspace, asked.purpose, presented) : invalid()
+  if (presented && !fault) {
+    const { accountId: id, email } = presented.passkey
+    return { id, email }
+  }
   const { code, ...extras } = extrasOf(fault ?? invalid())
   return refusePassword(call, workspace, attempt, code, extras)
 }
 
 const COPIED =
   'Nothing was done: this passkey has signed as often before, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was set back.'
-
-/** Failures with an unknown passkey are counted against this. */
-const nobody = (given: Assertion | undefined): string => hash('sha256', given?.id ?? '', 'hex')
 
 /** Throws one of `PASSKEY_ERRORS`, or `too_many_sign_ins`. */
 export async function signInByPasskey(
@@ -97,8 +97,9 @@ export async function signInByPasskey(
   text: string,
   session: Session | undefined,
 ): Promise<Pick<Account, 'id' | 'email'>> {
-  const presented = await presentedIn(text, workspace)
-  const email = presented.passkey?.email ?? nobody(presented.given)
+  const { id, presented } = await presentedIn(text, workspace)
+  // Failures with an unknown passkey are counted against its id.
+  const email = presented?.passkey.email ?? hash('sha256', id, 'hex')
   await refuseSessions(call, workspace, email)
   const asked = { email, session, purpose: ['sign in'] } as const
   const account = await prove(call, workspace, asked, presented, ({ isCopied, cause }) => ({
@@ -122,11 +123,10 @@ export async function provePasskey(
   session: Session,
   { text, field }: { readonly text: string; readonly field: string },
 ): Promise<void> {
-  const { given, passkey } = await presentedIn(text, workspace)
-  const isTheirs = passkey?.accountId === session.accountId
+  const { presented } = await presentedIn(text, workspace)
+  const isTheirs = presented?.passkey.accountId === session.accountId
   const asked = { email: session.email, session, purpose: ['confirm', session.id] } as const
-  const presented = given && isTheirs ? { given, passkey } : {}
-  await prove(call, workspace, asked, presented, (fault) => ({
+  await prove(call, workspace, asked, isTheirs ? presented : undefined, (fault) => ({
     code: 'invalid_body',
     cause: fault.cause,
     errors: [{ pointer: `/${field}`, message: messageOf(fault) }],
