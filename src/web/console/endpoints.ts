@@ -7,7 +7,7 @@ import { endpoint, type Request } from '../../pipeline/endpoint.ts'
 import type { Announced } from '../../pipeline/guards/budget.ts'
 import { again, type Sent } from '../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
-import { secondLook } from './account/second-look.ts'
+import { recentSignIn } from './account/recent-sign-in.ts'
 import { costs, formForOwner, forOwner, ofAgent } from './guards.ts'
 import type { AgentVisit, Workspace } from './workspace.ts'
 
@@ -67,5 +67,5 @@ export function agentForm({
   const guards = [...formForOwner, again(refuse), ...costs(budget)] as const
   return confirm === undefined
     ? endpoint({ ...declared, guards })
-    : endpoint({ ...declared, guards: [...guards, secondLook(confirm)] })
+    : endpoint({ ...declared, guards: [...guards, recentSignIn(confirm)] })
 }

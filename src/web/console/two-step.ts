@@ -11,7 +11,7 @@ import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { refusalNote, type Typed, untouched } from '../layout/fields.ts'
 import { type Html, nothing, type Page, showPage } from '../layout/page.ts'
 import { agentPath } from '../layout/paths.ts'
-import { proof, secondLook } from './account/second-look.ts'
+import { proof, recentSignIn } from './account/recent-sign-in.ts'
 import { type AgentPage, showAgentPage } from './agent-page.ts'
 import { agentForm, agentPage, type Queried, type Query } from './endpoints.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
@@ -160,7 +160,7 @@ export function accountTwoStep({ operationId, path, view, send, errors = [] }: A
     operationId,
     method: 'POST',
     path,
-    guards: [...formForSignedIn, again(withInput(show)), secondLook(PASSWORD)],
+    guards: [...formForSignedIn, again(withInput(show)), recentSignIn(PASSWORD)],
     errors: [...WRITE_ERRORS, 'invalid_body', ...errors],
     handle: async (visit, workspace: Workspace) =>
       redirect(visit.call, await send(visit, workspace)),

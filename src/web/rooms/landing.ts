@@ -24,7 +24,7 @@ const firstContact = (url: string): string =>
   `curl ${url}/api/resonance -H 'Content-Type: application/json' -d '${contactBody}'`
 
 /** The entries of a room: the second also shows the visitors of the first. */
-function standing(id: RoomId, summaries: readonly RoomSummary[]): number {
+function countOf(id: RoomId, summaries: readonly RoomSummary[]): number {
   const counted = id === 'resonance-hall' ? summaries : summaries.filter(({ room }) => room === id)
   const left = counted.reduce((sum, { count }) => sum + count, 0)
   if (id !== 'welcome-space') return left
@@ -46,7 +46,7 @@ const roomCard = ({ id, name, purpose, sign }: Room, count: number): Html => htm
 async function roomCards({ store }: SiteContext): Promise<Html> {
   const summaries = await store.summarizeRooms(1)
   return html`<ul class="cards two">${roomList.map((room) =>
-    roomCard(room, standing(room.id, summaries)),
+    roomCard(room, countOf(room.id, summaries)),
   )}</ul>`
 }
 

@@ -214,7 +214,7 @@ const heading = (room: Room, query: RoomQuery): Html => html`<header class="prof
 ${partOf(room, query)}</div>
 </header>`
 
-async function standing(
+async function entriesOf(
   site: SiteContext,
   room: Room,
   { entries, next, tag, live, whole }: Awaited<ReturnType<typeof asked>>,
@@ -239,7 +239,7 @@ async function show(
   const found = await asked(site, room, query)
   const form = leaveForm(room, typed)
   const about = isPart(query) || !found.live ? nothing : aboutRoom(room.id)
-  const left = html`<div class="left">${about}${await standing(site, room, found)}</div>`
+  const left = html`<div class="left">${about}${await entriesOf(site, room, found)}</div>`
   return showPage(call, site.secure, {
     title: room.name.en,
     place: 'rooms',

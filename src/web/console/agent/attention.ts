@@ -23,17 +23,17 @@ export interface Concern {
   readonly mark: string
   readonly sentence: string
   /** The page to act on it. */
-  readonly way: Way
+  readonly link: Link
 }
 
-interface Way {
+interface Link {
   readonly tab: AgentTab
   readonly words: string
 }
 
-const MEMORIES: Way = { tab: 'memories', words: 'Look through its memories' }
-const ACTIVITY: Way = { tab: 'activity', words: 'See who does what' }
-const KEYS: Way = { tab: 'keys', words: 'See what its keys may do' }
+const MEMORIES: Link = { tab: 'memories', words: 'Look through its memories' }
+const ACTIVITY: Link = { tab: 'activity', words: 'See who does what' }
+const KEYS: Link = { tab: 'keys', words: 'See what its keys may do' }
 
 const isNear = (used: number, limit: number): boolean => limit > 0 && used >= limit * NEAR
 
@@ -45,12 +45,12 @@ const ofLimits = ({ memoryCount, bytes }: Kept, limits: HomeLimits): Concern[] =
   ...nearing(memoryCount, limits.memoriesPerAgent, {
     mark: memoryCount >= limits.memoriesPerAgent ? 'No room' : 'Nearly full',
     sentence: `It keeps ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories: delete what is no longer needed.`,
-    way: MEMORIES,
+    link: MEMORIES,
   }),
   ...nearing(bytes, limits.bytesPerAgent, {
     mark: 'Much text',
     sentence: `Its texts take ${size(bytes)} of at most ${size(limits.bytesPerAgent)}: little room is left for earlier versions.`,
-    way: MEMORIES,
+    link: MEMORIES,
   }),
 ]
 
@@ -58,14 +58,14 @@ const refused = (refusals: number): Concern => ({
   kind: 'warn',
   mark: `${number(refusals)} refused`,
   sentence: `${plural(refusals, 'call')} of its program ${refusals === 1 ? 'was' : 'were'} refused today: it was paused, asked too often, or sent what is not accepted.`,
-  way: KEYS,
+  link: KEYS,
 })
 
 const conflicted = (conflicts: number): Concern => ({
   kind: 'warn',
   mark: plural(conflicts, 'conflict'),
   sentence: `${plural(conflicts, 'write')} came too late today, for somebody had written the memory since it was read; nothing was lost.`,
-  way: ACTIVITY,
+  link: ACTIVITY,
 })
 
 const ofToday = ({ conflicts, refusals }: Today): Concern[] => [
@@ -92,7 +92,7 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
     return nearing(used, policy.quota, {
       mark: `Many ${words}`,
       sentence: `It made ${number(used)} of ${number(policy.quota)} ${words} that it may make in a minute.`,
-      way: ACTIVITY,
+      link: ACTIVITY,
     })
   })
   return (await Promise.all(looked)).flat()
@@ -107,7 +107,7 @@ const PAUSED =
 const item = (kind: Concern['kind'], body: Html): Html => html`<li class="${kind}">${body}</li>`
 
 export function concernList({ agentId, status }: Profile, concerns: readonly Concern[]): Html {
-  const all = concerns.map(({ kind, sentence, way: { tab, words } }) =>
+  const all = concerns.map(({ kind, sentence, link: { tab, words } }) =>
     item(kind, html`${sentence} <a href="${tabPath(agentId, tab)}">${words}</a>`),
   )
   if (status === 'paused')

@@ -56,7 +56,7 @@ const transfer = (path: string): Html => html`<section aria-labelledby="leave">
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
 </section>`
 
-const parting = (path: string): Html => html`<section class="risks" aria-labelledby="part">
+const leaveOrErase = (path: string): Html => html`<section class="risks" aria-labelledby="part">
 <h2 id="part">Part with it</h2>
 <ul class="rows">
 <li class="row"><span class="grow"><strong>Leave</strong><br><span class="dim">It goes on without your account; whoever has its operator token reaches it.</span></span>
@@ -87,7 +87,7 @@ ${refusalNote(typed)}
 ${profileFields(profile, filled)}
 ${about(profile, workspace.clock())}
 ${transfer(path)}
-${parting(path)}</div>`,
+${leaveOrErase(path)}</div>`,
   })
 }
 

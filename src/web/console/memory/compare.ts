@@ -21,7 +21,7 @@ import { changeView } from './changes.ts'
 import { orNothing } from './gone.ts'
 import { bringBack, operationWords, type Place } from './history.ts'
 import { crumbOf } from './memory.ts'
-import { findStanding, hasText } from './standing.ts'
+import { findMemoryView, hasText } from './memory-view.ts'
 
 interface ChangedMember {
   readonly name: string
@@ -165,13 +165,13 @@ const alone = html`<p class="empty">No other version of it is kept to compare wi
 async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
   const { key, from: _, to: __, ...listing } = asked
   const { agentId } = visit.identity
-  const standing = await findStanding(workspace, visit.identity, { key })
+  const view = await findMemoryView(workspace, visit.identity, { key })
   const below: Below = (before, limit) =>
     findVersions(workspace, visit.identity, key, { before, limit })
-  const newest = standing.shown?.version
+  const newest = view.shown?.version
   const { was, is } = await findPair(workspace, visit, asked, { newest, below })
   const listed = await findListed(below, [was, is])
-  const currentVersion = standing.current?.version ?? 0
+  const currentVersion = view.current?.version ?? 0
   const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return showAgentPage(visit, workspace, {
     tab: 'memories',

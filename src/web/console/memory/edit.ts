@@ -39,8 +39,8 @@ import {
 } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf, showMemory } from './memory.ts'
+import { findMemoryView } from './memory-view.ts'
 import { lineEndsOf, withLineFeeds } from './merge/merge-lines.ts'
-import { findStanding } from './standing.ts'
 
 const toSaved = ({ call, identity, sent: { key = '', list } }: SentVisit): Answer =>
   redirect(call, savedPath(identity.agentId, key, list))
@@ -143,9 +143,9 @@ export const editPage = agentPage({
   query: listingQuery.extend({ key: memoryKey }),
   async handle(visit, workspace) {
     const { key, ...listing } = visit.query
-    const standing = await unlessGone(findStanding(workspace, visit.identity, { key }))
-    const values = { key, ...valuesOf(standing?.shown), list: queryOf(listing) }
-    return standing?.current
+    const view = await unlessGone(findMemoryView(workspace, visit.identity, { key }))
+    const values = { key, ...valuesOf(view?.shown), list: queryOf(listing) }
+    return view?.current
       ? showEdit(visit, workspace, { values })
       : showGone(visit, workspace, { values })
   },

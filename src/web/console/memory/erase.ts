@@ -14,7 +14,7 @@ import { listingIn, listingQuery, listPath, memoryIn, queryOf } from '../memorie
 import { agentTwoStep } from '../two-step.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import { hasText } from './standing.ts'
+import { hasText } from './memory-view.ts'
 
 /** More versions than a memory has, unless its retention is unlimited. */
 const MOST_OFFERED = 1_000

@@ -8,7 +8,7 @@ import { size, when } from '../../layout/words.ts'
 import { byWhom } from '../author.ts'
 import { listField } from '../memories/list-pane.ts'
 import { type Listing, memoryIn } from '../memories/listing.ts'
-import { hasText } from './standing.ts'
+import { hasText, type Versions } from './memory-view.ts'
 
 export const operationWords: Readonly<Record<Operation, string>> = {
   write: 'Written',
@@ -29,12 +29,6 @@ export interface Place {
   /** 0 if the memory was deleted. */
   readonly currentVersion: number
   readonly now: number
-}
-
-export interface Versions {
-  readonly versions: readonly VersionSummary[]
-  /** `before` of the next page. */
-  readonly next: number | undefined
 }
 
 export const bringBack = (

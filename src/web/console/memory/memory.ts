@@ -17,8 +17,8 @@ import { everything, type Listing, listingQuery, memoryIn } from '../memories/li
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { bringBack, history, type Place } from './history.ts'
+import { type Asked, findMemoryView, type MemoryView } from './memory-view.ts'
 import { type As, metadataOf, textView } from './rendered.ts'
-import { type Asked, findStanding, type Standing } from './standing.ts'
 
 /** For the pages below a memory's own. */
 export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb => ({
@@ -86,13 +86,17 @@ const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: numbe
     shown ? html`This is version ${shown.version}, as it was before.` : html`No text of it is kept.`
   }</p></div>`
 
-function note(place: Place, { current, newest, shown }: Standing, saved: string | undefined): Html {
+function note(
+  place: Place,
+  { current, newest, shown }: MemoryView,
+  saved: string | undefined,
+): Html {
   if (!current) return newest ? deletedNote(newest, shown, place.now) : nothing
   if (shown && shown !== current) return pastNote(place, shown)
   return saved === undefined ? nothing : savedNote(current, saved)
 }
 
-const heading = ({ key }: Place, { current, isProtected }: Standing): Html =>
+const heading = ({ key }: Place, { current, isProtected }: MemoryView): Html =>
   html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}${isProtected ? protectedMark : nothing}`
 
 interface Shown extends Asked {
@@ -110,13 +114,13 @@ async function article(
 ): Promise<Html> {
   const { key, saved, listing = everything, as } = asked
   const { agentId } = identity
-  const standing = await findStanding(workspace, identity, asked)
-  const { current, isProtected, shown, listed } = standing
+  const view = await findMemoryView(workspace, identity, asked)
+  const { current, isProtected, shown, listed } = view
   const currentVersion = current?.version ?? 0
   const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
   return html`${refusalNote(typed)}
-<div id="memory" data-live><div class="titled" id="about">${heading(place, standing)}</div>
-${note(place, standing, saved)}
+<div id="memory" data-live><div class="titled" id="about">${heading(place, view)}</div>
+${note(place, view, saved)}
 ${shown ? shownMemory(place, shown, isProtected, as) : nothing}</div>
 ${history(place, listed)}`
 }

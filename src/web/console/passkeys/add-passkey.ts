@@ -10,7 +10,7 @@ import { type AddPasskeyAnswer, PASSKEYS_PER_ACCOUNT } from '../../../store/port
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { ACCOUNT } from '../../layout/paths.ts'
-import { isConfirmed, proof, secondLook } from '../account/second-look.ts'
+import { isConfirmed, proof, recentSignIn } from '../account/recent-sign-in.ts'
 import { formForSignedIn, forSignedIn, withInput } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { ASKS, ceremony, type Offered, offeredAt, PASSKEYS, partyAt } from './ceremony.ts'
@@ -89,7 +89,7 @@ export const addPasskeyForm = endpoint({
   operationId: 'consoleAddPasskey',
   method: 'POST',
   path: PASSKEYS,
-  guards: [...formForSignedIn, again(withInput(show)), secondLook('password')],
+  guards: [...formForSignedIn, again(withInput(show)), recentSignIn('password')],
   errors: [...WRITE_ERRORS, 'invalid_body', 'passkey_refused'],
   async handle(visit, workspace: Workspace) {
     const text = visit.sent[FIELD]

@@ -6,7 +6,6 @@ import { refusal } from '../../../home/refusal.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import type { Workspace } from '../workspace.ts'
-import type { Versions } from './history.ts'
 
 /** With a text of 16 KiB and the list, a page stays under 60 KB. */
 const VERSIONS_PER_PAGE = 20
@@ -19,7 +18,10 @@ export interface Asked {
   readonly before?: number | undefined
 }
 
-export interface Standing {
+/** A page of versions. */
+export type Versions = Awaited<ReturnType<typeof findVersions>>
+
+export interface MemoryView {
   /** Undefined if it was deleted. */
   readonly current: Memory | undefined
   readonly newest: VersionSummary | undefined
@@ -48,11 +50,11 @@ async function isProtected({ store }: Workspace, identity: Identity, key: string
 }
 
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
-export async function findStanding(
+export async function findMemoryView(
   workspace: Workspace,
   identity: Identity,
   { key, version, before }: Asked,
-): Promise<Standing> {
+): Promise<MemoryView> {
   const page = (upTo: number | undefined) =>
     findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
   const [current, first, guarded] = await Promise.all([

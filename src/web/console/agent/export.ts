@@ -9,8 +9,8 @@ import { agentPath } from '../../layout/paths.ts'
 import { moment, plural } from '../../layout/words.ts'
 import { framed } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
-import { facts } from './memory.ts'
-import { metadataOf } from './rendered.ts'
+import { facts } from '../memory/memory.ts'
+import { metadataOf } from '../memory/rendered.ts'
 
 export const exportDownload = agentPage({
   operationId: 'consoleExport',

@@ -57,8 +57,8 @@ export async function proof(
 }
 
 /** The session is stored as confirmed, also for a form that is shown again. */
-export const secondLook = (field: string): Guard<Workspace, Visit & Sent, SignedIn> => ({
-  name: 'second-look',
+export const recentSignIn = (field: string): Guard<Workspace, Visit & Sent, SignedIn> => ({
+  name: 'recent-sign-in',
   errors: ['invalid_body', ...PASSWORD_ERRORS, ...PASSKEY_ERRORS],
   async run({ call, session, sent }, workspace) {
     const now = workspace.clock()
