@@ -14,14 +14,10 @@ const doors: Readonly<Record<Door, string>> = {
 const through = ({ as, via }: Author): string =>
   as === 'agent' && via === 'api' ? '' : `, ${doors[via]}`
 
-const person = (account: string | undefined): Html =>
-  account === undefined ? nothing : html` <bdi>${account}</bdi>`
-
-const keyOf = (key: Author['key']): Html =>
-  key ? html` with the key “<bdi>${key.name}</bdi>”` : nothing
-
 /** Undefined for changes from before authors were recorded. */
-export const byWhom = (by: Author | undefined): Html =>
-  by
-    ? html`${by.as === 'agent' ? 'The agent' : 'The operator'}${person(by.account)}${keyOf(by.key)}${through(by)}`
-    : html`Not known`
+export function byWhom(by: Author | undefined): Html {
+  if (!by) return html`Not known`
+  const account = by.account === undefined ? nothing : html` <bdi>${by.account}</bdi>`
+  const key = by.key ? html` with the key “<bdi>${by.key.name}</bdi>”` : nothing
+  return html`${by.as === 'agent' ? 'The agent' : 'The operator'}${account}${key}${through(by)}`
+}

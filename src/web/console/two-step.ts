@@ -138,11 +138,8 @@ export function accountTwoStep({ operationId, path, view, send, errors = [] }: A
   async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
     const shown = await view(visit, workspace, typed)
     const asked = await proof(PASSWORD, visit, workspace, typed)
-    const { title, place, trail = [] } = shown
     return showPage(visit.call, workspace.secure, {
-      title,
-      ...(place && { place }),
-      trail,
+      ...shown,
       session: visit.session,
       scripts: ['passkey'],
       status: statusOf(typed),

@@ -70,9 +70,7 @@ const entries = [
   { id: 'account', name: 'Account', path: ACCOUNT },
 ] as const
 
-type Entry = (typeof entries)[number]
-
-const entry = ({ id, name, path }: Entry, { place, session }: Page): Html =>
+const entry = ({ id, name, path }: (typeof entries)[number], { place, session }: Page): Html =>
   html`<li${
     id === 'account' ? html` class="apart"` : nothing
   }><a href="${path}"${id === place ? html` aria-current="true"` : nothing}${
@@ -89,16 +87,12 @@ ${entries.map((each) => entry(each, page))}
 }</li>
 </ul></nav>`
 
-const crumb = ({ name, path }: Crumb): Html =>
-  html`<li><a href="${path}" dir="auto">${name}</a></li>`
-
 const crumbs = ({ trail, here, title }: Page): Html =>
   trail
-    ? html`<nav class="crumbs" aria-label="Where you are"><ol>${trail.map(crumb)}<li><span aria-current="page" dir="auto">${here ?? title}</span></li></ol></nav>`
+    ? html`<nav class="crumbs" aria-label="Where you are"><ol>${trail.map(
+        ({ name, path }) => html`<li><a href="${path}" dir="auto">${name}</a></li>`,
+      )}<li><span aria-current="page" dir="auto">${here ?? title}</span></li></ol></nav>`
     : nothing
-
-const tags = (scripts: readonly BrowserModule[]): Html[] =>
-  scripts.map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)
 
 const attribute = (name: string, value: string | undefined): Html =>
   value === undefined ? nothing : html` ${name}="${value}"`
@@ -121,7 +115,7 @@ const shell = (page: Page): Html => html`<!doctype html>
 <link rel="stylesheet" href="${stylesheet()}">${
   page.place === 'rooms' ? html`<link rel="stylesheet" href="${roomsStylesheet()}">` : nothing
 }
-${tags(page.scripts ?? [])}
+${(page.scripts ?? []).map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)}
 </head>
 ${bodyTag(page)}
 <a class="skip" href="#main">Skip to the content</a>

@@ -26,7 +26,7 @@ export const tabs = (label: string, all: readonly Tab[], current: string): Html 
       }</a></li>`,
   )}</ul></nav>`
 
-export interface Question {
+interface Question {
   readonly id: string
   /** The label of the button that opens it. */
   readonly button: string

@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** `bad` if calls fail already. */
-export interface Concern {
+interface Concern {
   readonly kind: 'warn' | 'bad'
   /** Two or three words, for a list. */
   readonly mark: string

@@ -61,11 +61,11 @@ class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark :
 const option = (value: string, label: string, chosen: boolean): Html =>
   html`<option value="${value}"${chosen ? html` selected` : nothing}>${label}</option>`
 
-const isFiltered = ({ prefix, order, pinned }: Listing): boolean =>
-  Boolean(prefix || pinned) || order === 'key'
+/** Not of all memories. */
+const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
 
 const filters = (agentId: string, listing: Listing): Html => html`<details class="filters"${
-  isFiltered(listing) ? html` open` : nothing
+  isSome(listing) || listing.order === 'key' ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
 <label class="order">Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
@@ -91,8 +91,6 @@ function amongst({ listing: { prefix, pinned }, count }: Pane): string {
   if (prefix) return `some of ${inAll(count)}`
   return pinned ? `the pinned ones of ${inAll(count)}` : inAll(count)
 }
-
-const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
 
 /** What is listed. The number of rows is a total only if there is a single page. */
 function caption(pane: Pane): string {

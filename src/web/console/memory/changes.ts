@@ -11,7 +11,7 @@ export interface Piece {
   readonly text: string
 }
 
-export interface Unchanged {
+interface Unchanged {
   readonly changed: false
   readonly lines: readonly string[]
 }
@@ -22,7 +22,7 @@ export interface Changed {
   readonly added: readonly Piece[]
 }
 
-export type Stretch = Unchanged | Changed
+type Stretch = Unchanged | Changed
 
 /**
  * Lines or words that differ. Time grows with the square of this, and blocks all other requests;

@@ -28,15 +28,15 @@ async function findEnd(workspace: Workspace, identity: Identity, key: string) {
   )
 }
 
-function ended(agentId: string, { type, key = '' }: HomeEvent): Html {
-  if (type !== 'rename') return type === 'erase' ? html`Erased` : html`Deleted`
-  return html`Renamed to <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
+function endWords(agentId: string, end: HomeEvent | undefined, now: number): Html {
+  if (!end) return html`<strong>Nothing is kept under this key.</strong>`
+  const { type, key = '', createdAt, by } = end
+  const what =
+    type === 'rename'
+      ? html`Renamed to <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
+      : html`${type === 'erase' ? 'Erased' : 'Deleted'}`
+  return html`<strong>${what} ${when(createdAt, now)}.</strong> ${byWhom(by)}.`
 }
-
-const endWords = (agentId: string, end: HomeEvent | undefined, now: number): Html =>
-  end
-    ? html`<strong>${ended(agentId, end)} ${when(end.createdAt, now)}.</strong> ${byWhom(end.by)}.`
-    : html`<strong>Nothing is kept under this key.</strong>`
 
 /** The heading, and what happened to the memory. */
 async function told({ identity }: AgentVisit, workspace: Workspace, key: string, asked: string) {

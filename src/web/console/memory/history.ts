@@ -39,9 +39,6 @@ export const bringBack = (
 ${hidden('key', key)}${hidden('version', version)}${hidden('expectedVersion', currentVersion)}${listField(listing)}
 ${button}</form>`
 
-const plainButton = (version: number): Html =>
-  html`<button class="plain">Bring back<span class="away"> version ${version}</span></button>`
-
 const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html =>
   hasText(each)
     ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
@@ -57,10 +54,11 @@ const changes = (
     ? nothing
     : html`<a href="${`${memoryIn(agentId, key, listing, '/compare')}&to=${version}`}">Changes<span class="away"> made by version ${version}</span></a>`
 
-const back = (place: Place, { version }: VersionSummary): Html =>
-  version === place.currentVersion
-    ? html`stored now`
-    : bringBack(place, version, plainButton(version))
+function back(place: Place, { version }: VersionSummary): Html {
+  if (version === place.currentVersion) return html`stored now`
+  const button = html`<button class="plain">Bring back<span class="away"> version ${version}</span></button>`
+  return bringBack(place, version, button)
+}
 
 const row = (place: Place, each: VersionSummary, first: boolean): Html => html`<tr>
 <th scope="row">${numberOf(place, each)}</th>
@@ -77,9 +75,7 @@ const further = ({ agentId, key, listing }: Place, next: number | undefined): Ht
     ? nothing
     : html`<p class="actions"><a class="button quiet" href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
 
-const heads = ['Version', 'What', 'Size', 'When', 'By whom'] as const
-
-const head = html`<tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Bring it back</span></th></tr>`
+const head = html`<tr><th scope="col">Version</th><th scope="col">What</th><th scope="col">Size</th><th scope="col">When</th><th scope="col">By whom</th><th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Bring it back</span></th></tr>`
 
 export const history = (place: Place, { versions, next }: Versions): Html => {
   const { agentId, key, listing } = place

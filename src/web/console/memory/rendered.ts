@@ -23,19 +23,14 @@ const memberValue = (value: string): Html =>
 const metadataRow = ([name, value]: readonly [string, string]): Html =>
   html`<tr><th scope="row" dir="auto">${name}</th><td>${memberValue(value)}</td></tr>`
 
-const metadataTable = (members: ReadonlyMap<string, string>): Html =>
-  html`<table class="list metadata"><thead class="away"><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
-<tbody>${[...members].map(metadataRow)}</tbody></table>`
-
-const metadataContent = (metadata: string): Html => {
-  const members = membersOf(metadata)
-  return [...members.values()].some(isNested)
-    ? html`<pre class="text" dir="auto">${indented(metadata)}</pre>`
-    : metadataTable(members)
+export function metadataOf({ metadata }: Pick<Memory, 'metadata'>): Html {
+  if (metadata === '{}') return nothing
+  const members = [...membersOf(metadata)]
+  if (members.some(([, value]) => isNested(value)))
+    return html`<h2>Metadata</h2><pre class="text" dir="auto">${indented(metadata)}</pre>`
+  return html`<h2>Metadata</h2><table class="list metadata"><thead class="away"><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
+<tbody>${members.map(metadataRow)}</tbody></table>`
 }
-
-export const metadataOf = ({ metadata }: Pick<Memory, 'metadata'>): Html =>
-  metadata === '{}' ? nothing : html`<h2>Metadata</h2>${metadataContent(metadata)}`
 
 const JSON_LIMITS = { depth: 32, length: 131_072 }
 
