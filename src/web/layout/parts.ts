@@ -2,9 +2,9 @@
 import { html } from 'hono/html'
 import { type Html, nothing } from './page.ts'
 
-/** A result or a warning. One that follows an action is announced by screen readers. */
-export const note = (kind: 'good' | 'warn' | 'bad', body: Html, announced = true): Html =>
-  html`<div class="note ${kind}"${announced ? html` role="status"` : nothing}>${body}</div>`
+/** The result of an action, announced by screen readers. */
+export const note = (kind: 'good' | 'bad', body: Html): Html =>
+  html`<div class="note ${kind}" role="status">${body}</div>`
 
 const marks = { active: 'Active', paused: 'Paused' } as const
 

@@ -13,7 +13,7 @@ import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import { isPinned } from '../memories/found.ts'
 import { oneButton, pinMark, protectedMark, showBeside } from '../memories/list-pane.ts'
-import { everything, type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
+import { type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
 import { bringBack, history, type Place } from './history.ts'
@@ -102,7 +102,7 @@ const heading = ({ key }: Place, { current, isProtected }: MemoryView): Html =>
 interface Shown extends Asked {
   /** After a save: '' or 'unchanged'. */
   readonly saved?: string | undefined
-  readonly listing?: Listing
+  readonly listing: Listing
   readonly as?: As
 }
 
@@ -112,7 +112,7 @@ async function article(
   asked: Shown,
   typed: Typed,
 ): Promise<Html> {
-  const { key, saved, listing = everything, as } = asked
+  const { key, saved, listing, as } = asked
   const { agentId } = identity
   const view = await findMemoryView(workspace, identity, asked)
   const { current, isProtected, shown, listed } = view
@@ -132,7 +132,7 @@ export function showMemory(
   asked: Shown,
   typed: Typed,
 ): Promise<Answer> {
-  const { key, listing = everything } = asked
+  const { key, listing } = asked
   return showBeside(visit, workspace, {
     key,
     listing,
