@@ -31,6 +31,7 @@ const modules = [
 /** Sent as one file, in this order. */
 const styles = [
   'base',
+  'shapes',
   'frame',
   'forms',
   'lists',
