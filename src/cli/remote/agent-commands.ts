@@ -71,7 +71,6 @@ const withToken: readonly Ungrouped[] = [
     options: [
       { name: 'all', summary: 'every event and text in the home, from an export with history' },
       { name: 'accept', summary: 'take the home as it is, and remember its head' },
-      ...CONNECTION,
     ],
     load: async () => (await import('./check.ts')).checkCommand,
   },
