@@ -11,7 +11,7 @@ import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '../src/errors.ts'
 import { KEYS_PER_AGENT } from '../src/store/port/keys.ts'
-import { openConnections, statement } from '../src/store/postgres/engine/connections.ts'
+import { openConnections, unprepared } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
 import { endpoints } from './endpoints.ts'
 import {
@@ -565,7 +565,7 @@ describe.each(others)('a disk that is full', (engine) => {
     world = opened
     doors = openAllDoors(world)
     const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
-    await connections.write(statement('', DISK_FULL))
+    await connections.write(unprepared(DISK_FULL))
     await connections.close()
     close = async () => {
       await world.service.close()

@@ -5,7 +5,7 @@ import {
   type Ask,
   type Connections,
   openConnections,
-  statement,
+  unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
 
@@ -16,11 +16,11 @@ beforeAll(() => {
 afterAll(() => connections.close())
 
 const raise = (code: string) =>
-  statement('', `DO $$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '${code}'; END $$`)
+  unprepared(`DO $$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '${code}'; END $$`)
 
-const endSession = statement('', 'SELECT pg_terminate_backend(pg_backend_pid())')
+const endSession = unprepared('SELECT pg_terminate_backend(pg_backend_pid())')
 
-const one = statement<{ one: number }>('', 'SELECT 1 AS one')
+const one = unprepared<{ one: number }>('SELECT 1 AS one')
 
 test.each(['40001', '40P01'])('a transaction that fails with %s runs again', async (code) => {
   let runs = 0

@@ -1,6 +1,6 @@
 /** A write that the database only pretends to make is none: nothing is counted or logged of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Connections, statement } from '../../src/store/postgres/engine/connections.ts'
+import { type Connections, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import type { StoreFixture } from '../store/fixture.ts'
 import { openBeside } from './opened.ts'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-const run = (sql: string) => connections.write(statement('', sql))
+const run = (sql: string) => connections.write(unprepared(sql))
 
 test('an update that changes no memory fails as a whole', async () => {
   const { agent } = await fixture.agent()

@@ -1,6 +1,6 @@
 /** An agent is gone with one short transaction; what is left of it is erased after that, in slices. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { statement } from '../../src/store/postgres/engine/connections.ts'
+import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { type Opened, openBeside } from './opened.ts'
 
 let opened: Opened
@@ -9,21 +9,19 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-const counts = statement<{ memories: number; log: number; marks: number }>(
-  'count_left',
-  `SELECT (SELECT count(*) FROM memories WHERE agent_id = $1) AS memories,
-     (SELECT count(*) FROM log WHERE agent_id = $1) AS log,
-     (SELECT count(*) FROM erased_agents WHERE agent_id = $1) AS marks`,
-)
+const counts = statement<{ memories: number; log: number; marks: number }>(`
+  SELECT (SELECT count(*) FROM memories WHERE agent_id = $1) AS memories,
+    (SELECT count(*) FROM log WHERE agent_id = $1) AS log,
+    (SELECT count(*) FROM erased_agents WHERE agent_id = $1) AS marks`)
 
 /** The first slice of the log, and with it the verb. */
 const failing = [
   `CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS
      $$ BEGIN RAISE EXCEPTION 'no more'; END $$`,
   'CREATE TRIGGER refuse BEFORE DELETE ON log FOR EACH STATEMENT EXECUTE FUNCTION refuse()',
-].map((sql) => statement('', sql))
+].map((sql) => unprepared(sql))
 
-const working = statement('', 'DROP FUNCTION refuse CASCADE')
+const working = unprepared('DROP FUNCTION refuse CASCADE')
 
 async function filled() {
   const { agent, operator } = await opened.fixture.agent()

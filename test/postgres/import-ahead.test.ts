@@ -17,27 +17,19 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-const counts = statement<{ rows: number; marks: number }>(
-  'count_staged',
-  `SELECT (SELECT count(*) FROM log WHERE agent_id = $1 AND n < 0) AS rows,
-     (SELECT count(*) FROM staged_imports WHERE agent_id = $1) AS marks`,
-)
+const counts = statement<{ rows: number; marks: number }>(`
+  SELECT (SELECT count(*) FROM log WHERE agent_id = $1 AND n < 0) AS rows,
+    (SELECT count(*) FROM staged_imports WHERE agent_id = $1) AS marks`)
 
 const silence = statement(
-  'silence_imports',
   'UPDATE staged_imports SET touched_at = 1 WHERE agent_id = $1 AND touched_at > 0',
 )
 
-const givingUp = statement(
-  'give_up_some',
-  'UPDATE staged_imports SET touched_at = 0 WHERE agent_id = $1',
-)
+const givingUp = statement('UPDATE staged_imports SET touched_at = 0 WHERE agent_id = $1')
 
-const dropFirst = statement(
-  'drop_first',
-  `DELETE FROM log WHERE agent_id = $1
-     AND n = (SELECT min(n) FROM log WHERE agent_id = $1 AND n < 0)`,
-)
+const dropFirst = statement(`
+  DELETE FROM log WHERE agent_id = $1
+    AND n = (SELECT min(n) FROM log WHERE agent_id = $1 AND n < 0)`)
 
 /** Another node on the same database. */
 const openBesideSame = () =>
@@ -169,10 +161,7 @@ test('two imports into one home are each all there', async () => {
   expect(await aheadOf(operator)).toEqual({ rows: 1, marks: 0 })
 })
 
-const sizeOfLog = statement<{ bytes: number }>(
-  'size_of_log',
-  "SELECT pg_total_relation_size('log') AS bytes",
-)
+const sizeOfLog = statement<{ bytes: number }>("SELECT pg_total_relation_size('log') AS bytes")
 
 test.each([
   { what: 'over the bytes of a home', bounds: { bytes: 100_000 }, outcome: 'over_quota', rows: 8 },

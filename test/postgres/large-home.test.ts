@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
-import { statement } from '../../src/store/postgres/engine/connections.ts'
+import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
 import { NOON, newQuery } from '../store/fixture.ts'
 import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
@@ -27,21 +27,17 @@ const prepared = [
   'ALTER TABLE log SET (autovacuum_enabled = false)',
   'ALTER TABLE memories SET (autovacuum_enabled = false)',
   'ANALYZE log, memories',
-].map((sql) => statement('', sql))
+].map((sql) => unprepared(sql))
 
-const others = statement<{ pid: number }>(
-  'other_backends',
-  `SELECT pid FROM pg_stat_activity
-   WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-)
+const others = statement<{ pid: number }>(`
+  SELECT pid FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 
-const running = statement('backends', 'SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1)')
+const running = statement('SELECT 1 FROM pg_stat_activity WHERE pid = ANY($1)')
 
-const rowsRead = statement<{ rows: number }>(
-  'rows_read',
-  `SELECT sum(seq_tup_read + idx_tup_fetch)::BIGINT AS rows FROM pg_stat_user_tables
-   WHERE relname IN ('log', 'memories')`,
-)
+const rowsRead = statement<{ rows: number }>(`
+  SELECT sum(seq_tup_read + idx_tup_fetch)::BIGINT AS rows FROM pg_stat_user_tables
+  WHERE relname IN ('log', 'memories')`)
 
 let opened: Opened
 let agent: Identity

@@ -2,7 +2,11 @@
 import { expect, inject, test } from 'vitest'
 import { move } from '../../src/store/move/move.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
-import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
+import {
+  openConnections,
+  statement,
+  unprepared,
+} from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { embedded } from '../harness.ts'
 import { NOON, openFixture } from '../store/fixture.ts'
@@ -13,13 +17,12 @@ const changing = [
   `CREATE FUNCTION change() RETURNS TRIGGER LANGUAGE plpgsql AS
      $$ BEGIN NEW.text := replace(NEW.text, 'kept', 'lost'); RETURN NEW; END $$`,
   'CREATE TRIGGER change BEFORE INSERT ON log FOR EACH ROW EXECUTE FUNCTION change()',
-].map((sql) => statement('', sql))
+].map((sql) => unprepared(sql))
 
 const counts = statement<{ agents: number; log: number }>(
-  'count_moved',
   'SELECT (SELECT count(*) FROM agents) AS agents, (SELECT count(*) FROM log) AS log',
 )
-const vectors = statement<{ vector: Buffer }>('moved_vectors', 'SELECT vector FROM vectors')
+const vectors = statement<{ vector: Buffer }>('SELECT vector FROM vectors')
 
 test('a text that arrives otherwise than it left ends the move, with nothing moved', async () => {
   const source = await embedded.fresh()
@@ -38,7 +41,7 @@ test('a text that arrives otherwise than it left ends the move, with nothing mov
   await expect(moving).rejects.toBeInstanceOf(StoreRefused)
   expect(await connections.read(counts)).toEqual([{ agents: 0, log: 0 }])
 
-  await connections.write(statement('', 'DROP FUNCTION change CASCADE'))
+  await connections.write(unprepared('DROP FUNCTION change CASCADE'))
   await move(source.url, target.url, NOON, () => {})
   expect(await connections.read(counts)).toEqual([{ agents: 1, log: 1 }])
   const [moved] = await connections.read(vectors)

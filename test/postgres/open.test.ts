@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
-import { openConnections, statement } from '../../src/store/postgres/engine/connections.ts'
+import { openConnections, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { unbounded } from '../unbounded.ts'
 import { createTemplate, type Database } from './databases.ts'
@@ -19,7 +19,7 @@ const open = () => openStore(database.url, Date.now(), unbounded)
 
 async function run(sql: string): Promise<void> {
   const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
-  await connections.write(statement('', sql))
+  await connections.write(unprepared(sql))
   await connections.close()
 }
 

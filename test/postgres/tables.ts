@@ -15,9 +15,9 @@ interface HomeRow {
   first_event: number
 }
 
-const homes = statement<HomeRow>('all_homes', 'SELECT * FROM homes WHERE agent_id = $1')
-const heads = statement<HeadRow>('all_heads', 'SELECT * FROM memories WHERE agent_id = $1')
-const log = statement<LogRow>('all_log', 'SELECT * FROM log WHERE agent_id = $1 ORDER BY n')
+const homes = statement<HomeRow>('SELECT * FROM homes WHERE agent_id = $1')
+const heads = statement<HeadRow>('SELECT * FROM memories WHERE agent_id = $1')
+const log = statement<LogRow>('SELECT * FROM log WHERE agent_id = $1 ORDER BY n')
 
 export interface Tables {
   readonly home: HomeRow

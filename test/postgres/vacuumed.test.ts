@@ -10,11 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-const counts = statement<{ name: string; vacuums: number }>(
-  'vacuums',
-  `SELECT relname AS name, pg_stat_get_vacuum_count(oid) AS vacuums FROM pg_class
-   WHERE relkind = 'r' AND relnamespace = 'public'::REGNAMESPACE`,
-)
+const counts = statement<{ name: string; vacuums: number }>(`
+  SELECT relname AS name, pg_stat_get_vacuum_count(oid) AS vacuums FROM pg_class
+  WHERE relkind = 'r' AND relnamespace = 'public'::REGNAMESPACE`)
 
 const vacuums = async (): Promise<ReadonlyMap<string, number>> =>
   new Map((await opened.connections.read(counts)).map((row) => [row.name, row.vacuums]))

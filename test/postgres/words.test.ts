@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import {
   type Connections,
   openConnections,
-  statement,
+  unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { splitAnew } from '../../src/store/postgres/engine/words.ts'
@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const run = (sql: string, ...values: unknown[]) => connections.write(statement('', sql), ...values)
+const run = (sql: string, ...values: unknown[]) => connections.write(unprepared(sql), ...values)
 
 /** As earlier programs stored an entry, with words of its text as they saw them. */
 const leave = (id: string, text: string, words: string) =>
@@ -57,7 +57,7 @@ test('what was split otherwise is split anew, and the rest stays', async () => {
   expect(await found('Λόγος', 'हिन्दी')).toEqual([])
   await connections.transact(splitAnew)
   expect(await found('Λόγος', 'हिन्दी')).toEqual(['हिन्दी', 'Λόγος'])
-  const kept = statement<{ words: string }>('', "SELECT words FROM entries WHERE id = '2'")
+  const kept = unprepared<{ words: string }>("SELECT words FROM entries WHERE id = '2'")
   expect(await connections.read(kept)).toEqual([{ words: "'plain':1 'words':2" }])
 })
 
@@ -86,8 +86,7 @@ interface Plan {
   readonly 'Shared Read Blocks': number
 }
 
-const explain = statement<{ plans: readonly { readonly Plan: Plan }[] }>(
-  '',
+const explain = unprepared<{ plans: readonly { readonly Plan: Plan }[] }>(
   `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('{nowhere}', 5)`,
 )
 
@@ -109,8 +108,7 @@ test('a rare word is looked up, and no long text is read for it', async () => {
 
 test('no arrival files the words of those before it', async () => {
   const [index] = await connections.read(
-    statement<{ reloptions: string[] }>(
-      '',
+    unprepared<{ reloptions: string[] }>(
       "SELECT reloptions FROM pg_class WHERE relname = 'entries_by_place'",
     ),
   )

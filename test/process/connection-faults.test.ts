@@ -9,6 +9,7 @@ import {
   type Connections,
   openConnections,
   statement,
+  unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import {
   breaksConnection,
@@ -24,10 +25,9 @@ const STATEMENT_MS = 100
 
 const limits = { statementMs: 5_000, idleInTransactionMs: 60_000 }
 
-const pid = statement<{ pid: number }>('', 'SELECT pg_backend_pid() AS pid')
-const sleep = statement('', 'SELECT pg_sleep(60)')
-const transacting = statement<{ id: string | null }>(
-  '',
+const pid = unprepared<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+const sleep = unprepared('SELECT pg_sleep(60)')
+const transacting = unprepared<{ id: string | null }>(
   'SELECT pg_current_xact_id_if_assigned()::TEXT AS id',
 )
 
@@ -101,14 +101,13 @@ test('a plain error of ours passes through, and the connection is sound', async 
   const [before] = await connections.read(pid)
   const ours = new Error('x')
   const failed = connections.transact(async (ask) => {
-    await ask(statement('', 'CREATE TABLE never_there (id TEXT)'))
+    await ask(unprepared('CREATE TABLE never_there (id TEXT)'))
     throw ours
   })
   expect(await faultOf(failed)).toBe(ours)
   expect(await connections.read(transacting)).toEqual([{ id: null }])
   expect(await connections.read(pid)).toEqual([before])
-  const table = statement<{ name: string | null }>(
-    '',
+  const table = unprepared<{ name: string | null }>(
     "SELECT to_regclass('never_there')::TEXT AS name",
   )
   expect(await connections.read(table)).toEqual([{ name: null }])
@@ -116,8 +115,8 @@ test('a plain error of ours passes through, and the connection is sound', async 
 
 test('a statement that the driver refuses to send is our mistake', async () => {
   const mistake = connections.transact(async (ask) => {
-    await ask(statement('twice', 'SELECT 1'))
-    await ask(statement('twice', 'SELECT 2'))
+    await ask(statement('SELECT 1'))
+    await ask(statement('SELECT 2'))
   })
   expect(await faultOf(mistake)).not.toBeInstanceOf(StoreUnavailable)
   expect(await connections.read(transacting)).toEqual([{ id: null }])

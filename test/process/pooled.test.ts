@@ -42,18 +42,16 @@ const NOTHING: Kept = {
 }
 
 /** What a session keeps from one transaction to the next. */
-const kept = statement<Kept>(
-  'kept',
-  `SELECT
-     (SELECT count(*)::INTEGER FROM pg_prepared_statements) AS statements,
-     ARRAY(SELECT name FROM pg_settings WHERE source = 'session' AND name <> 'application_name')
-       AS settings,
-     (SELECT count(*)::INTEGER FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())
-       AS locks,
-     (SELECT count(*)::INTEGER FROM pg_listening_channels()) AS channels,
-     (SELECT count(*)::INTEGER FROM pg_cursors WHERE is_holdable) AS cursors,
-     pg_my_temp_schema() <> 0 AS temporary`,
-)
+const kept = statement<Kept>(`
+  SELECT
+    (SELECT count(*)::INTEGER FROM pg_prepared_statements) AS statements,
+    ARRAY(SELECT name FROM pg_settings WHERE source = 'session' AND name <> 'application_name')
+      AS settings,
+    (SELECT count(*)::INTEGER FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())
+      AS locks,
+    (SELECT count(*)::INTEGER FROM pg_listening_channels()) AS channels,
+    (SELECT count(*)::INTEGER FROM pg_cursors WHERE is_holdable) AS cursors,
+    pg_my_temp_schema() <> 0 AS temporary`)
 
 /** Of the sessions that a pooler has to the server, one after the other. */
 async function keptBySessions(url: string): Promise<Kept[]> {
@@ -67,13 +65,11 @@ async function keptBySessions(url: string): Promise<Kept[]> {
   return found
 }
 
-const limits = statement<{ ms: string; idle: string }>(
-  'limits',
-  `SELECT current_setting('statement_timeout') AS ms,
-     current_setting('idle_in_transaction_session_timeout') AS idle`,
-)
+const limits = statement<{ ms: string; idle: string }>(`
+  SELECT current_setting('statement_timeout') AS ms,
+    current_setting('idle_in_transaction_session_timeout') AS idle`)
 
-const sleep = statement('sleep', 'SELECT pg_sleep(60)')
+const sleep = statement('SELECT pg_sleep(60)')
 
 const SET = { ms: '5s', idle: '1min' }
 

@@ -4,7 +4,7 @@ import { openStore } from '../../src/store/open.ts'
 import {
   type Connections,
   openConnections,
-  statement,
+  unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { cloneDatabase, type Database } from '../postgres/databases.ts'
@@ -31,28 +31,25 @@ afterAll(async () => {
 })
 
 /** As posts file theirs: 700 entries of 512 words that nobody wrote before. */
-const leave = statement(
-  '',
-  `INSERT INTO entries (id, feed, room, identity, identity_type, details, created_at, text, words)
+const leave =
+  unprepared(`INSERT INTO entries (id, feed, room, identity, identity_type, details, created_at, text, words)
    SELECT $1 || n, 'seeds', 'memory-garden', '', '', '{}', 0, '', (
      SELECT array_to_tsvector(array_agg(left(md5($1 || n || ' ' || word), 10)))
      FROM generate_series(1, 512) AS word
-   ) FROM generate_series(1, 700) AS n`,
-)
+   ) FROM generate_series(1, 700) AS n`)
 
-const sizeOfIndex = statement<{ bytes: number }>(
-  '',
-  `SELECT sum(pg_relation_size(c.oid))::BIGINT AS bytes FROM pg_index i
+const sizeOfIndex = unprepared<{
+  bytes: number
+}>(`SELECT sum(pg_relation_size(c.oid))::BIGINT AS bytes FROM pg_index i
    JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
-   WHERE i.indrelid = 'entries'::REGCLASS AND a.amname = 'gin'`,
-)
+   WHERE i.indrelid = 'entries'::REGCLASS AND a.amname = 'gin'`)
 
 /** An index of the words themselves would be at 61 MiB after these, and is at 26. */
 const ROUNDS = 4
 
 test('after four times as many posts as are kept it is within 40 MiB, for 358,400 words', async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    await connections.write(statement('', 'DELETE FROM entries'))
+    await connections.write(unprepared('DELETE FROM entries'))
     await connections.alone('VACUUM entries')
     await connections.write(leave, `${round} `)
   }

@@ -12,6 +12,7 @@ import {
   openConnections,
   type Statement,
   statement,
+  unprepared,
 } from '../postgres/engine/connections.ts'
 import { hostsOf } from '../postgres/engine/hosts.ts'
 import { prepareServer } from '../postgres/schema/migrations.ts'
@@ -84,7 +85,6 @@ function insertInto({ name, columns, derived }: Table): Statement<never> {
   const stored = [...columns.map((c) => c.name), ...(derived ? [derived.stored(derived.name)] : [])]
   const arrays = all.map(({ type }, i) => `$${i + 1}::${type}[]`).join(', ')
   return statement(
-    `move_${name}`,
     `INSERT INTO ${name} (${names}) SELECT ${stored.join(', ')} FROM unnest(${arrays}) AS t (${names})`,
   )
 }
@@ -112,19 +112,19 @@ async function digestOf(ask: Ask, { name, columns }: Table): Promise<Moved> {
   const names = columns.map((column) => column.name)
   const digest = digester()
   await ask(
-    statement('', `DECLARE moved NO SCROLL CURSOR FOR SELECT ${names.join(', ')} FROM ${name}`),
+    unprepared(`DECLARE moved NO SCROLL CURSOR FOR SELECT ${names.join(', ')} FROM ${name}`),
   )
-  const fetch = statement<Record<string, Row[number]>>('', `FETCH ${BATCH_ROWS} FROM moved`)
+  const fetch = unprepared<Record<string, Row[number]>>(`FETCH ${BATCH_ROWS} FROM moved`)
   for (let rows = await ask(fetch); rows.length > 0; rows = await ask(fetch)) {
     for (const row of rows) digest.add(names.map((column) => row[column] ?? null))
   }
-  await ask(statement('', 'CLOSE moved'))
+  await ask(unprepared('CLOSE moved'))
   return { table: name, ...digest.result() }
 }
 
 async function refuseUnlessEmpty(ask: Ask): Promise<void> {
   for (const { name } of tables) {
-    const rows = await ask(statement('', `SELECT 1 FROM ${name} LIMIT 1`))
+    const rows = await ask(unprepared(`SELECT 1 FROM ${name} LIMIT 1`))
     if (rows.length > 0) {
       throw new StoreRefused(
         `The target is not empty: ${name} has rows. Move to an empty database.`,

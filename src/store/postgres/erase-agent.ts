@@ -16,7 +16,6 @@ const AT_ONCE = 128
  */
 const eraseSome = (table: string, column: string) =>
   statement<{ at: string | number }>(
-    `erase_${table}`,
     `DELETE FROM ${table} WHERE agent_id = $1 AND ${column} = ANY(ARRAY(
        SELECT ${column} FROM ${table} WHERE agent_id = $1 AND ${column} > $2
        ORDER BY ${column} LIMIT ${AT_ONCE}
@@ -33,12 +32,9 @@ const SLICES = [
 /** Tables with texts of the agent: its name, keys, prefixes and memories. */
 const VACUUM = 'VACUUM agents, credentials, memories, vectors, log'
 
-const forget = statement('forget_erased', 'DELETE FROM erased_agents WHERE agent_id = $1')
+const forget = statement('DELETE FROM erased_agents WHERE agent_id = $1')
 
-const marked = statement<{ agent_id: string }>(
-  'erased_agents',
-  'SELECT agent_id FROM erased_agents',
-)
+const marked = statement<{ agent_id: string }>('SELECT agent_id FROM erased_agents')
 
 type Place = string | number
 

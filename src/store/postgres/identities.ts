@@ -9,7 +9,6 @@ import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { type Ask, statement } from './engine/connections.ts'
 
 const selectIdentity = statement<CredentialRow>(
-  'identify',
   `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = $1`,
 )
 

@@ -38,9 +38,9 @@ interface AdmittedRow {
 
 const CREDENTIAL = 'SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2'
 
-const findCredential = statement<AdmittedRow>('find_credential', CREDENTIAL)
+const findCredential = statement<AdmittedRow>(CREDENTIAL)
 
-const lockCredential = statement<AdmittedRow>('lock_credential', `${CREDENTIAL} FOR UPDATE`)
+const lockCredential = statement<AdmittedRow>(`${CREDENTIAL} FOR UPDATE`)
 
 /** Why the identity may not act now; undefined if it may. */
 export function* refuse({ agentId, tokenHash }: Identity): Verb<Refused | undefined> {
@@ -62,27 +62,19 @@ export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, cre
 const LATER = (parameter: string): string =>
   `CASE WHEN updated_at < ${parameter} THEN ${parameter} ELSE updated_at END`
 
-const findAgent = statement<AgentRow>(
-  'agent_to_change',
-  `SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1`,
-)
+const findAgent = statement<AgentRow>(`SELECT ${AGENT_COLUMNS} FROM agents WHERE agent_id = $1`)
 
 const markTokens = statement(
-  'mark_tokens',
   `UPDATE credentials SET status = $2 WHERE agent_id = $1 AND kind = 'agent'`,
 )
 
-const changeStatus = statement<AgentRow>(
-  'change_status',
-  `UPDATE agents SET status = $2, updated_at = ${LATER('$3')} WHERE agent_id = $1
-   RETURNING ${AGENT_COLUMNS}`,
-)
+const changeStatus = statement<AgentRow>(`
+  UPDATE agents SET status = $2, updated_at = ${LATER('$3')} WHERE agent_id = $1
+  RETURNING ${AGENT_COLUMNS}`)
 
-const changeProfile = statement<AgentRow>(
-  'change_profile',
-  `UPDATE agents SET name = $2, purpose = $3, symbol = $4, updated_at = ${LATER('$5')}
-   WHERE agent_id = $1 AND (name, purpose, symbol) <> ($2, $3, $4) RETURNING ${AGENT_COLUMNS}`,
-)
+const changeProfile = statement<AgentRow>(`
+  UPDATE agents SET name = $2, purpose = $3, symbol = $4, updated_at = ${LATER('$5')}
+  WHERE agent_id = $1 AND (name, purpose, symbol) <> ($2, $3, $4) RETURNING ${AGENT_COLUMNS}`)
 
 export const controlWrites = (logEvent: LogEvent) => ({
   *setStatus(identity: Identity, status: AgentStatus, now: number): Verb<ProfileAnswer> {

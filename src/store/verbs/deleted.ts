@@ -15,16 +15,14 @@ interface DeletedRow {
 }
 
 /** Columns are looked up by primary key, since a join may read the whole log of a home. */
-const list = statement<DeletedRow>(
-  'list_deleted',
-  `SELECT m.key, m.version, m.updated_at AS deleted_at,
-     (SELECT l.author FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS author,
-     (SELECT l.previous FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS previous
-   FROM memories m
-   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND m.deleted
-     AND m.n IS NOT NULL
-   ORDER BY m.key LIMIT CAST($5 AS BIGINT)`,
-)
+const list = statement<DeletedRow>(`
+  SELECT m.key, m.version, m.updated_at AS deleted_at,
+    (SELECT l.author FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS author,
+    (SELECT l.previous FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS previous
+  FROM memories m
+  WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND m.deleted
+    AND m.n IS NOT NULL
+  ORDER BY m.key LIMIT CAST($5 AS BIGINT)`)
 
 interface EarlierRow {
   version: number
@@ -33,11 +31,9 @@ interface EarlierRow {
   previous: number | null
 }
 
-const earlier = statement<EarlierRow>(
-  'version_at',
-  `SELECT version, bytes, text IS NOT NULL AS "hasText", previous FROM log
-   WHERE agent_id = $1 AND n = $2`,
-)
+const earlier = statement<EarlierRow>(`
+  SELECT version, bytes, text IS NOT NULL AS "hasText", previous FROM log
+  WHERE agent_id = $1 AND n = $2`)
 
 /** Usually the version before the deletion; that may be a deletion too, if some were erased. */
 function* lastText(agentId: string, row: DeletedRow): Verb<EarlierRow | undefined> {

@@ -12,7 +12,6 @@ import { refuse } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
 const retained = statement<{ first: number; last: number; head: Uint8Array; base: Uint8Array }>(
-  'retained_events',
   'SELECT first_event AS first, last_event AS last, head, base FROM homes WHERE agent_id = $1',
 )
 

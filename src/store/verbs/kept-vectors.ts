@@ -12,53 +12,41 @@ import { ask, statement, type Verb } from './verb.ts'
 
 /** Before its memories, as every change does. */
 const lockHome = statement<{ bytes: number; vectors: number; last_vector: number }>(
-  'home_of_vectors',
   'SELECT bytes, vectors, last_vector FROM homes WHERE agent_id = $1 FOR UPDATE',
 )
 
 const lengthOf = statement<{ bytes: number }>(
-  'length_of_vectors',
   'SELECT length(vector) AS bytes FROM vectors WHERE agent_id = $1 AND model = $2 LIMIT 1',
 )
 
-const find = statement<{ version: number; bytes: number }>(
-  'memory_of_vector',
-  `SELECT m.version, coalesce(length(v.vector), 0) AS bytes
-   FROM memories m LEFT JOIN vectors v ON v.agent_id = m.agent_id AND v.key = m.key
-   WHERE m.agent_id = $1 AND m.key = $2 AND NOT m.deleted`,
-)
+const find = statement<{ version: number; bytes: number }>(`
+  SELECT m.version, coalesce(length(v.vector), 0) AS bytes
+  FROM memories m LEFT JOIN vectors v ON v.agent_id = m.agent_id AND v.key = m.key
+  WHERE m.agent_id = $1 AND m.key = $2 AND NOT m.deleted`)
 
-const save = statement(
-  'save_vector',
-  `INSERT INTO vectors (agent_id, key, model, version, n, vector) VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (agent_id, key) DO UPDATE SET model = excluded.model, version = excluded.version,
-     n = excluded.n, vector = excluded.vector`,
-)
+const save = statement(`
+  INSERT INTO vectors (agent_id, key, model, version, n, vector) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (agent_id, key) DO UPDATE SET model = excluded.model, version = excluded.version,
+    n = excluded.n, vector = excluded.vector`)
 
 const count = statement(
-  'count_vectors',
   'UPDATE homes SET vectors = vectors + $2, last_vector = last_vector + $3 WHERE agent_id = $1',
 )
 
-const move = statement<{ n: number }>(
-  'move_vector',
-  `UPDATE vectors SET key = $3, version = $4,
-     n = (SELECT last_vector + 1 FROM homes h WHERE h.agent_id = $1)
-   WHERE agent_id = $1 AND key = $2 RETURNING n`,
-)
+const move = statement<{ n: number }>(`
+  UPDATE vectors SET key = $3, version = $4,
+    n = (SELECT last_vector + 1 FROM homes h WHERE h.agent_id = $1)
+  WHERE agent_id = $1 AND key = $2 RETURNING n`)
 
 const drop = statement<{ bytes: number }>(
-  'drop_vector',
   'DELETE FROM vectors WHERE agent_id = $1 AND key = $2 RETURNING length(vector) AS bytes',
 )
 
-const dropAged = statement<{ bytes: number }>(
-  'drop_aged_vectors',
-  `DELETE FROM vectors AS v WHERE v.agent_id = $1 AND NOT EXISTS (
-     SELECT 1 FROM memories m WHERE m.agent_id = v.agent_id AND m.key = v.key
-       AND m.version = v.version AND NOT m.deleted
-   ) RETURNING length(vector) AS bytes`,
-)
+const dropAged = statement<{ bytes: number }>(`
+  DELETE FROM vectors AS v WHERE v.agent_id = $1 AND NOT EXISTS (
+    SELECT 1 FROM memories m WHERE m.agent_id = v.agent_id AND m.key = v.key
+      AND m.version = v.version AND NOT m.deleted
+  ) RETURNING length(vector) AS bytes`)
 
 interface VectorRow {
   key: string
@@ -71,15 +59,12 @@ interface VectorRow {
 /** Vectors read at once. */
 const VECTORS_AT_ONCE = 128
 
-const readAfter = statement<VectorRow>(
-  'vectors_after',
-  `SELECT key, model, version, n, vector FROM vectors
-   WHERE agent_id = $1 AND n > $2 AND key >= $3 AND key < $4
-   ORDER BY n LIMIT ${VECTORS_AT_ONCE}`,
-)
+const readAfter = statement<VectorRow>(`
+  SELECT key, model, version, n, vector FROM vectors
+  WHERE agent_id = $1 AND n > $2 AND key >= $3 AND key < $4
+  ORDER BY n LIMIT ${VECTORS_AT_ONCE}`)
 
 const lastVector = statement<{ last: number }>(
-  'last_vector',
   'SELECT last_vector AS last FROM homes WHERE agent_id = $1',
 )
 

@@ -5,7 +5,7 @@ import { doneBy, type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 /** Before its memories, as every change does. */
-const lockHome = statement('home_to_protect', 'SELECT 1 FROM homes WHERE agent_id = $1 FOR UPDATE')
+const lockHome = statement('SELECT 1 FROM homes WHERE agent_id = $1 FOR UPDATE')
 
 interface FoundRow {
   version: number
@@ -14,16 +14,11 @@ interface FoundRow {
   protected: boolean | number
 }
 
-const find = statement<FoundRow>(
-  'memory_to_protect',
-  `SELECT version, deleted, updated_at, protected FROM memories
-   WHERE agent_id = $1 AND key = $2`,
-)
+const find = statement<FoundRow>(`
+  SELECT version, deleted, updated_at, protected FROM memories
+  WHERE agent_id = $1 AND key = $2`)
 
-const mark = statement(
-  'protect_memory',
-  'UPDATE memories SET protected = $3 WHERE agent_id = $1 AND key = $2',
-)
+const mark = statement('UPDATE memories SET protected = $3 WHERE agent_id = $1 AND key = $2')
 
 export const protectWrites = (logEvent: LogEvent) => ({
   *protectMemory(

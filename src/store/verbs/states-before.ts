@@ -28,10 +28,7 @@ export interface StateBefore {
   readonly isSame: boolean
 }
 
-const floorOf = statement<{ floor: number }>(
-  'floor_of_home',
-  'SELECT floor FROM homes WHERE agent_id = $1',
-)
+const floorOf = statement<{ floor: number }>('SELECT floor FROM homes WHERE agent_id = $1')
 
 interface HeadRow {
   n: number | null
@@ -39,7 +36,6 @@ interface HeadRow {
 }
 
 const headOf = statement<HeadRow>(
-  'head_to_roll_back',
   'SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = $2',
 )
 
@@ -64,7 +60,6 @@ interface TextRow {
 }
 
 const textAt = statement<TextRow>(
-  'text_to_roll_back',
   `SELECT memory_id AS id, created_at, text, metadata FROM log WHERE agent_id = $1 AND n = $2`,
 )
 

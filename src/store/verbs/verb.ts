@@ -9,8 +9,7 @@ import { hash } from 'node:crypto'
 export type Value = string | number | boolean | Uint8Array | null | undefined
 
 /**
- * SQL for both engines, with parameters `$1`, `$2`, …. `name`: unique; each connection prepares the
- * statement once under it. An empty name: it is not prepared.
+ * SQL for both engines, with parameters `$1`, `$2`, …. An empty name: it is not prepared.
  */
 export interface Statement<Row> {
   readonly name: string
@@ -22,21 +21,14 @@ export interface Statement<Row> {
 /** PostgreSQL's names have up to 63 bytes. */
 const NAME_DIGITS = 32
 
-const declared = new Map<string, string>()
+/** Prepared once per connection, under a name that follows from its text. */
+export const statement = <Row = never>(text: string): Statement<Row> => ({
+  name: hash('sha256', text, 'hex').slice(0, NAME_DIGITS),
+  text,
+})
 
-/** The name follows from the text, unless it is given. Throws if another statement has that name. */
-export function statement<Row = never>(text: string): Statement<Row>
-export function statement<Row = never>(name: string, text: string): Statement<Row>
-export function statement(...[first, second]: [string] | [string, string]): Statement<unknown> {
-  const text = second ?? first
-  const name = second === undefined ? hash('sha256', text, 'hex').slice(0, NAME_DIGITS) : first
-  const other = declared.get(name)
-  if (name !== '' && other !== undefined && other !== text) {
-    throw new Error(`two statements are named ${name}`)
-  }
-  declared.set(name, text)
-  return { name, text }
-}
+/** For what is asked once, and for several statements in one text. */
+export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
 
 export interface Question {
   readonly statement: Statement<unknown>

@@ -2,26 +2,20 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { prepareVerbs } from '../../../src/store/sqlite/engine/run.ts'
-import { ask, statement, type Verb } from '../../../src/store/verbs/verb.ts'
+import { ask, statement, unprepared, type Verb } from '../../../src/store/verbs/verb.ts'
 
-const add = statement('verb_test_add', 'INSERT INTO things (name, isNew, size) VALUES ($2, $1, $3)')
+const add = statement('INSERT INTO things (name, isNew, size) VALUES ($2, $1, $3)')
 
 const read = statement<{ name: string; isNew: number; size: number | null }>(
-  'verb_test_read',
   'SELECT name, isNew, size FROM things WHERE name = $1 FOR UPDATE',
 )
 
-test('two statements cannot have one name, for a connection that knows one refuses the other', () => {
-  expect(() => statement('verb_test_add', 'SELECT 1')).toThrow('two statements are named')
-  expect(statement('verb_test_add', add.text)).toEqual(add)
-  expect([statement('', 'SELECT 1'), statement('', 'SELECT 2')]).toHaveLength(2)
-})
-
-test('a statement that is given no name has one of its own, which follows from its text', () => {
+test('a statement has a name of its own, which follows from its text', () => {
   const one = statement('SELECT 1')
   expect(statement('SELECT 1')).toEqual(one)
   expect(one.name).toMatch(/^[\da-f]{32}$/)
   expect(statement('SELECT 2').name).not.toBe(one.name)
+  expect(unprepared('SELECT 1').name).toBe('')
 })
 
 test('on SQLite a verb runs to its end at once, each parameter by its number', () => {

@@ -18,7 +18,7 @@ const IDLE_MS = 30_000
 const ATTEMPTS = 5
 const BACKOFF_MS = 10
 
-export { type Statement, statement } from '../../verbs/verb.ts'
+export { type Statement, statement, unprepared } from '../../verbs/verb.ts'
 
 export type Ask = <Row>(sql: Statement<Row>, ...values: unknown[]) => Promise<Row[]>
 

@@ -15,13 +15,11 @@ import { prune } from './prune.ts'
 
 type StoredRow = HeadRow & { text: string | null; metadata: string | null }
 
-const storedUnder = statement<StoredRow>(
-  'stored_under',
-  `SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
-     m.protected, m.n, v.text, v.metadata
-   FROM memories m ${CURRENT}
-   WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`,
-)
+const storedUnder = statement<StoredRow>(`
+  SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
+    m.protected, m.n, v.text, v.metadata
+  FROM memories m ${CURRENT}
+  WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`)
 
 type PastRow = { key: string; version: number; id: string; created_at: number } & (
   | Content
@@ -30,14 +28,12 @@ type PastRow = { key: string; version: number; id: string; created_at: number } 
 )
 
 /** Versions that are retained, i.e. with fewer than the limit of newer ones. */
-const pastVersions = statement<PastRow>(
-  'past_versions',
-  `WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
-   SELECT q.key, v.version, v.memory_id AS id, v.created_at, v.text, v.metadata
-   FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
-   JOIN chain c ON c.under = q.key AND c.version = q.version
-   CROSS JOIN ${rowAt('$1', 'c.n')} AS v`,
-)
+const pastVersions = statement<PastRow>(`
+  WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
+  SELECT q.key, v.version, v.memory_id AS id, v.created_at, v.text, v.metadata
+  FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
+  JOIN chain c ON c.under = q.key AND c.version = q.version
+  CROSS JOIN ${rowAt('$1', 'c.n')} AS v`)
 
 const keysOf = (changes: readonly Change[]): string[] => [
   ...new Set(changes.flatMap((each) => (each.verb === 'rename' ? [each.from, each.to] : each.key))),

@@ -247,7 +247,6 @@ export function insertRows(
   const first = same.map((_, i) => `$${i + 1}`)
   const arrays = Object.values(columns).map((type, i) => `$${same.length + i + 1}::${type}[]`)
   const sql: Statement<never> = statement(
-    `save_${table}`,
     `INSERT INTO ${table} (${same.join(', ')}, ${names})
      SELECT ${first.join(', ')}, ${names} FROM unnest(${arrays.join(', ')}) AS t (${names})
      ${conflict}`,

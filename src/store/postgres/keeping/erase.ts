@@ -10,31 +10,23 @@ import { eventOf, type HeadRow, headOf, remainsOf, saveHeads, saveLog } from './
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
 import { chainOf, GIVEN_UP } from './log.ts'
 
-const selectHead = statement<HeadRow>(
-  'head_to_erase',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
-   FROM memories WHERE agent_id = $1 AND key = $2`,
-)
+const selectHead = statement<HeadRow>(`
+  SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
+  FROM memories WHERE agent_id = $1 AND key = $2`)
 
-const versionsUnder = statement<Link>(
-  'versions_under',
-  `WITH RECURSIVE ${chainOf('m.key = $2', 'NULL')}
-   SELECT n, previous, version, size FROM chain ORDER BY nth`,
-)
+const versionsUnder = statement<Link>(`
+  WITH RECURSIVE ${chainOf('m.key = $2', 'NULL')}
+  SELECT n, previous, version, size FROM chain ORDER BY nth`)
 
 /** Rows of retained events stay, without the text. */
-const giveUp = statement(
-  'give_up',
-  `WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
-   aged AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
-   ${GIVEN_UP} SELECT count(*) FROM freed`,
-)
+const giveUp = statement(`
+  WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
+  aged AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
+  ${GIVEN_UP} SELECT count(*) FROM freed`)
 
-const relink = statement(
-  'relink',
-  `UPDATE log SET previous = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
-   WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
-)
+const relink = statement(`
+  UPDATE log SET previous = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
+  WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`)
 
 async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link>): Promise<void> {
   const places = gone.map(({ n }) => n)
@@ -44,10 +36,7 @@ async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link
   await ask(relink, agentId, from, to)
 }
 
-const countErasure = statement(
-  'count_erasure',
-  'UPDATE homes SET erasures = erasures + 1 WHERE agent_id = $1',
-)
+const countErasure = statement('UPDATE homes SET erasures = erasures + 1 WHERE agent_id = $1')
 
 interface Erasing {
   readonly identity: Identity

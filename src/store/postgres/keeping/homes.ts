@@ -25,14 +25,12 @@ export interface HomeRow extends Ledger {
 }
 
 /** Locks the home until the end of the transaction; null if the identity is refused. */
-const lockHome = statement<AdmittedRow & HomeRow>(
-  'lock_home',
-  `WITH ${ADMITTED},
-   home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
-   SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
-     h.deleted, h.floor, h.vectors, h.last_event, h.head
-   FROM admitted a LEFT JOIN home h ON true`,
-)
+const lockHome = statement<AdmittedRow & HomeRow>(`
+  WITH ${ADMITTED},
+  home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
+  SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
+    h.deleted, h.floor, h.vectors, h.last_event, h.head
+  FROM admitted a LEFT JOIN home h ON true`)
 
 interface Held {
   readonly outcome: 'held'
@@ -46,18 +44,16 @@ export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Ref
 }
 
 /** Stores the count of a past day. */
-const updateHome = statement(
-  'save_home',
-  `WITH home AS (
-     UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
-       day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
-     FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
-     RETURNING was.day, was.day_writes
-   )
-   INSERT INTO daily_writes AS d (agent_id, day, writes)
-   SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
-   ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`,
-)
+const updateHome = statement(`
+  WITH home AS (
+    UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
+      day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
+    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
+    RETURNING was.day, was.day_writes
+  )
+  INSERT INTO daily_writes AS d (agent_id, day, writes)
+  SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
+  ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`)
 
 export const saveHome = (
   ask: Ask,
@@ -71,16 +67,14 @@ export const saveHome = (
     ...[agentId, memories, bytes, history, lastEvent, dayOf(now), writes, deleted, head],
   )
 
-const record = statement<{ id: number }>(
-  'record_event',
-  `WITH ${ADMITTED},
-   numbered AS (
-     UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
-     WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
-     RETURNING agent_id, last_event, head
-   )
-   ${logFrom('numbered', { type: '$3', author: '$4', now: '$5' })} RETURNING n AS id`,
-)
+const record = statement<{ id: number }>(`
+  WITH ${ADMITTED},
+  numbered AS (
+    UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
+    WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
+    RETURNING agent_id, last_event, head
+  )
+  ${logFrom('numbered', { type: '$3', author: '$4', now: '$5' })} RETURNING n AS id`)
 
 type LoggedRow = AdmittedRow & {
   last_event: number
@@ -102,27 +96,25 @@ const EVENT_COLUMNS = `n AS id, ${EVENT.type} AS type, key, renamed_from, versio
 /** The event that a page follows, of those that are retained or the one before them. */
 const FOLLOWED = 'least(greatest($3::BIGINT, h.first_event - 1), h.last_event)'
 
-const eventsAfter = statement<LoggedRow>(
-  'events_after',
-  `SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*,
-     CASE WHEN $5::TEXT <> '' OR e.id > ${FOLLOWED} + 1 THEN NULL
-       WHEN ${FOLLOWED} = h.last_event THEN h.head
-       WHEN ${FOLLOWED} < h.first_event THEN h.base
-       ELSE (SELECT hash FROM log l WHERE l.agent_id = $1 AND l.n = ${FOLLOWED})
-     END AS previous
-   FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
-   LEFT JOIN LATERAL (
-     SELECT ${EVENT_COLUMNS}
-     FROM log
-     WHERE agent_id = $1 AND n > greatest($3::BIGINT, h.first_event - 1)
-       AND n <= CASE WHEN $5::TEXT = '' THEN h.last_event
-         ELSE greatest($3::BIGINT, h.first_event - 1) + ${ROWS_PER_LOOK} END
-       AND ($5 = '' OR starts_with(key, $5) OR starts_with(renamed_from, $5))
-     ORDER BY n LIMIT $4
-   ) AS e ON true
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY e.id`,
-)
+const eventsAfter = statement<LoggedRow>(`
+  SELECT c.kind, c.status AS credential_status, h.last_event, h.first_event AS first, e.*,
+    CASE WHEN $5::TEXT <> '' OR e.id > ${FOLLOWED} + 1 THEN NULL
+      WHEN ${FOLLOWED} = h.last_event THEN h.head
+      WHEN ${FOLLOWED} < h.first_event THEN h.base
+      ELSE (SELECT hash FROM log l WHERE l.agent_id = $1 AND l.n = ${FOLLOWED})
+    END AS previous
+  FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
+  LEFT JOIN LATERAL (
+    SELECT ${EVENT_COLUMNS}
+    FROM log
+    WHERE agent_id = $1 AND n > greatest($3::BIGINT, h.first_event - 1)
+      AND n <= CASE WHEN $5::TEXT = '' THEN h.last_event
+        ELSE greatest($3::BIGINT, h.first_event - 1) + ${ROWS_PER_LOOK} END
+      AND ($5 = '' OR starts_with(key, $5) OR starts_with(renamed_from, $5))
+    ORDER BY n LIMIT $4
+  ) AS e ON true
+  WHERE c.agent_id = $1 AND c.token_hash = $2
+  ORDER BY e.id`)
 
 const pageOf = (order: 'ASC' | 'DESC'): string => `
   SELECT ${EVENT_COLUMNS}
@@ -133,23 +125,19 @@ const pageOf = (order: 'ASC' | 'DESC'): string => `
   ORDER BY n ${order} LIMIT CAST($9 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
-  timeUpTo: statement(
-    'time_up_to',
-    `SELECT coalesce(happened_at, updated_at) AS at FROM log
-     WHERE agent_id = $1 AND n > 0 AND n <= $2 ORDER BY n DESC LIMIT 1`,
-  ),
+  timeUpTo: statement(`
+  SELECT coalesce(happened_at, updated_at) AS at FROM log
+    WHERE agent_id = $1 AND n > 0 AND n <= $2 ORDER BY n DESC LIMIT 1`),
   within: {
-    oldest: statement('events_page', pageOf('ASC')),
-    newest: statement('events_page_back', pageOf('DESC')),
+    oldest: statement(pageOf('ASC')),
+    newest: statement(pageOf('DESC')),
   },
 }
 
-const changed = statement<{ agent_id: string }>(
-  'changed_homes',
-  `SELECT s.agent_id FROM unnest($1::TEXT[], $2::BIGINT[]) AS s (agent_id, last_event)
-   LEFT JOIN homes h ON h.agent_id = s.agent_id
-   WHERE h.last_event IS DISTINCT FROM s.last_event`,
-)
+const changed = statement<{ agent_id: string }>(`
+  SELECT s.agent_id FROM unnest($1::TEXT[], $2::BIGINT[]) AS s (agent_id, last_event)
+  LEFT JOIN homes h ON h.agent_id = s.agent_id
+  WHERE h.last_event IS DISTINCT FROM s.last_event`)
 
 export const newsVerbs = (read: Ask) => ({
   async changedHomes(seen: ReadonlyMap<string, number>): Promise<string[]> {
@@ -172,14 +160,12 @@ export const eventReader =
     return eventsAnswer(found, id, { first, last }, look, previous)
   }
 
-const addEvent = statement<{ id: number }>(
-  'add_event',
-  `WITH numbered AS (
-     UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
-     WHERE agent_id = $1 RETURNING agent_id, last_event, head
-   )
-   ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`,
-)
+const addEvent = statement<{ id: number }>(`
+  WITH numbered AS (
+    UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
+    WHERE agent_id = $1 RETURNING agent_id, last_event, head
+  )
+  ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`)
 
 /** `most`: events to retain; 0: all. */
 export const logEvents = (most: number): LogEvent =>

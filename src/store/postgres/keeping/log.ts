@@ -28,12 +28,10 @@ export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1
  * The lowest number in use, by rows, unfinished imports and pruned versions: a retained version
  * still points to the pruned one before it, and must not find another memory's row there.
  */
-export const lowestPlace = statement<{ n: number }>(
-  'lowest_place',
-  `SELECT least(0, (SELECT min(n) FROM log WHERE agent_id = $1),
-     (SELECT min(previous) FROM log WHERE agent_id = $1 AND previous < 0),
-     (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`,
-)
+export const lowestPlace = statement<{ n: number }>(`
+  SELECT least(0, (SELECT min(n) FROM log WHERE agent_id = $1),
+    (SELECT min(previous) FROM log WHERE agent_id = $1 AND previous < 0),
+    (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`)
 
 /** Staged by an unfinished import: not a version yet. */
 export const isStaged = (place: string): string =>

@@ -20,22 +20,18 @@ const FOUND = `c.kind, c.status AS credential_status,
   m.deleted`
 
 /** The agent's status is stored with each credential, see schema.sql. */
-export const readMemory = statement<FoundRow>(
-  'read_memory',
-  `SELECT ${FOUND}
-   FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3 ${CURRENT}
-   WHERE c.agent_id = $1 AND c.token_hash = $2`,
-)
+export const readMemory = statement<FoundRow>(`
+  SELECT ${FOUND}
+  FROM credentials c LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3 ${CURRENT}
+  WHERE c.agent_id = $1 AND c.token_hash = $2`)
 
 /** The same for several readers at once; the first column is the index in the list. */
-const readMemories = statement<{ place: number } & FoundRow>(
-  'read_memories',
-  `SELECT q.place, ${FOUND}
-   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) WITH ORDINALITY
-     AS q (agent_id, token_hash, key, place)
-   JOIN credentials c ON c.agent_id = q.agent_id AND c.token_hash = q.token_hash
-   LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key ${CURRENT}`,
-)
+const readMemories = statement<{ place: number } & FoundRow>(`
+  SELECT q.place, ${FOUND}
+  FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) WITH ORDINALITY
+    AS q (agent_id, token_hash, key, place)
+  JOIN credentials c ON c.agent_id = q.agent_id AND c.token_hash = q.token_hash
+  LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key ${CURRENT}`)
 
 interface Reading {
   readonly identity: Identity
@@ -89,9 +85,8 @@ type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: nul
  * One row more than requested, within the byte limit plus one row: the extra row shows that there
  * are more. Only texts that are returned are read.
  */
-const list = (name: string, after: string, order: string) =>
+const list = (after: string, order: string) =>
   statement<ListedRow>(
-    name,
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
        l.version, l.created_at, l.updated_at, l.protected, l.seq, CASE WHEN $9 THEN l.text END AS text
      FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
@@ -114,21 +109,19 @@ const list = (name: string, after: string, order: string) =>
      ORDER BY ${order}`,
   )
 
-const changedOn = (comparison: string, order: string, name: string) =>
-  list(name, `n ${comparison} $3::BIGINT`, order)
+const changedOn = (comparison: string, order: string) => list(`n ${comparison} $3::BIGINT`, order)
 
-const keyedOn = (comparison: string, order: string, name: string) =>
-  list(name, `key ${comparison} $3::TEXT`, order)
+const keyedOn = (comparison: string, order: string) => list(`key ${comparison} $3::TEXT`, order)
 
 /** The direction of a page from its cursor. */
 const lists = {
   key: {
-    on: keyedOn('>', 'key', 'memories_by_key'),
-    back: keyedOn('<', 'key DESC', 'memories_back_by_key'),
+    on: keyedOn('>', 'key'),
+    back: keyedOn('<', 'key DESC'),
   },
   changed: {
-    on: changedOn('<', 'seq DESC', 'memories_by_change'),
-    back: changedOn('>', 'seq', 'memories_back_by_change'),
+    on: changedOn('<', 'seq DESC'),
+    back: changedOn('>', 'seq'),
   },
 }
 

@@ -21,12 +21,10 @@ const FREED = `
   UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
   WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`
 
-const dropSurplus = statement<{ bytes: number }>(
-  'drop_surplus',
-  `WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
-   aged AS (SELECT n FROM chain WHERE nth > $3),
-   ${GIVEN_UP} ${FREED}`,
-)
+const dropSurplus = statement<{ bytes: number }>(`
+  WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
+  aged AS (SELECT n FROM chain WHERE nth > $3),
+  ${GIVEN_UP} ${FREED}`)
 
 const AGED_AT_ONCE = 1_000
 
@@ -34,62 +32,56 @@ const AGED_AT_ONCE = 1_000
  * A version that is not current never becomes current again. $2: the limit of the home; $3: the
  * size to prune down to.
  */
-const dropOldest = statement<{ bytes: number; dropped: number }>(
-  'drop_oldest',
-  `WITH ${HELD},
-   aged AS (
-     SELECT n FROM (
-       SELECT n, sum(size) OVER (ORDER BY n) - size AS older,
-         row_number() OVER (ORDER BY n) AS nth FROM (
-         SELECT o.n, o.size FROM log o LEFT JOIN LATERAL (
-           SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
-         ) AS m ON true
-         WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND m.n IS DISTINCT FROM o.n
-           AND NOT ${isStaged('o.n')}
-         ORDER BY o.n LIMIT ${AGED_AT_ONCE}
-       ) AS oldest
-     ) AS summed
-     WHERE older < (SELECT bytes FROM held)
-       - CASE WHEN nth > ${AHEAD} THEN $2::BIGINT ELSE $3::BIGINT END
-   ),
-   ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`,
-)
+const dropOldest = statement<{ bytes: number; dropped: number }>(`
+  WITH ${HELD},
+  aged AS (
+    SELECT n FROM (
+      SELECT n, sum(size) OVER (ORDER BY n) - size AS older,
+        row_number() OVER (ORDER BY n) AS nth FROM (
+        SELECT o.n, o.size FROM log o LEFT JOIN LATERAL (
+          SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
+        ) AS m ON true
+        WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND m.n IS DISTINCT FROM o.n
+          AND NOT ${isStaged('o.n')}
+        ORDER BY o.n LIMIT ${AGED_AT_ONCE}
+      ) AS oldest
+    ) AS summed
+    WHERE older < (SELECT bytes FROM held)
+      - CASE WHEN nth > ${AHEAD} THEN $2::BIGINT ELSE $3::BIGINT END
+  ),
+  ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`)
 
 /** Rows that are versions stay. */
-const dropEvents = statement(
-  'drop_events',
-  `WITH moved AS (
-     UPDATE homes h SET first_event = $2 + 1,
-       base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
-     FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
-     RETURNING was.first_event
-   )
-   DELETE FROM log
-   WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept`,
-)
+const dropEvents = statement(`
+  WITH moved AS (
+    UPDATE homes h SET first_event = $2 + 1,
+      base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
+    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
+    RETURNING was.first_event
+  )
+  DELETE FROM log
+  WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept`)
 
 /**
  * Together with their retained versions. Memories created later start above the highest of them.
  */
-const forgetDeletes = statement<{ bytes: number }>(
-  'forget_deletes',
-  `WITH RECURSIVE ${HELD},
-   oldest AS (
-     SELECT key FROM memories WHERE agent_id = (SELECT agent_id FROM held) AND deleted
-     ORDER BY updated_at, key LIMIT (SELECT greatest(deleted - $2, 0) FROM held)
-   ),
-   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
-   aged AS (SELECT n FROM chain),
-   ${GIVEN_UP},
-   forgotten AS (
-     DELETE FROM memories m WHERE m.agent_id = $1 AND m.key = ANY(ARRAY(SELECT key FROM oldest))
-     RETURNING m.version
-   )
-   UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
-     deleted = deleted - (SELECT count(*) FROM forgotten),
-     floor = greatest(floor, (SELECT max(version) FROM forgotten))
-   WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`,
-)
+const forgetDeletes = statement<{ bytes: number }>(`
+  WITH RECURSIVE ${HELD},
+  oldest AS (
+    SELECT key FROM memories WHERE agent_id = (SELECT agent_id FROM held) AND deleted
+    ORDER BY updated_at, key LIMIT (SELECT greatest(deleted - $2, 0) FROM held)
+  ),
+  ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
+  aged AS (SELECT n FROM chain),
+  ${GIVEN_UP},
+  forgotten AS (
+    DELETE FROM memories m WHERE m.agent_id = $1 AND m.key = ANY(ARRAY(SELECT key FROM oldest))
+    RETURNING m.version
+  )
+  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
+    deleted = deleted - (SELECT count(*) FROM forgotten),
+    floor = greatest(floor, (SELECT max(version) FROM forgotten))
+  WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`)
 
 /** What a change added: versions, bytes, and event numbers. */
 export interface Grown {

@@ -8,11 +8,9 @@ import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { boundOf, chainOf, rowAt } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
-const placed = statement<PlacedVersionRow>(
-  'placed_version',
-  `SELECT n, version, previous, operation, created_at, updated_at, n AS place, event
-   FROM log WHERE agent_id = $1 AND n = $2 AND kept`,
-)
+const placed = statement<PlacedVersionRow>(`
+  SELECT n, version, previous, operation, created_at, updated_at, n AS place, event
+  FROM log WHERE agent_id = $1 AND n = $2 AND kept`)
 
 /** An event's number is its row's. */
 export const versionStatements: VersionStatements = { at: placed, madeBy: placed }
@@ -41,36 +39,32 @@ interface TextRow {
 type ReadRow = Latest & (TextRow | Nothing)
 
 /** The version, unless `$5` newer ones exist. */
-const readVersion = statement<ReadRow>(
-  'read_version',
-  `WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
-   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-     v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata,
-     v.salt
-   FROM credentials c
-   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
-   LEFT JOIN log v ON v.agent_id = m.agent_id
-     AND v.n = (SELECT n FROM chain WHERE version = $4)
-   WHERE c.agent_id = $1 AND c.token_hash = $2`,
-)
+const readVersion = statement<ReadRow>(`
+  WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
+  SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
+    v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata,
+    v.salt
+  FROM credentials c
+  LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
+  LEFT JOIN log v ON v.agent_id = m.agent_id
+    AND v.n = (SELECT n FROM chain WHERE version = $4)
+  WHERE c.agent_id = $1 AND c.token_hash = $2`)
 
 type ListedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'>
 
-const listVersions = statement<Latest & (ListedRow | Nothing)>(
-  'list_versions',
-  `WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
-   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-     v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes, v.size
-   FROM credentials c
-   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
-   LEFT JOIN LATERAL (
-     SELECT l.* FROM (
-       SELECT n FROM chain WHERE $5::BIGINT IS NULL OR version < $5::BIGINT ORDER BY nth LIMIT $6
-     ) AS kept CROSS JOIN ${rowAt('$1', 'kept.n')} AS l
-   ) AS v ON true
-   WHERE c.agent_id = $1 AND c.token_hash = $2
-   ORDER BY v.version DESC`,
-)
+const listVersions = statement<Latest & (ListedRow | Nothing)>(`
+  WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
+  SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
+    v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes, v.size
+  FROM credentials c
+  LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
+  LEFT JOIN LATERAL (
+    SELECT l.* FROM (
+      SELECT n FROM chain WHERE $5::BIGINT IS NULL OR version < $5::BIGINT ORDER BY nth LIMIT $6
+    ) AS kept CROSS JOIN ${rowAt('$1', 'kept.n')} AS l
+  ) AS v ON true
+  WHERE c.agent_id = $1 AND c.token_hash = $2
+  ORDER BY v.version DESC`)
 
 function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
   if (row.latest === null) return { outcome: 'missing' }

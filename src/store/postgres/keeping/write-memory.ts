@@ -71,53 +71,49 @@ interface SavedRow {
   bytes: number
 }
 
-const createMemory = statement<SavedRow>(
-  'create_memory',
-  `WITH home AS (
-     UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
-       deleted = h.deleted - CASE WHEN m.deleted THEN 1 ELSE 0 END,
-       ${counted('coalesce(m.version, h.floor) + 1')}
-     FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
-     WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND coalesce(m.deleted, true)
-       AND ($18::BIGINT = 0 OR h.memories < $18::BIGINT)
-       AND ($12::BIGINT = 0 OR h.bytes + h.vectors + $7::BIGINT <= $12::BIGINT)
-     RETURNING m.n AS previous, $17::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
-       $10::BIGINT AS created_at, $10::BIGINT AS updated_at,
-       h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
-   ),
-   saved AS (
-     INSERT INTO memories
-       (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
-     SELECT $1, $3, id, version, created_at, updated_at, false, $7::BIGINT, $8::BOOLEAN, last_event
-     FROM home
-     ON CONFLICT (agent_id, key) DO UPDATE
-       SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
-         updated_at = excluded.updated_at, deleted = false, size = excluded.size,
-         pinned = excluded.pinned, n = excluded.n
-     RETURNING n
-   ) ${LOGGED}`,
-)
+const createMemory = statement<SavedRow>(`
+  WITH home AS (
+    UPDATE homes h SET memories = h.memories + 1, bytes = h.bytes + $7::BIGINT,
+      deleted = h.deleted - CASE WHEN m.deleted THEN 1 ELSE 0 END,
+      ${counted('coalesce(m.version, h.floor) + 1')}
+    FROM ${ADMITTED} LEFT JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
+    WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND coalesce(m.deleted, true)
+      AND ($18::BIGINT = 0 OR h.memories < $18::BIGINT)
+      AND ($12::BIGINT = 0 OR h.bytes + h.vectors + $7::BIGINT <= $12::BIGINT)
+    RETURNING m.n AS previous, $17::TEXT AS id, coalesce(m.version, h.floor) + 1 AS version,
+      $10::BIGINT AS created_at, $10::BIGINT AS updated_at,
+      h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
+  ),
+  saved AS (
+    INSERT INTO memories
+      (agent_id, key, id, version, created_at, updated_at, deleted, size, pinned, n)
+    SELECT $1, $3, id, version, created_at, updated_at, false, $7::BIGINT, $8::BOOLEAN, last_event
+    FROM home
+    ON CONFLICT (agent_id, key) DO UPDATE
+      SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
+        updated_at = excluded.updated_at, deleted = false, size = excluded.size,
+        pinned = excluded.pinned, n = excluded.n
+    RETURNING n
+  ) ${LOGGED}`)
 
-export const updateMemory = statement<SavedRow>(
-  'update_memory',
-  `WITH home AS (
-     UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
-       ${counted('m.version + 1')}
-     FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
-     WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND h.vectors = 0 AND m.version = $17 AND NOT m.deleted
-       AND (c.kind = 'operator' OR NOT m.protected)
-       AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
-         OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
-     RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
-       $10::BIGINT AS updated_at, h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
-   ),
-   saved AS (
-     UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
-       updated_at = home.updated_at, n = home.last_event
-     FROM home WHERE m.agent_id = $1 AND m.key = $3
-     RETURNING m.n
-   ) ${LOGGED}`,
-)
+export const updateMemory = statement<SavedRow>(`
+  WITH home AS (
+    UPDATE homes h SET bytes = h.bytes + $7::BIGINT - m.size, history = h.history + m.size,
+      ${counted('m.version + 1')}
+    FROM ${ADMITTED} JOIN memories m ON m.agent_id = was.agent_id AND m.key = $3
+    WHERE ${UNCHANGED} AND ${NOT_AHEAD} AND h.vectors = 0 AND m.version = $17 AND NOT m.deleted
+      AND (c.kind = 'operator' OR NOT m.protected)
+      AND ($12::BIGINT = 0 OR $7::BIGINT <= m.size
+        OR h.bytes - m.size + $7::BIGINT <= $12::BIGINT)
+    RETURNING m.n AS previous, m.id, m.version + 1 AS version, m.created_at,
+      $10::BIGINT AS updated_at, h.last_event, h.head, h.bytes + h.history + h.vectors AS bytes
+  ),
+  saved AS (
+    UPDATE memories m SET version = home.version, size = $7::BIGINT, pinned = $8::BOOLEAN,
+      updated_at = home.updated_at, n = home.last_event
+    FROM home WHERE m.agent_id = $1 AND m.key = $3
+    RETURNING m.n
+  ) ${LOGGED}`)
 
 /** The parameters for `LOGGED`, and those of each statement. */
 function valuesOf(identity: Identity, write: MemoryWrite, bounds: HomeBounds, now: number) {

@@ -5,7 +5,7 @@
 import { isPinned } from '../../change.ts'
 import type { Progress } from '../../port/store.ts'
 import { schemaOf } from '../../schema.ts'
-import { type Ask, statement } from '../engine/connections.ts'
+import { type Ask, statement, unprepared } from '../engine/connections.ts'
 import { splitAnew } from '../engine/words.ts'
 
 /** The step's share of the time for a million memories. */
@@ -81,14 +81,10 @@ const partsOf = (): readonly Part[] => [
 ]
 
 /** For this transaction, which sorts a million memories. */
-const takeMemory = statement(
-  '',
-  `SELECT set_config(name, '256MB', true) FROM pg_settings
-   WHERE name IN ('work_mem', 'maintenance_work_mem')`,
-)
+const takeMemory = unprepared(`SELECT set_config(name, '256MB', true) FROM pg_settings
+   WHERE name IN ('work_mem', 'maintenance_work_mem')`)
 
-const countBefore = statement<{ memories: number }>(
-  '',
+const countBefore = unprepared<{ memories: number }>(
   'SELECT coalesce(sum(memory_count), 0)::BIGINT AS memories FROM agents',
 )
 
@@ -99,12 +95,12 @@ async function beginHistory(ask: Ask, progress: Progress): Promise<void> {
   if (total > 0) progress(0, total)
   await ask(takeMemory)
   for (const { share, sql } of partsOf()) {
-    await ask(statement('', sql))
+    await ask(unprepared(sql))
     done += share
     if (total > 0 && share > 0) progress(Math.round(total * done), total)
   }
   // Analyzed while empty, the tables would be planned as sequential scans.
-  if (total > 0) await ask(statement('', 'ANALYZE log; ANALYZE memories; ANALYZE homes'))
+  if (total > 0) await ask(unprepared('ANALYZE log; ANALYZE memories; ANALYZE homes'))
 }
 
 const MEMORIES_AT_ONCE = 1_000
@@ -116,22 +112,17 @@ interface PerhapsPinned {
 }
 
 /** One pass, however the planner without statistics estimates pages. */
-const lookForPinned = statement(
-  '',
-  `DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM log
-   WHERE position('"pinned"' in metadata) > 0 OR position('\\u' in metadata) > 0`,
-)
+const lookForPinned =
+  unprepared(`DECLARE perhaps_pinned NO SCROLL CURSOR FOR SELECT agent_id, key, metadata FROM log
+   WHERE position('"pinned"' in metadata) > 0 OR position('\\u' in metadata) > 0`)
 
-const perhapsPinned = statement<PerhapsPinned>('', `FETCH ${MEMORIES_AT_ONCE} FROM perhaps_pinned`)
+const perhapsPinned = unprepared<PerhapsPinned>(`FETCH ${MEMORIES_AT_ONCE} FROM perhaps_pinned`)
 
-const pin = statement(
-  'pin',
-  `UPDATE memories m SET pinned = true FROM unnest($1::TEXT[], $2::TEXT[]) AS p (agent_id, key)
-   WHERE m.agent_id = p.agent_id AND m.key = p.key`,
-)
+const pin = statement(`
+  UPDATE memories m SET pinned = true FROM unnest($1::TEXT[], $2::TEXT[]) AS p (agent_id, key)
+  WHERE m.agent_id = p.agent_id AND m.key = p.key`)
 
-const countAfter = statement<{ memories: number }>(
-  '',
+const countAfter = unprepared<{ memories: number }>(
   'SELECT coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
 )
 
@@ -148,7 +139,7 @@ async function findPinned(ask: Ask, progress: Progress): Promise<void> {
       pinned.map((row) => row.key),
     )
   }
-  await ask(statement('', 'CLOSE perhaps_pinned'))
+  await ask(unprepared('CLOSE perhaps_pinned'))
   const [counted] = await ask(countAfter)
   if (counted && counted.memories > 0) progress(counted.memories, counted.memories)
 }

@@ -3,7 +3,7 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { SCHEMA, schemaOf, unknownSchema } from '../../schema.ts'
 import { checkServer } from '../engine/checks.ts'
-import { type Ask, openConnections, statement } from '../engine/connections.ts'
+import { type Ask, openConnections, statement, unprepared } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
 import { upgrade } from './from-1.0.0.ts'
 
@@ -13,23 +13,19 @@ const RELEASED = 3
 /** An arbitrary number; nothing else in the database may use the same advisory lock. */
 const LOCK = 4_821_907
 
-const lock = statement('lock_schema', `SELECT pg_advisory_xact_lock(${LOCK})`)
+const lock = statement(`SELECT pg_advisory_xact_lock(${LOCK})`)
 
 const createVersion = statement(
-  'create_version',
   'CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)',
 )
 
 const readVersion = statement<{ version: number }>(
-  'schema_version',
   'SELECT version FROM schema_version WHERE id = 1',
 )
 
-const writeVersion = statement(
-  'set_schema_version',
-  `INSERT INTO schema_version (id, version) VALUES (1, $1)
-   ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
-)
+const writeVersion = statement(`
+  INSERT INTO schema_version (id, version) VALUES (1, $1)
+  ON CONFLICT (id) DO UPDATE SET version = excluded.version`)
 
 async function step(ask: Ask, progress: Progress): Promise<void> {
   await ask(lock)
@@ -38,7 +34,7 @@ async function step(ask: Ask, progress: Progress): Promise<void> {
   const version = found?.version ?? 0
   if (version === SCHEMA) return
   if (version === RELEASED) await upgrade(ask, progress)
-  else if (version === 0) await ask(statement('', schemaOf('postgres')))
+  else if (version === 0) await ask(unprepared(schemaOf('postgres')))
   else throw new StoreRefused(unknownSchema('The database', version))
   await ask(writeVersion, SCHEMA)
 }

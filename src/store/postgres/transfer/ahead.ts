@@ -25,55 +25,43 @@ export interface Ahead {
   readonly id: string
 }
 
-const mark = statement<{ id: string }>(
-  'mark_import',
-  `INSERT INTO staged_imports (agent_id, place, id, touched_at)
-   VALUES ($1, $2, gen_random_uuid()::TEXT, ${NOW}) RETURNING id`,
-)
+const mark = statement<{ id: string }>(`
+  INSERT INTO staged_imports (agent_id, place, id, touched_at)
+  VALUES ($1, $2, gen_random_uuid()::TEXT, ${NOW}) RETURNING id`)
 
 /** The credential is locked first, as when an agent is erased. */
-const touch = statement<{ place: number }>(
-  'touch_import',
-  `WITH ${ADMITTED}
-   UPDATE staged_imports SET touched_at = ${NOW}
-   WHERE agent_id = $1 AND place = $3 AND id = $4 AND touched_at > 0 AND ${MAY} RETURNING place`,
-)
+const touch = statement<{ place: number }>(`
+  WITH ${ADMITTED}
+  UPDATE staged_imports SET touched_at = ${NOW}
+  WHERE agent_id = $1 AND place = $3 AND id = $4 AND touched_at > 0 AND ${MAY} RETURNING place`)
 
-const unmark = statement<{ place: number }>(
-  'unmark_import',
-  `DELETE FROM staged_imports
-   WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`,
-)
+const unmark = statement<{ place: number }>(`
+  DELETE FROM staged_imports
+  WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`)
 
 const GIVEN_UP = 'agent_id = $1 AND place = $2 AND id = $3 AND touched_at = 0'
 
 /** From here on nothing can be added. */
-const giveUp = statement<{ place: number }>(
-  'give_up_import',
-  `UPDATE staged_imports SET touched_at = 0
-   WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`,
-)
+const giveUp = statement<{ place: number }>(`
+  UPDATE staged_imports SET touched_at = 0
+  WHERE agent_id = $1 AND place = $2 AND id = $3 AND touched_at > 0 RETURNING place`)
 
 /**
  * Starts at $4, because deleted rows stay in the index until it is vacuumed. Another import may
  * reuse the numbers once the record is gone.
  */
-const dropSome = statement<{ n: number }>(
-  'drop_import',
-  `DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
-     SELECT n FROM log WHERE agent_id = $1 AND n >= $4::BIGINT AND n < $2::BIGINT + ${BLOCK}
-       AND EXISTS (SELECT 1 FROM staged_imports WHERE ${GIVEN_UP})
-     ORDER BY n LIMIT ${AT_ONCE}
-   )) RETURNING n`,
-)
+const dropSome = statement<{ n: number }>(`
+  DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+    SELECT n FROM log WHERE agent_id = $1 AND n >= $4::BIGINT AND n < $2::BIGINT + ${BLOCK}
+      AND EXISTS (SELECT 1 FROM staged_imports WHERE ${GIVEN_UP})
+    ORDER BY n LIMIT ${AT_ONCE}
+  )) RETURNING n`)
 
 const forget = statement<{ place: number }>(
-  'forget_import',
   `DELETE FROM staged_imports WHERE ${GIVEN_UP} RETURNING place`,
 )
 
 const silent = statement<{ agent_id: string; place: number; id: string }>(
-  'silent_imports',
   `SELECT agent_id, place, id FROM staged_imports WHERE touched_at <= ${NOW} - ${SILENCE_MS}`,
 )
 

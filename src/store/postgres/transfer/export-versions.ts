@@ -8,36 +8,30 @@ import type { Wanted } from './export.ts'
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
 
-const keysAfter = statement<{ key: string }>(
-  'export_keys',
-  `SELECT key FROM memories
-   WHERE agent_id = $1 AND key > $2 AND key >= $3 AND key < $4 AND n IS NOT NULL
-   ORDER BY key LIMIT ${PAGE}`,
-)
+const keysAfter = statement<{ key: string }>(`
+  SELECT key FROM memories
+  WHERE agent_id = $1 AND key > $2 AND key >= $3 AND key < $4 AND n IS NOT NULL
+  ORDER BY key LIMIT ${PAGE}`)
 
 interface Place {
   key: string
   n: number
 }
 
-const placesOf = statement<Place>(
-  'export_places',
-  `WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$3')}
-   SELECT under AS key, n FROM chain ORDER BY under, nth DESC`,
-)
+const placesOf = statement<Place>(`
+  WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$3')}
+  SELECT under AS key, n FROM chain ORDER BY under, nth DESC`)
 
 /** The current version of a live memory is in the list of memories. */
-const readVersions = statement<KeptRow>(
-  'export_versions',
-  `SELECT q.key, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
-     v.salt, CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
-   FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
-   CROSS JOIN ${rowAt('$1', 'q.n')} AS v
-   CROSS JOIN LATERAL (
-     SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = q.key OFFSET 0
-   ) AS m
-   ORDER BY q.place`,
-)
+const readVersions = statement<KeptRow>(`
+  SELECT q.key, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
+    v.salt, CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
+  FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
+  CROSS JOIN ${rowAt('$1', 'q.n')} AS v
+  CROSS JOIN LATERAL (
+    SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = q.key OFFSET 0
+  ) AS m
+  ORDER BY q.place`)
 
 async function* keyPages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<string[]> {
   for (let last = ''; ; ) {

@@ -19,27 +19,23 @@ const PAGE = 8
 
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
-const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(
-  'export_head',
-  `SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
-     a.status, a.created_at, a.updated_at, h.erasures,
-     CASE $3 WHEN '' THEN h.memories ELSE (
-       SELECT count(*) FROM memories m
-       WHERE m.agent_id = $1 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
-     ) END AS memory_count
-   FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
-   JOIN homes h ON h.agent_id = c.agent_id
-   WHERE c.agent_id = $1 AND c.token_hash = $2`,
-)
+const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(`
+  SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,
+    a.status, a.created_at, a.updated_at, h.erasures,
+    CASE $3 WHEN '' THEN h.memories ELSE (
+      SELECT count(*) FROM memories m
+      WHERE m.agent_id = $1 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
+    ) END AS memory_count
+  FROM credentials c JOIN agents a ON a.agent_id = c.agent_id
+  JOIN homes h ON h.agent_id = c.agent_id
+  WHERE c.agent_id = $1 AND c.token_hash = $2`)
 
-const readPage = statement<MemoryRow>(
-  'export_page',
-  `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
-     m.protected
-   FROM memories m ${CURRENT}
-   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
-   ORDER BY m.key LIMIT ${PAGE}`,
-)
+const readPage = statement<MemoryRow>(`
+  SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
+    m.protected
+  FROM memories m ${CURRENT}
+  WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
+  ORDER BY m.key LIMIT ${PAGE}`)
 
 /** The agent and the range of keys. */
 export interface Wanted {
@@ -129,12 +125,10 @@ async function sources(session: Session, identity: Identity, wanted: Wanted, rel
   return { memories, history, events }
 }
 
-const erasuresOf = statement<AdmittedRow & { erasures: number; lastEvent: number }>(
-  'count_erasures',
-  `SELECT c.kind, c.status AS credential_status, h.erasures, h.last_event AS "lastEvent"
-   FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
-   WHERE c.agent_id = $1 AND c.token_hash = $2`,
-)
+const erasuresOf = statement<AdmittedRow & { erasures: number; lastEvent: number }>(`
+  SELECT c.kind, c.status AS credential_status, h.erasures, h.last_event AS "lastEvent"
+  FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
+  WHERE c.agent_id = $1 AND c.token_hash = $2`)
 
 export async function countErasures(
   read: Ask,

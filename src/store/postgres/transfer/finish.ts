@@ -47,30 +47,25 @@ interface Linked extends Taken {
 }
 
 /** By array position: joined with a list, the planner may read the whole log. */
-const number = statement(
-  'number_imported',
-  `UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)],
-     hash = ($4::BYTEA[])[array_position($2::BIGINT[], n)]
-   WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`,
-)
+const number = statement(`
+  UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)],
+    hash = ($4::BYTEA[])[array_position($2::BIGINT[], n)]
+  WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`)
 
 /** What staged rows were committed to. */
 const contentsAt = statement<{ n: number; content: Uint8Array | null }>(
-  'contents_imported',
   'SELECT n, content FROM log WHERE agent_id = $1 AND n = ANY($2::BIGINT[])',
 )
 
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
-const follow = statement(
-  'follow_imported',
-  `UPDATE log SET operation = ($11::TEXT[])[array_position($3::BIGINT[], n)], author = $2, event = NULL, event_author = NULL,
-     (n, previous, version, memory_id, created_at, updated_at, happened_at, hash) = (
-       SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
-         ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at], ($12::BYTEA[])[at]
-       FROM array_position($3::BIGINT[], n) AS at
-     )
-   WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`,
-)
+const follow = statement(`
+  UPDATE log SET operation = ($11::TEXT[])[array_position($3::BIGINT[], n)], author = $2, event = NULL, event_author = NULL,
+    (n, previous, version, memory_id, created_at, updated_at, happened_at, hash) = (
+      SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
+        ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at], ($12::BYTEA[])[at]
+      FROM array_position($3::BIGINT[], n) AS at
+    )
+  WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`)
 
 interface Doing extends Pick<Importing, 'identity' | 'order' | 'now'> {
   readonly ask: Ask

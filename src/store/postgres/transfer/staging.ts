@@ -64,11 +64,9 @@ const NOTHING: Open = { bytes: 0, versions: 0, earlier: null, skipped: false }
 
 const LEFT_OUT: Fate = { fate: 'left_out' }
 
-const selectHeads = statement<HeadRow>(
-  'heads_to_import',
-  `SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
-   FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`,
-)
+const selectHeads = statement<HeadRow>(`
+  SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
+  FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`)
 
 export async function headsUnder(
   ask: Ask,
@@ -79,14 +77,12 @@ export async function headsUnder(
   return new Map(rows.map((row) => [row.key, headOf(row)]))
 }
 
-const removeRows = statement(
-  'remove_staged',
-  `DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
-     SELECT l.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last) CROSS JOIN LATERAL (
-       SELECT n FROM log WHERE agent_id = $1 AND n >= t.first AND n <= t.last OFFSET 0
-     ) AS l
-   ))`,
-)
+const removeRows = statement(`
+  DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+    SELECT l.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last) CROSS JOIN LATERAL (
+      SELECT n FROM log WHERE agent_id = $1 AND n >= t.first AND n <= t.last OFFSET 0
+    ) AS l
+  ))`)
 
 export const removeStretches = (
   ask: Ask,

@@ -116,14 +116,12 @@ const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
   ORDER BY p.id ${order} LIMIT CAST($9 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
-  timeUpTo: statement(
-    'sqlite_time_up_to',
-    `SELECT l.updated_at AS at FROM log_index i JOIN log l ON l.n = i.n
-     WHERE i.agent_id = $1 AND i.id <= $2 AND l.event IS NOT NULL ORDER BY i.id DESC LIMIT 1`,
-  ),
+  timeUpTo: statement(`
+  SELECT l.updated_at AS at FROM log_index i JOIN log l ON l.n = i.n
+    WHERE i.agent_id = $1 AND i.id <= $2 AND l.event IS NOT NULL ORDER BY i.id DESC LIMIT 1`),
   within: {
-    oldest: statement('sqlite_events', pageOf('ASC')),
-    newest: statement('sqlite_events_back', pageOf('DESC')),
+    oldest: statement(pageOf('ASC')),
+    newest: statement(pageOf('DESC')),
   },
 }
 

@@ -12,17 +12,14 @@ const PLACED = 'n, version, previous, operation, created_at, updated_at, id AS p
 
 export const versionStatements: VersionStatements = {
   at: statement(
-    'sqlite_version_at',
     `SELECT ${PLACED} FROM log WHERE agent_id = $1 AND n = $2 AND operation IS NOT NULL`,
   ),
-  madeBy: statement(
-    'sqlite_version_made_by',
-    `WITH RECURSIVE ${TAIL_OF_HOME}
-     SELECT ${PLACED} FROM log WHERE operation IS NOT NULL AND n IN (
-       SELECT n FROM log_index WHERE agent_id = $1 AND id = $2
-       UNION ALL SELECT n FROM tail WHERE id = $2
-     )`,
-  ),
+  madeBy: statement(`
+  WITH RECURSIVE ${TAIL_OF_HOME}
+    SELECT ${PLACED} FROM log WHERE operation IS NOT NULL AND n IN (
+      SELECT n FROM log_index WHERE agent_id = $1 AND id = $2
+      UNION ALL SELECT n FROM tail WHERE id = $2
+    )`),
 }
 
 /** A version and its log row. */
