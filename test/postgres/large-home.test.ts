@@ -116,7 +116,7 @@ test('what gives way to a write is all that is read', async () => {
   const read = await readBy(async () => {
     for (let made = 0; made < writes; made++) {
       const expectedVersion = VERSIONS + made
-      await store().writeMemory(agent, { ...write, key: 'k8', expectedVersion }, NOON)
+      await store().writeMemory(agent, { ...write, key: 'k8', expectedVersion }, NOON + 60_000)
     }
   })
   const { outcome } = await store().readVersion(agent, 'k8', 1)

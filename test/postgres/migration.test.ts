@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { released } from '../fixtures/released.ts'
 import type { TestDatabase } from '../harness.ts'
+import { beginning, checkChain } from '../store/chained.ts'
 import { NOON, newBirth, newQuery, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 
@@ -161,6 +162,8 @@ test('each memory has the one version that is known, and the home counts what it
   expect(await store.eventsAfter(old, 0, 10)).toEqual({
     ...{ outcome: 'events', events: [], last: MEMORIES, first: MEMORIES + 1 },
     ...{ newest: MEMORIES, reached: MEMORIES, missed: true, looked: 0 },
+    // The chain begins with the migration.
+    previous: { id: MEMORIES, hash: beginning(old.agentId) },
   })
 })
 
@@ -175,6 +178,8 @@ test('what is done next follows what was there', async () => {
       { id: MEMORIES + 2, type: 'erase' },
     ],
   })
+  const { faults, proven } = await checkChain(store, old)
+  expect({ faults, proven }).toEqual({ faults: [], proven: 1 })
   expect(await store.writeMemory(empty, newWrite(), NOON)).toMatchObject({ outcome: 'saved' })
   expect(await store.eventsAfter(empty, 0, 10)).toMatchObject({ last: 1, first: 1 })
 })
