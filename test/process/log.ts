@@ -1,5 +1,6 @@
 /** Whether a home's log, its versions and what was answered say the same. */
 
+import { verifyExport } from 'agent-home-client'
 import { type Change, isChange, type Operation, versionMade } from '../history/operations.ts'
 import { ask as asked } from '../http/ask.ts'
 
@@ -117,7 +118,17 @@ export async function faultsOfLog(
   for (const key of new Set(history.map((each) => each.key))) {
     kept.set(key, await versionsOf(ask, key))
   }
-  return disagreements(events, kept, history)
+  return [...disagreements(events, kept, history), ...(await faultsOfChain(url, token))]
+}
+
+/** Each event follows on the one before, and each text is the one that was committed to. */
+async function faultsOfChain(url: string, token: string): Promise<string[]> {
+  const headers = { authorization: `Bearer ${token}` }
+  const { status, text } = await asked(`${url}/api/agents/me/export?history=true`, { headers })
+  if (status !== 200) throw new Error(`export: ${status} ${text}`)
+  const { faults, proven, unproven } = await verifyExport(text)
+  const places = faults.map(({ fault, place }) => `${fault}: ${place}`)
+  return proven > 0 && unproven === 0 ? places : [...places, `${unproven} texts are not proven`]
 }
 
 /** Of two keys that only batches change, and always alike: where one was changed without the other. */

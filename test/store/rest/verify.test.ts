@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { openWriter } from '../../../src/store/sqlite/engine/connection.ts'
+import { chainFaults } from '../../../src/store/sqlite/rest/chained.ts'
 import { ofHomes, ofLog, ofMemories, ofVersions } from '../../../src/store/sqlite/rest/keeping.ts'
 import { ofAgents, ofEntries } from '../../../src/store/sqlite/rest/promises.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
@@ -115,6 +116,84 @@ interface Loop {
   readonly parent: number
   readonly detail: string
 }
+
+describe('the chain', () => {
+  const PROVEN = 'an event is not the one that was chained'
+  const COMMITTED = 'a text or its metadata are not those that its event committed to'
+
+  const texts = ['author', 'event', 'key', 'renamed_from', 'metadata', 'text']
+  const blobs = ['hash', 'content', 'salt']
+  const numbers = ['id', 'version', 'updated_at']
+
+  /** Every byte of what an event says, and of what it committed to, each changed in turn. */
+  test('every byte of an event, of a text and of metadata that is changed is found', () => {
+    copyFileSync(lived, damaged)
+    const db = new DatabaseSync(damaged, { enableForeignKeyConstraints: false })
+    expect(chainFaults(db, 5)).toEqual([])
+    const rows = db.prepare('SELECT * FROM log ORDER BY n').all()
+    const shown = ({ operation, event }: (typeof rows)[number]) => event !== null || operation
+    const unseen: string[] = []
+    let tried = 0
+    function change(n: unknown, column: string, value: Uint8Array | number, as: string): void {
+      tried++
+      const set = as === 'TEXT' ? 'CAST(? AS TEXT)' : '?'
+      db.exec('SAVEPOINT changed')
+      db.prepare(`UPDATE log SET ${column} = ${set} WHERE n = ?`).run(value, Number(n))
+      if (chainFaults(db, 1).length === 0) unseen.push(`${column} of ${n}`)
+      db.exec('ROLLBACK TO changed; RELEASE changed')
+    }
+    for (const row of rows.filter(shown)) {
+      // Of what an import brought with its history, no event says anything.
+      const isProven = row.event !== null || row.salt !== null
+      if (!isProven) continue
+      const columns = row.event === null ? ['metadata', 'text', ...blobs] : [...texts, ...blobs]
+      for (const column of columns) {
+        const value = row[column]
+        if (value === null) continue
+        const bytes = Buffer.from(value as string | Uint8Array)
+        for (const at of bytes.keys()) {
+          const changed = Buffer.from(bytes)
+          changed[at] = (changed[at] ?? 0) ^ 1
+          change(row.n, column, changed, typeof value === 'string' ? 'TEXT' : 'BLOB')
+        }
+      }
+      for (const column of row.event === null ? [] : numbers) {
+        if (typeof row[column] === 'number') change(row.n, column, row[column] + 1, 'INTEGER')
+      }
+    }
+    db.close()
+    expect(unseen).toEqual([])
+    expect(tried).toBeGreaterThan(4_000)
+  })
+
+  test.each([
+    ['an event left out', PROVEN, `DELETE FROM log WHERE event = 'create_key'`],
+    [
+      'an event put in',
+      PROVEN,
+      `INSERT INTO log (agent_id, id, event, author, updated_at)
+         SELECT agent_id, last_event + 1, 'export', '{"as":"agent","via":"api"}', 1 FROM homes;
+       UPDATE homes SET last_event = last_event + 1`,
+    ],
+    [
+      'two events in the place of each other',
+      PROVEN,
+      `UPDATE log SET id = CASE id WHEN 2 THEN 3 ELSE 2 END WHERE id IN (2, 3)`,
+    ],
+    ['a head', 'does not end at its head', 'UPDATE homes SET head = zeroblob(32)'],
+    ['a beginning', PROVEN, 'UPDATE homes SET base = zeroblob(32)'],
+    ['a salt taken away', COMMITTED, `UPDATE log SET salt = NULL WHERE text = 'two'`],
+    [
+      'what was committed to, of a text that was imported',
+      COMMITTED,
+      `UPDATE log SET content = NULL, salt = NULL, text = 'owt'
+         WHERE event IS NULL AND operation IS NOT NULL AND salt IS NOT NULL`,
+    ],
+  ])('finds %s', (_, sentence, sql) => {
+    const { faults } = verifyDatabase(damage(sql))
+    expect(faults.map(({ fault }) => fault)).toContainEqual(expect.stringContaining(sentence))
+  })
+})
 
 test('no promise reads a table anew for each row of another', () => {
   const db = new DatabaseSync(lived, { readOnly: true })
