@@ -12,6 +12,7 @@ import { expectSteps, namedIn } from './shell.ts'
 /** One service for all but the guide, which speaks of its data: each test has agents of its own. */
 let url: string
 beforeAll(async () => {
+  vi.stubEnv('XDG_CONFIG_HOME', freshDirectory())
   const env = { BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
   url = (await serve({ directory: freshDirectory(), env })).url
 })

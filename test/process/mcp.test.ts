@@ -2,6 +2,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
@@ -69,6 +71,63 @@ test('a script that ends its input gets its answers first, and nothing else', as
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2])
   expect(answers.every(({ result }) => result && !result.isError)).toBe(true)
+})
+
+describe('the history', () => {
+  const contextWith = async (env: Readonly<Record<string, string>>) => {
+    const client = connecting('modern')
+    await client.connect(starting(env))
+    const { content, structuredContent } = await client.callTool({
+      name: 'get_context',
+      arguments: {},
+    })
+    await client.close()
+    const texts = (content as { text: string }[]).map(({ text }) => text)
+    return { said: texts.at(-1), history: (structuredContent as { history?: object }).history }
+  }
+
+  test('is remembered on this computer, and a context says whether it is still the same', async () => {
+    const directory = freshDirectory()
+    const own = await serve({ directory })
+    const { token } = await birth(own.url)
+    const env = {
+      AGENT_HOME_URL: own.url,
+      AGENT_HOME_TOKEN: token,
+      XDG_CONFIG_HOME: freshDirectory(),
+    }
+    const first = await contextWith(env)
+    expect(first.said).toBe('Your history is remembered from now on, event 0 being its last.')
+    const write = { key: 'plan', text: 'one', expectedVersion: 0 }
+    const { code } = await scripted(env, [initialize, calling(2, 'write_memory', write)])
+    expect(code).toBe(0)
+    // What the last session did is remembered when it ends.
+    const second = await contextWith(env)
+    expect(second.said).toBe('Your history is the one that was remembered: unbroken since event 1.')
+    expect(second.history).toMatchObject({ outcome: 'unbroken', since: 1, head: { id: 1 } })
+
+    const db = new DatabaseSync(join(directory, 'data', 'home.db'))
+    db.exec('UPDATE homes SET head = zeroblob(32); UPDATE log SET hash = zeroblob(32)')
+    db.close()
+    for (let times = 0; times < 2; times++) {
+      const { said, history } = await contextWith(env)
+      expect(said).toMatch(/^WARNING\. Event 1 of this home is not the one that was remembered/)
+      expect(history).toMatchObject({ outcome: 'history_changed', remembered: { id: 1 } })
+    }
+  })
+
+  test('is not spoken of to a key with a prefix', async () => {
+    const { token, operator_token: operator } = await birth(server.url)
+    const response = await fetch(`${server.url}/api/agents/me/keys/named`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'p', access: 'read', prefix: 'a' }),
+    })
+    const named = (await response.json()) as { token: string }
+    const env = { AGENT_HOME_URL: server.url, XDG_CONFIG_HOME: freshDirectory() }
+    const { said } = await contextWith({ ...env, AGENT_HOME_TOKEN: named.token })
+    expect(said).not.toContain('history')
+    expect((await contextWith({ ...env, AGENT_HOME_TOKEN: token })).said).toContain('history')
+  })
 })
 
 describe('who set it up wrongly is told', () => {

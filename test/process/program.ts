@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { inject } from 'vitest'
 import type { Patience } from '../../src/http/server.ts'
 import { directoryOnDisk } from '../files.ts'
@@ -54,6 +54,9 @@ export const patient = (patience: Patience, env: Readonly<Record<string, string>
   env: { ...env, PATIENCE: JSON.stringify(patience) },
 })
 
+/** Where commands remember heads; the person's own file is none of ours. */
+const remembered = (directory: string) => ({ XDG_CONFIG_HOME: join(directory, 'config') })
+
 const running = new Set<Program>()
 
 export function launch(options: Launch): Program {
@@ -63,7 +66,14 @@ export function launch(options: Launch): Program {
   const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
-    env: { PATH, NODE_COMPILE_CACHE, PORT: '0', DISK_RESERVE: '0', ...env },
+    env: {
+      PATH,
+      NODE_COMPILE_CACHE,
+      PORT: '0',
+      DISK_RESERVE: '0',
+      ...remembered(directory),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   })

@@ -3,13 +3,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { inject } from 'vitest'
-import { pinnedNode } from './program.ts'
+import { lazily } from '../../src/lazily.ts'
+import { freshDirectory, pinnedNode } from './program.ts'
+
+/** Where heads are remembered, unless the test says where. */
+const remembered = lazily(freshDirectory)
 
 type Environment = Readonly<Record<string, string>>
 
 const environment = (env: Environment): Record<string, string> => {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
-  return { PATH, NODE_COMPILE_CACHE, ...env }
+  return { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: remembered(), ...env }
 }
 
 /** `entry`: the program, from the root of the file system. */

@@ -4,6 +4,7 @@ import {
   HistoryChanged,
   HomeError,
   OutcomeUnknown,
+  type TransportOptions,
   TurnedBack,
   VersionConflict,
 } from 'agent-home-client'
@@ -99,9 +100,15 @@ export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'):
   return { url: urlOf(given, config, profile), token, profile: profile && name }
 }
 
-export const homeAt = ({ url, token }: Pick<Connection, 'url' | 'token'>): AgentHome => {
+/** For what nobody waits for: a home that is away is not asked again. */
+export const ONCE: TransportOptions = { retries: 0, timeout: 5_000 }
+
+export const homeAt = (
+  { url, token }: Pick<Connection, 'url' | 'token'>,
+  options: TransportOptions = {},
+): AgentHome => {
   try {
-    return new AgentHome({ url, token })
+    return new AgentHome({ ...options, url, token })
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message)
     throw error
@@ -109,10 +116,10 @@ export const homeAt = ({ url, token }: Pick<Connection, 'url' | 'token'>): Agent
 }
 
 /** Remembers the head of the home, and says so if it does not follow from the one before. */
-async function rememberHead(home: AgentHome, connection: Connection): Promise<void> {
+async function rememberHead(connection: Connection): Promise<void> {
   try {
     const { load, save } = headsFor(connection)
-    const { head } = await home.check({ remembered: await load() })
+    const { head } = await homeAt(connection, ONCE).check({ remembered: await load() })
     await save({ id: head.id, hash: head.hash })
   } catch (error) {
     // What cannot be checked now (a paused agent, a key with a prefix) fails no command.
@@ -129,8 +136,7 @@ export async function atHome<T>(
   who?: 'agent' | 'operator',
 ): Promise<T> {
   const connection = connectionOf(given, who)
-  const home = homeAt(connection)
-  const result = await refusing(work(home))
-  await rememberHead(home, connection)
+  const result = await refusing(work(homeAt(connection)))
+  await rememberHead(connection)
   return result
 }

@@ -1,6 +1,7 @@
 /**
  * `agent-home mcp`: connects clients that start programs to a home's `/mcp`. Messages are forwarded
- * unchanged, so both ways offer the same tools. Standard output carries only the protocol.
+ * unchanged, so both ways offer the same tools; only a context says, too, whether the history is the
+ * one that this computer remembers. Standard output carries only the protocol.
  */
 import { PassThrough } from 'node:stream'
 import type {
@@ -15,6 +16,7 @@ import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import type { Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import { connectionOf } from '../at-home.ts'
+import { checkHistory, type HistoryNotice } from './history.ts'
 import { createRunning } from './running.ts'
 
 const refused = z.object({
@@ -74,6 +76,8 @@ interface Ends {
   readonly address: string
   /** Prints a message for people. */
   readonly say: (sentence: string) => void
+  /** What a context says of the history. */
+  readonly history: () => Promise<HistoryNotice | undefined>
 }
 
 interface Bridge {
@@ -95,15 +99,33 @@ function settled(message: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
+const isContextCall = ({ method, params }: JSONRPCRequest): boolean =>
+  method === 'tools/call' && params?.name === 'get_context'
+
+/** A context, with what is to be said of the history behind it. */
+function withHistory(message: JSONRPCMessage, { text, value }: HistoryNotice): JSONRPCMessage {
+  if (!('result' in message) || message.result.isError === true) return message
+  const { content, structuredContent } = message.result
+  if (!Array.isArray(content)) return message
+  const structured = typeof structuredContent === 'object' && {
+    structuredContent: { ...structuredContent, history: value },
+  }
+  const result = { ...message.result, content: [...content, { type: 'text', text }] }
+  return { ...message, result: { ...result, ...structured } }
+}
+
 /** Forwards messages between two MCP transports. */
-async function bridge({ here, there, address, say }: Ends): Promise<Bridge> {
+async function bridge({ here, there, address, say, history }: Ends): Promise<Bridge> {
   const running = createRunning()
+  const contexts = new Set<RequestId>()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
 
   async function answer(message: JSONRPCMessage): Promise<void> {
     const version = settled(message)
     if (version !== undefined) there.setProtocolVersion(version)
-    await here.send(message)
+    const isContext = 'result' in message && message.id !== undefined && contexts.delete(message.id)
+    const notice = isContext ? await history() : undefined
+    await here.send(notice ? withHistory(message, notice) : message)
     if (!('method' in message) && message.id !== undefined) running.end(message.id)
   }
 
@@ -119,6 +141,7 @@ async function bridge({ here, there, address, say }: Ends): Promise<Bridge> {
   function ask(request: JSONRPCRequest): void {
     const { id } = request
     const requestSignal = running.begin(request)
+    if (isContextCall(request)) contexts.add(id)
     const onRequestStreamEnd = () => fail(id, new Error('the stream ended'))
     there
       .send(request, { requestSignal, onRequestStreamEnd })
@@ -145,7 +168,8 @@ const NO_TOKEN =
 
 /** Ends when standard input has ended and all requests are answered. */
 export const mcpCommand: Run = async (given) => {
-  const { url, token } = connectionOf(given)
+  const connection = connectionOf(given)
+  const { url, token } = connection
   if (!isWellFormedToken(token)) throw usage(NO_TOKEN)
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
@@ -161,8 +185,11 @@ export const mcpCommand: Run = async (given) => {
     there,
     address: url,
     say: (sentence) => void process.stderr.write(`${sentence}\n`),
+    history: () => checkHistory(connection),
   })
   process.stdin.once('end', () => void finish().then(() => input.end()))
   await ended
+  // What this session did is remembered too.
+  await checkHistory(connection)
   return undefined
 }

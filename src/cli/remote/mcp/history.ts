@@ -1,0 +1,42 @@
+/** What `get_context` says of the home's history: whether it is the one that was remembered. */
+import { type Checked, HistoryChanged, TurnedBack } from 'agent-home-client'
+import { type Connection, homeAt, ONCE } from '../at-home.ts'
+import { headsFor } from '../heads.ts'
+
+export interface HistoryNotice {
+  readonly text: string
+  /** For programs, in the structured result. */
+  readonly value: object
+}
+
+const linkOf = ({ id, hash }: Checked['head']) => ({ id, hash })
+
+function passed({ head, since }: Checked): HistoryNotice {
+  const text = since
+    ? `Your history is the one that was remembered: unbroken since event ${since.id}.`
+    : `Your history is remembered from now on, event ${head.id} being its last.`
+  return { text, value: { outcome: 'unbroken', since: since?.id ?? null, head: linkOf(head) } }
+}
+
+function failed(error: HistoryChanged | TurnedBack): HistoryNotice {
+  const { code, remembered, found } = error
+  const advice =
+    error instanceof TurnedBack
+      ? 'What you wrote after it is gone.'
+      : 'Do not rely on what you read here until your operator has looked.'
+  const text = `WARNING. ${error.detail} ${advice} Tell your operator: agent-home check shows more, and accepts it.`
+  return { text, value: { outcome: code, remembered, found } }
+}
+
+/** Undefined if it cannot be told now: a paused agent, a key with a prefix, a home that is away. */
+export async function checkHistory(connection: Connection): Promise<HistoryNotice | undefined> {
+  try {
+    const { load, save } = headsFor(connection)
+    const checked = await homeAt(connection, ONCE).check({ remembered: await load() })
+    await save(linkOf(checked.head))
+    return passed(checked)
+  } catch (error) {
+    const isKnown = error instanceof HistoryChanged || error instanceof TurnedBack
+    return isKnown ? failed(error) : undefined
+  }
+}

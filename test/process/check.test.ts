@@ -1,0 +1,120 @@
+/** What each tool says of a home whose data somebody changed, and of one that was turned back. */
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test, vi } from 'vitest'
+import { speak } from '../cli/spoken.ts'
+import { cleanUp, freshDirectory, serve } from './program.ts'
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await cleanUp()
+})
+
+const birth = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
+
+/** A service, and an agent of which this person's commands know the profile. */
+async function opened() {
+  const directory = freshDirectory()
+  const server = await serve({ directory })
+  vi.stubEnv('XDG_CONFIG_HOME', freshDirectory())
+  vi.stubEnv('AGENT_HOME_URL', server.url)
+  vi.stubEnv('DATABASE_URL', `sqlite:${join(directory, 'data', 'home.db')}`)
+  const say = async (...words: string[]) => {
+    const { code, stdout, stderr } = await speak(words)
+    return { code, said: stdout + stderr }
+  }
+  expect((await say('birth', ...birth, '--save', 'default')).code).toBe(0)
+  return { directory, server, say, file: join(directory, 'data', 'home.db') }
+}
+
+function alter(file: string, sql: string): void {
+  const db = new DatabaseSync(file)
+  db.exec(sql)
+  db.close()
+}
+
+test('a byte that was changed in the file is found by every tool that looks at it', async () => {
+  const { directory, say, file } = await opened()
+  const exported = join(directory, 'home.json')
+  for (let n = 1; n <= 10; n++) {
+    expect((await say('write', `note.${n}`, `Note ${n}`)).said).toMatch(/is at version 1/)
+  }
+  expect(await say('check')).toEqual({
+    code: 0,
+    said: expect.stringMatching(
+      /^Unbroken since event 10: 0 events checked\. Its head is event 10, [0-9a-f]{64}\n$/,
+    ),
+  })
+  const all = await say('check', '--all')
+  expect([all.code, all.said]).toEqual([0, expect.stringContaining('  10 texts are those that')])
+  expect((await say('export', exported, '--history')).code).toBe(0)
+  expect(await say('verify', exported)).toMatchObject({
+    code: 0,
+    said: expect.stringMatching(/ is whole: every event follows on the one before\.\n/),
+  })
+  expect(await say('verify', file)).toMatchObject({ code: 0 })
+
+  alter(file, `UPDATE log SET text = 'Note 8' WHERE text = 'Note 7'`)
+  const changed = 'a text or its metadata are not those that its event committed to'
+  expect(await say('verify', file)).toMatchObject({
+    code: 1,
+    said: expect.stringContaining(`${changed}:\n`),
+  })
+  expect(await say('check', '--all')).toMatchObject({
+    code: 1,
+    said: expect.stringContaining(
+      'the text is not the one that its event committed to:\n    note.7@1\n',
+    ),
+  })
+  expect((await say('export', exported, '--history', '--force')).code).toBe(0)
+  expect(await say('verify', exported)).toMatchObject({ code: 1 })
+
+  alter(
+    file,
+    `UPDATE log SET text = 'Note 7' WHERE text = 'Note 8' AND key = 'note.7';
+     UPDATE log SET key = 'note.x' WHERE key = 'note.3'`,
+  )
+  expect(await say('check', '--all')).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('those before it are not:\n    3\n'),
+  })
+}, 60_000)
+
+test('a home that was turned back is told of until that is accepted', async () => {
+  const { directory, server, say, file } = await opened()
+  await say('write', 'plan', 'one')
+  const backup = join(directory, 'backup.db')
+  expect((await say('backup', backup)).code).toBe(0)
+  await say('write', 'plan', 'two', '--expect', '1')
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+  copyFileSync(backup, file)
+  const { port } = new URL(server.url)
+  await serve({ directory, env: { PORT: port } })
+
+  const back = 'This home ends at event 1, and event 2 was remembered: it was turned back'
+  // Another command does what it is for, and says so.
+  const read = await say('read', 'plan')
+  expect(read).toMatchObject({ code: 0, said: 'one' })
+  const check = await say('check')
+  expect(check).toMatchObject({ code: 3, said: expect.stringContaining(back) })
+  expect(check.said).toContain('agent-home check --accept')
+  const json = await say('check', '--json')
+  expect(JSON.parse(json.said)).toMatchObject({
+    error: 'turned_back',
+    remembered: { id: 2 },
+    found: { id: 1 },
+  })
+  expect((await say('check', '--accept')).said).toMatch(
+    /^Remembered from now on\. Its head is event 1, /,
+  )
+  expect((await say('check')).code).toBe(0)
+}, 60_000)
+
+test('what is no export with history cannot be verified', async () => {
+  const directory = freshDirectory()
+  const file = join(directory, 'plain.json')
+  writeFileSync(file, '{"format":"service-home-v1","memories":[]}')
+  const { code, stderr } = await speak(['verify', file])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no export with history')])
+})
