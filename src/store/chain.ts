@@ -3,7 +3,7 @@
  * Others write programs against this format: docs/proof.md describes it, and every change of it is a
  * new chain.
  */
-import { createHmac, hash, randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { iso } from '../time.ts'
 import type { Author } from './port/home.ts'
 import type { HomeEvent } from './port/keeping/events.ts'
@@ -36,51 +36,78 @@ const canonicalAuthor = ({ account, as, key, via }: Author) => ({
   via,
 })
 
-/** Who and when: the canonical members before an event's id. */
-type Doing = Pick<HomeEvent, 'by' | 'createdAt'> & Partial<Pick<HomeEvent, 'content' | 'from'>>
-
-/** The members after it. */
-type Done = Pick<HomeEvent, 'type'> &
-  Partial<Pick<HomeEvent, 'key' | 'namedKey' | 'rollback' | 'version'>>
-
-const canonicalDoing = ({ by, content, createdAt, from }: Doing) => ({
-  by: by ? canonicalAuthor(by) : null,
-  content,
-  createdAt: iso(createdAt),
-  from,
-})
-
-const canonicalDone = ({ key, namedKey, rollback, type, version }: Done) => ({
-  key,
-  namedKey: namedKey && { id: namedKey.id, name: namedKey.name },
-  rollback: rollback && { parts: rollback.parts, to: rollback.to },
-  type,
-  version,
-})
+/** An event without its id, as a database that numbers it is given it. */
+type Unnumbered = Pick<HomeEvent, 'type' | 'by' | 'createdAt'> &
+  Partial<Pick<HomeEvent, 'content' | 'from' | 'key' | 'namedKey' | 'rollback' | 'version'>>
 
 /** RFC 8785: integers, and strings without lone surrogates, are as JSON.stringify writes them. */
-export const canonicalEvent = ({ id, ...event }: Doing & Done & Pick<HomeEvent, 'id'>): string =>
-  JSON.stringify({ ...canonicalDoing(event), id, ...canonicalDone(event) })
+export const canonicalEvent = (event: Unnumbered & Pick<HomeEvent, 'id'>): string =>
+  JSON.stringify({
+    by: event.by ? canonicalAuthor(event.by) : null,
+    content: event.content,
+    createdAt: iso(event.createdAt),
+    from: event.from,
+    id: event.id,
+    key: event.key,
+    namedKey: event.namedKey && { id: event.namedKey.id, name: event.namedKey.name },
+    rollback: event.rollback && { parts: event.rollback.parts, to: event.rollback.to },
+    type: event.type,
+    version: event.version,
+  })
 
-/** A canonical event without its id, for a database that numbers it: what is before, and behind. */
-export function aroundId(event: Doing & Done): readonly [before: string, behind: string] {
-  const before = `${JSON.stringify(canonicalDoing(event)).slice(0, -1)},"id":`
-  return [before, `,${JSON.stringify(canonicalDone(event)).slice(1)}`]
+/**
+ * A canonical event without its id: what is before it, and behind. No other member is numbered `id`,
+ * and in a string its quotes would be escaped.
+ */
+export function aroundId(event: Unnumbered): readonly [before: string, behind: string] {
+  const [before = '', behind = ''] = canonicalEvent({ ...event, id: 0 }).split(',"id":0')
+  return [`${before},"id":`, behind]
 }
 
-/** The hash of an event, from its canonical JSON and the hash of the event before it. */
+/**
+ * The hash of an event, from its canonical JSON and the hash of the event before it. A string of
+ * bytes in between takes half as long as a buffer.
+ */
 export function hashAfter(previous: Uint8Array, canonical: string): Buffer {
-  const both = Buffer.allocUnsafe(2 * BYTES)
-  both.set(previous)
-  both.set(sha256(canonical), BYTES)
-  return sha256(both)
+  joined.set(previous)
+  joined.write(hash('sha256', canonical, 'latin1'), BYTES, 'latin1')
+  return hash('sha256', joined, 'buffer')
 }
 
-/** HMAC-SHA-256 of the text, its length before it, and the metadata as kept. */
+const joined = Buffer.alloc(2 * BYTES)
+
+/** HMAC (RFC 2104): the key, padded to a block, is combined with one of these. */
+const BLOCK = 64
+const INNER = 0x36
+const OUTER = 0x5c
+
+/** Of the length before a text. */
+const LENGTH_BYTES = 4
+
+/** Most versions fit. */
+const scratch = Buffer.alloc(BLOCK + LENGTH_BYTES + 32_768)
+const outer = Buffer.alloc(BLOCK + BYTES)
+
+function putKey(block: Buffer, key: Uint8Array, pad: number): void {
+  block.fill(pad, 0, BLOCK)
+  for (let at = 0; at < key.length; at++) block[at] = (key[at] ?? 0) ^ pad
+}
+
+/**
+ * HMAC-SHA-256 of the text, its length before it, and the metadata as kept. Two hashes of buffers
+ * that are there take 2 µs where node:crypto's HMAC takes 3.1, of a text of 1 KB.
+ */
 export function contentOf(salt: Uint8Array, { text, metadata }: Content): Buffer {
-  const length = Buffer.allocUnsafe(4)
-  length.writeUInt32BE(Buffer.byteLength(text))
-  return createHmac('sha256', salt).update(length).update(text).update(metadata).digest()
+  const bytes = Buffer.byteLength(text)
+  const size = BLOCK + LENGTH_BYTES + bytes + Buffer.byteLength(metadata)
+  const inner = size <= scratch.length ? scratch : Buffer.alloc(size)
+  putKey(inner, salt, INNER)
+  inner.writeUInt32BE(bytes, BLOCK)
+  inner.write(text, BLOCK + LENGTH_BYTES)
+  inner.write(metadata, BLOCK + LENGTH_BYTES + bytes)
+  putKey(outer, salt, OUTER)
+  outer.write(hash('sha256', inner.subarray(0, size), 'latin1'), BLOCK, 'latin1')
+  return hash('sha256', outer, 'buffer')
 }
 
 /** Random bytes are fetched for many salts at once, which takes a tenth as long. */

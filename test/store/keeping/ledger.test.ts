@@ -158,7 +158,7 @@ test('of a home that is gone by the time it is looked at nothing is counted', ()
   expect(prepareHomes(db).read('gone')).toEqual({
     ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0 },
     ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0 },
-    ...{ writes: 0, imports: 0, vectors: 0, head: new Uint8Array(), base: new Uint8Array() },
+    ...{ writes: 0, imports: 0, vectors: 0, head: new Uint8Array() },
   })
 })
 

@@ -77,10 +77,12 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
     return [...rows, ...tail.all(newest, after, until, limit - rows.length, ...names)]
   }
 
+  const baseOf = prepareTuples<[base: Uint8Array]>(db, 'SELECT base FROM homes WHERE agent_id = ?')
+
   /** The hash of the chain up to this event, one of those retained or the one before them. */
   function hashAt(agentId: string, home: Home, id: number): Uint8Array | undefined {
     if (id === home.lastEvent) return home.head
-    if (id < home.firstEvent) return home.base
+    if (id < home.firstEvent) return baseOf.get(agentId)?.[0]
     const look = { after: id - 1, until: id, limit: 1, prefix: '' }
     return find(agentId, home.tail, look)[0]?.hash ?? undefined
   }

@@ -19,8 +19,6 @@ export interface Home extends Ledger {
   readonly imports: number
   /** The hash of the chain up to the last event. */
   readonly head: Uint8Array
-  /** The hash up to the event before the oldest retained one. */
-  readonly base: Uint8Array
 }
 
 const NO_HASH = new Uint8Array()
@@ -28,7 +26,7 @@ const NO_HASH = new Uint8Array()
 const NEW_HOME: Home = {
   ...{ memories: 0, bytes: 0, history: 0, deleted: 0, floor: 0, vectors: 0 },
   ...{ lastEvent: 0, firstEvent: 1, tail: null, oldest: 0, day: 0, writes: 0, imports: 0 },
-  ...{ head: NO_HASH, base: NO_HASH },
+  head: NO_HASH,
 }
 
 type HomeTuple = [
@@ -46,20 +44,19 @@ type HomeTuple = [
   imports: number,
   vectors: number,
   head: Uint8Array,
-  base: Uint8Array,
 ]
 
 export function prepareHomes(db: DatabaseSync) {
   const select = prepareTuples<HomeTuple>(
     db,
     `SELECT memories, bytes, history, deleted, floor, last_event, first_event, tail, oldest,
-       day, day_writes, imports, vectors, head, base FROM homes WHERE agent_id = ?`,
+       day, day_writes, imports, vectors, head FROM homes WHERE agent_id = ?`,
   )
   const update = prepare(
     db,
     `UPDATE homes SET memories = ?, bytes = ?, history = ?, deleted = ?, floor = ?,
        last_event = ?, first_event = ?, tail = ?, oldest = ?, day = ?, day_writes = ?, imports = ?,
-       head = ?, base = ?
+       head = ?
      WHERE agent_id = ?`,
   )
   return {
@@ -68,20 +65,16 @@ export function prepareHomes(db: DatabaseSync) {
       if (!row) return NEW_HOME
       const [memories, bytes, history, deleted, floor] = row
       const ledger = { memories, bytes, history, deleted, floor }
-      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports, ...rest] = row
-      const [vectors, head, base] = rest
-      const hashes = { head, base }
-      return {
-        ...{ ...ledger, ...hashes, vectors },
-        ...{ lastEvent, firstEvent, tail, oldest, day, writes, imports },
-      }
+      const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors, head] =
+        row
+      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors, head }
     },
     save(agentId: string, home: Home): void {
       const { memories, bytes, history, deleted, floor } = home
-      const { lastEvent, firstEvent, tail, oldest, day, writes, imports, head, base } = home
+      const { lastEvent, firstEvent, tail, oldest, day, writes, imports, head } = home
       update.run(
         ...[memories, bytes, history, deleted, floor],
-        ...[lastEvent, firstEvent, tail, oldest, day, writes, imports, head, base, agentId],
+        ...[lastEvent, firstEvent, tail, oldest, day, writes, imports, head, agentId],
       )
     },
   }

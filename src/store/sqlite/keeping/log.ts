@@ -5,7 +5,7 @@ import type { Author } from '../../port/home.ts'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { Memory, Operation } from '../../port/keeping/memories.ts'
 import { BLOCK, subjectOf } from '../../rows.ts'
-import { prepare, prepareTuples } from '../engine/connection.ts'
+import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 
 /** The version's columns, besides the event's. */
@@ -79,19 +79,21 @@ function prepareGiveUp(db: DatabaseSync) {
     `DELETE FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?
      AND NOT EXISTS (SELECT 1 FROM log l WHERE l.n = log_index.n)`,
   )
-  const hashOf = prepareTuples<[hash: Uint8Array]>(
+  const leaveHash = prepare(
     db,
-    `SELECT l.hash FROM log_index i JOIN log l ON l.n = i.n
-     WHERE i.agent_id = ? AND i.id = ? AND l.event IS NOT NULL`,
+    `UPDATE homes SET base = (
+       SELECT l.hash FROM log_index i JOIN log l ON l.n = i.n
+       WHERE i.agent_id = ?1 AND i.id = ?2 AND l.event IS NOT NULL
+     ) WHERE agent_id = ?1`,
   )
   return (agentId: string, home: Home, most: number): Home => {
     const { firstEvent, lastEvent } = home
     const first = lastEvent - most + 1
     if (first <= firstEvent) return home
-    const [base] = hashOf.get(agentId, first - 1) ?? [home.base]
+    leaveHash.run(agentId, first - 1)
     forget.run(agentId, firstEvent, first)
     unfile.run(agentId, firstEvent, first)
-    return { ...home, firstEvent: first, base }
+    return { ...home, firstEvent: first }
   }
 }
 
