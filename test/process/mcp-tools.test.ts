@@ -77,6 +77,7 @@ test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is cop
   const named = namedIn(here, { npx, 'agent-home': ours })
   const env = {
     PATH: [named, process.env.PATH].join(delimiter),
+    XDG_CONFIG_HOME: here,
     ...{ AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: (await birth(server.url)).token },
   }
   const command = ['sh', '-c', block]
