@@ -1,0 +1,128 @@
+/** The verifier that docs/proof.md prints, run as printed beside a service that somebody tampers with. */
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { AgentHome } from 'agent-home-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { birth } from './calls.ts'
+import { cleanUp, freshDirectory, pinnedNode, root, serve } from './program.ts'
+
+const page = readFileSync(join(root, 'docs/proof.md'), 'utf8')
+const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, program = '']) => program)
+const [verifier = ''] = programs
+
+const directory = freshDirectory()
+let url: string
+beforeAll(async () => {
+  writeFileSync(join(directory, 'verify.mjs'), verifier)
+  url = (await serve({ directory })).url
+})
+afterAll(cleanUp)
+
+interface Verdict {
+  readonly code: number | string | null | undefined
+  readonly findings: readonly string[]
+}
+
+const verdictFor = (token: string): Promise<Verdict> =>
+  new Promise((resolve) => {
+    const env = { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }
+    execFile(pinnedNode, ['verify.mjs'], { cwd: directory, env }, (error, stdout) => {
+      resolve({ code: error ? error.code : 0, findings: stdout.trim().split('\n') })
+    })
+  })
+
+/** Behind the service's back. */
+function altered(sql: string, agentId: string): void {
+  const db = new DatabaseSync(join(directory, 'data/home.db'))
+  expect(db.prepare(sql).run(agentId).changes).toBe(1)
+  db.close()
+}
+
+const clientsOf = ({ token, operator_token }: Awaited<ReturnType<typeof birth>>) => ({
+  home: new AgentHome({ url, token }),
+  operator: new AgentHome({ url, token: operator_token }),
+})
+
+/** A home in which all sorts of things happened. */
+async function lived() {
+  const born = await birth(url)
+  const { home, operator } = clientsOf(born)
+  const metadata = { 'a,"version":1': [1, { z: '"metadata":{}', a: ',"version":2' }] }
+  await home.write('plan', 'Крок 1 "metadata":{},"version":9', { expectedVersion: 0, metadata })
+  await home.patch('plan', { text: 'Step 2 🌱' }, { expectedVersion: 1 })
+  await home.rename('plan', 'moved', { expectedVersion: 2 })
+  await home.write('note', 'soon gone', { expectedVersion: 0 })
+  await home.delete('note', { expectedVersion: 1 })
+  await home.restore('note', 1, { expectedVersion: 0 })
+  const { token } = await operator.createKey({ name: 'a “key”', access: 'write' })
+  await new AgentHome({ url, token }).append('log', 'by a named key')
+  await home.write('secret', 'erased soon', { expectedVersion: 0 })
+  await operator.erase('secret', 'all')
+  return { ...born, home, operator }
+}
+
+test('the page prints one verifier: at most 40 lines, of Node.js alone', () => {
+  expect(programs).toHaveLength(1)
+  expect(verifier.trimEnd().split('\n').length).toBeLessThanOrEqual(40)
+  const imported = [...verifier.matchAll(/\b(?:from|import|require)\b\s*\(?\s*'([^']*)'/g)]
+  expect(imported.map(([, name]) => name)).toEqual(['node:crypto'])
+  expect(verifier).not.toMatch(/\bimport\s*\(/)
+})
+
+test('it finds everything right in a home that has lived', async () => {
+  const { token, home } = await lived()
+  const { code, findings } = await verdictFor(token)
+  const { head } = await home.head()
+  expect(findings).toEqual([
+    expect.stringMatching(new RegExp(`^right: signed: agent .* is at event 10, ${head.hash}$`)),
+    'right: the chain ends at event 10',
+    'right: text of event 3, moved',
+    'right: text of event 6, note',
+    'right: text of event 8, log',
+    expect.stringMatching(/^unread: text of event 9, secret: /),
+  ])
+  expect(code).toBe(0)
+})
+
+test('it finds everything right in a home that imported another', async () => {
+  const { home } = await lived()
+  const born = await birth(url)
+  await clientsOf(born).operator.import(await home.export({ history: true }))
+  const { code, findings } = await verdictFor(born.token)
+  expect(findings).toHaveLength(5)
+  expect(findings.filter((line) => !line.startsWith('right: '))).toEqual([])
+  expect(code).toBe(0)
+})
+
+test.each([
+  ['the time', 'UPDATE log SET updated_at = updated_at + 1 WHERE agent_id = ? AND id = 5'],
+  ['the key', `UPDATE log SET key = 'nota' WHERE agent_id = ? AND id = 5`],
+  [
+    'the author',
+    `UPDATE log SET author = replace(author, 'api', 'apo') WHERE agent_id = ? AND id = 5`,
+  ],
+])('one byte of %s of an event is changed: it names the event', async (_, sql) => {
+  const { agent_id, token } = await lived()
+  altered(sql, agent_id)
+  const { code, findings } = await verdictFor(token)
+  expect(findings.filter((line) => line.startsWith('WRONG'))).toEqual(['WRONG: event 5'])
+  expect(code).toBe(1)
+})
+
+test.each([
+  ['a text', `UPDATE log SET text = 'Step 3 🌱' WHERE agent_id = ? AND id = 3`],
+  [
+    'metadata',
+    `UPDATE log SET metadata = replace(metadata, '[1', '[2') WHERE agent_id = ? AND id = 3`,
+  ],
+])('one byte of %s is changed: it names the event that committed to it', async (_, sql) => {
+  const { agent_id, token } = await lived()
+  altered(sql, agent_id)
+  const { code, findings } = await verdictFor(token)
+  expect(findings.filter((line) => line.startsWith('WRONG'))).toEqual([
+    'WRONG: text of event 3, moved',
+  ])
+  expect(code).toBe(1)
+})
