@@ -1,6 +1,7 @@
 /** The client's types say what the description says, by the compiler's word; its examples compile. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as client from 'agent-home-client'
 import { afterAll, expect, test } from 'vitest'
 import { comparing, PAIRS, type Schemas, schemasText } from '../client/described.ts'
 import { bodyOf, examples, importsOf } from '../client/examples.ts'
@@ -143,10 +144,7 @@ test('its examples compile', async () => {
   const files = Object.fromEntries(
     examples.map((example, n) => {
       const own = importsOf(example).map(({ names, from }) => `import ${names} from '${from}'\n`)
-      const names = ['AgentHome', 'VersionConflict', 'HomeError', 'BatchConflict', 'ImportConflict']
-      const missing = [...names, 'OutcomeUnknown', 'newIdempotencyKey'].filter(
-        (name) => !own.join().includes(name),
-      )
+      const missing = Object.keys(client).filter((name) => !own.join().includes(name))
       const imports = `${own.join('')}import { ${missing.join(', ')} } from 'agent-home-client'\n`
       return [
         `example${n}.ts`,
