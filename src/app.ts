@@ -18,7 +18,7 @@ import { countAgentCalls } from './pipeline/agent-calls.ts'
 import { explain, refuse, refuseUnparsed } from './pipeline/problem.ts'
 import { createRequestLog, requestIds } from './pipeline/request-log.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
-import { createSigning } from './pipeline/signing.ts'
+import { createSigning, keepSigningKey } from './pipeline/signing.ts'
 import type { Store } from './store/port/store.ts'
 import { consoleEndpoints, landing, roomEndpoints } from './web/index.ts'
 import { createWeb } from './web/web.ts'
@@ -38,6 +38,8 @@ export interface Parts {
 export interface App extends Site {
   /** From now on /readyz reports that the process is stopping, and streams end. */
   readonly stopAccepting: () => void
+  /** Stores what every backup is to hold from the first start on. */
+  readonly prepare: () => Promise<unknown>
 }
 
 /** Milliseconds, monotonic. */
@@ -92,6 +94,7 @@ export function createApp(parts: Parts): App {
     serve: routes.serve,
     newRequestId,
     refuseUnparsed,
+    prepare: () => keepSigningKey(parts.store),
     stopAccepting() {
       operations.stopAccepting()
       // Queued in the store before it is closed.

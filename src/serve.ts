@@ -94,6 +94,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
   const opened = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
   const store = preparingSearch(opened)
   const app = createApp({ config, store, clock, random, log })
+  await app.prepare()
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(
     async (error: unknown) => {

@@ -2,7 +2,7 @@
 import { streamIn } from './answer.ts'
 import { Batches } from './batches.ts'
 import { follow } from './chain.ts'
-import { HistoryChanged, TurnedBack } from './errors.ts'
+import { HistoryChanged, HomeError, TurnedBack } from './errors.ts'
 import { type WatchOptions, watchEvents } from './event-stream.ts'
 import type { AgentHomeOptions } from './memories.ts'
 import { pages } from './pages.ts'
@@ -115,7 +115,18 @@ const CHECKED_AT_ONCE = 1_000
 export class Home extends Batches {
   constructor(options: AgentHomeOptions = {}) {
     super(options)
-    if (options.heads) this.transport.beforeFirst(() => this.check())
+    if (options.heads) this.transport.beforeFirst(() => this.#wake())
+  }
+
+  /** Whether the history was checked: a paused agent cannot, and may still ask who it is. */
+  async #wake(): Promise<boolean> {
+    try {
+      await this.check()
+      return true
+    } catch (error) {
+      if (error instanceof HomeError && error.code === 'agent_paused') return false
+      throw error
+    }
   }
 
   /**

@@ -137,9 +137,9 @@ export class Transport {
   readonly #retries: number
   readonly #maxWait: number
   readonly #onRetry: TransportOptions['onRetry']
-  /** Runs before the first call, and again after it failed. */
-  #wake: (() => Promise<unknown>) | undefined
-  #waking: Promise<unknown> | undefined
+  /** Runs before the first call, and before the next ones until it is true. */
+  #wake: (() => Promise<boolean>) | undefined
+  #waking: Promise<boolean> | undefined
 
   /** Throws TypeError. `token`: '' where none is sent. */
   constructor(options: TransportOptions, token: string) {
@@ -153,7 +153,7 @@ export class Transport {
   }
 
   /** `wake` uses `askNow`; what it throws, every call throws until it passes. */
-  beforeFirst(wake: () => Promise<unknown>): void {
+  beforeFirst(wake: () => Promise<boolean>): void {
     this.#wake = wake
   }
 
@@ -163,8 +163,7 @@ export class Transport {
       this.#waking ??= this.#wake().finally(() => {
         this.#waking = undefined
       })
-      await this.#waking
-      this.#wake = undefined
+      if (await this.#waking) this.#wake = undefined
     }
     return this.askNow(ask)
   }

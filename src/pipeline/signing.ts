@@ -1,4 +1,5 @@
 /** The key of this service, with which it signs what it says of itself. */
+import { generateKeyPairSync } from 'node:crypto'
 import type { CryptoKey, JWK, JWTPayload } from 'jose'
 import type { PasskeyStore } from '../store/port/passkeys.ts'
 import { remembering } from './remember.ts'
@@ -16,21 +17,23 @@ export interface SigningKey {
 
 export type Signing = () => Promise<SigningKey>
 
-async function newKey(): Promise<string> {
-  const { exportJWK, generateKeyPair } = await import('jose')
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true })
-  return JSON.stringify(await exportJWK(privateKey))
+type Secrets = Pick<PasskeyStore, 'sharedSecret'>
+
+const newKey = (): string => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return JSON.stringify(privateKey.export({ format: 'jwk' }))
 }
 
-/** The key that all nodes share: the first one that was made. Loaded when it is first needed. */
-export const createSigning = (
-  { sharedSecret }: Pick<PasskeyStore, 'sharedSecret'>,
-  clock: () => number,
-): Signing =>
+/** The key that all nodes share, as a private JWK: the first one that was made. */
+export const keepSigningKey = ({ sharedSecret }: Secrets): Promise<string> =>
+  sharedSecret('statements', newKey())
+
+/** The library is loaded when something is first signed. */
+export const createSigning = (store: Secrets, clock: () => number): Signing =>
   remembering(
     async () => {
       const { calculateJwkThumbprint, importJWK } = await import('jose')
-      const stored = JSON.parse(await sharedSecret('statements', await newKey())) as JWK
+      const stored = JSON.parse(await keepSigningKey(store)) as JWK
       const { d: _, ...publicPart } = stored
       const kid = await calculateJwkThumbprint(publicPart)
       const publicJwk = { ...publicPart, kid, alg: ALGORITHM, use: 'sig' }

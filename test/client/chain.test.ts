@@ -156,6 +156,18 @@ describe('a client that remembers', () => {
     expect(await whole()).toMatchObject({ faults: [], proven: 2, unproven: 0 })
   })
 
+  test('a paused agent may ask who it is, and is checked when it is active again', async () => {
+    const { operator, token, home } = clients
+    const { head } = await home.check()
+    const heads = remembering({ ...head, hash: '0'.repeat(64) })
+    const Home = home.constructor as typeof import('agent-home-client').AgentHome
+    const waking = new Home({ url: opened.url, token, heads })
+    await operator.pause()
+    expect((await waking.profile()).profile.status).toBe('paused')
+    await operator.activate()
+    await expect(waking.profile()).rejects.toThrow(HistoryChanged)
+  })
+
   test('a key with a prefix checks nothing', async () => {
     const { operator } = clients
     const { token } = await operator.createKey({ name: 'p', access: 'read', prefix: 'a' })

@@ -111,6 +111,22 @@ test('a home that was turned back is told of until that is accepted', async () =
   expect((await say('check')).code).toBe(0)
 }, 60_000)
 
+test('a new token remembers what the one before it did, and a home accepted as it is is whole', async () => {
+  const { say, file } = await opened()
+  await say('write', 'plan', 'one')
+  expect((await say('rotate')).code).toBe(0)
+  alter(file, 'UPDATE homes SET head = zeroblob(32); UPDATE log SET hash = zeroblob(32)')
+  expect(await say('check')).toMatchObject({
+    code: 3,
+    said: expect.stringContaining('is not the one that was remembered'),
+  })
+  const accepted = await say('check', '--all', '--accept')
+  expect([accepted.code, accepted.said]).toEqual([
+    1,
+    expect.stringMatching(/^Remembered from now on[\s\S]*those before it are not:\n {4}1\n/),
+  ])
+})
+
 test('what is no export with history cannot be verified', async () => {
   const directory = freshDirectory()
   const file = join(directory, 'plain.json')

@@ -1,18 +1,16 @@
 /** The home that a command addresses, and the exit codes of its errors. */
 import {
   AgentHome,
-  HistoryChanged,
   HomeError,
   OutcomeUnknown,
   type TransportOptions,
-  TurnedBack,
   VersionConflict,
 } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import type { Given } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'
 import { Failure, missing, usage } from '../failure.ts'
-import { headsFor } from './heads.ts'
+import { headsFor, isDifferentHistory } from './heads.ts'
 import { type Profile, profileOf } from './profiles.ts'
 
 export interface Connection {
@@ -123,8 +121,7 @@ async function rememberHead(connection: Connection): Promise<void> {
     await save({ id: head.id, hash: head.hash })
   } catch (error) {
     // What cannot be checked now (a paused agent, a key with a prefix) fails no command.
-    const isKnown = error instanceof HistoryChanged || error instanceof TurnedBack
-    if (isKnown) process.stderr.write(`${error.detail} See: agent-home check\n`)
+    if (isDifferentHistory(error)) process.stderr.write(`${error.detail} See: agent-home check\n`)
     else if (error instanceof Failure) process.stderr.write(`${error.message}\n`)
   }
 }

@@ -1,66 +1,71 @@
 /** `agent-home check`: whether the history of a home is the one that was remembered. */
-import { type Checked, HistoryChanged, TurnedBack, verifyExport } from 'agent-home-client'
+import {
+  type AgentHome,
+  type Checked,
+  type Link,
+  TurnedBack,
+  verifyExport,
+} from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { exportText, verifiedExportReport } from '../host/verify.ts'
 import type { Terminal } from '../terminal.ts'
 import { connectionOf, homeAt, refusing } from './at-home.ts'
-import { headsFor } from './heads.ts'
+import { type DifferentHistory, headsFor, isDifferentHistory } from './heads.ts'
 
-const linkText = ({ id, hash }: Checked['head']): string => `event ${id}, ${hash}`
+const linkText = ({ id, hash }: Link): string => `event ${id}, ${hash}`
 
-function checkedText({ head, events, since }: Checked, before: Checked['head'] | undefined) {
+function checkedText({ head, events, since }: Checked, remembered: Link | undefined): string {
   const now = `Its head is ${linkText(head)}\n`
-  if (!before) return `Remembered from now on. ${now}`
-  if (!since || since.id === before.id) {
-    return `Unbroken since event ${before.id}: ${events} events checked. ${now}`
+  if (!remembered) return `Remembered from now on. ${now}`
+  if (!since || since.id === remembered.id) {
+    return `Unbroken since event ${remembered.id}: ${events} events checked. ${now}`
   }
-  return `Events ${before.id + 1} to ${since.id} are no longer in the log; unbroken since event ${since.id}: ${events} events checked. ${now}`
+  return `Events ${remembered.id + 1} to ${since.id} are no longer in the log; unbroken since event ${since.id}: ${events} events checked. ${now}`
 }
 
-/** What to do, for whoever sees it. */
-function brokenText(error: HistoryChanged | TurnedBack): string {
-  const { remembered, found } = error
+const RESTORED =
+  'A restored backup does this. If it was one: agent-home check --accept. What happened after it is gone.'
+const CHANGED =
+  'Nobody’s use of the service does this: a backup was restored and then written to, or something was changed, dropped or inserted in the data itself, which agent-home verify shows whoever owns the host. If it is known and wanted: agent-home check --accept.'
+
+function differentReport(error: DifferentHistory): Report {
+  const { code, detail, remembered, found } = error
   const facts = `  remembered: ${linkText(remembered)}\n  there:      ${linkText(found)}\n`
-  const advice =
-    error instanceof TurnedBack
-      ? 'A restored backup does this. If it was one: agent-home check --accept. What happened after it is gone.'
-      : 'Nobody’s use of the service does this: something was changed, dropped or inserted in the data itself. Whoever owns the host sees where with agent-home verify. If it is known and wanted: agent-home check --accept.'
-  return `${error.detail}\n${facts}${advice}\n`
+  const advice = error instanceof TurnedBack ? RESTORED : CHANGED
+  return {
+    value: { error: code, remembered, found },
+    text: `${detail}\n${facts}${advice}\n`,
+    exit: EXIT.conflict,
+  }
+}
+
+function rethrowOthers(error: unknown): DifferentHistory {
+  if (isDifferentHistory(error)) return error
+  throw error
+}
+
+/** Every event and text that is retained. */
+async function checkAll(home: AgentHome, remembered: Link | undefined, terminal: Terminal) {
+  const file = await refusing(home.export({ history: true }))
+  const { progress, done } = exportText(terminal)
+  const verified = await verifyExport(await new Response(file).text(), { remembered, progress })
+  done()
+  return verifiedExportReport('The home', verified)
 }
 
 export async function checkCommand(given: Given, terminal: Terminal): Promise<Report> {
   const { flags } = given
   const connection = connectionOf(given)
   const heads = headsFor(connection)
-  const before = await heads.load()
-  const home = homeAt(connection)
   const accept = flags.has('accept')
-  try {
-    const checked = await refusing(home.check({ remembered: before, accept }))
-    await heads.save({ id: checked.head.id, hash: checked.head.hash })
-    const told = checkedText(checked, accept ? undefined : before)
-    if (!flags.has('all')) return { value: checked, text: told }
-    const file = await refusing(home.export({ history: true }))
-    const { progress, done } = exportText(terminal)
-    const verified = await verifyExport(await new Response(file).text(), {
-      remembered: before,
-      progress,
-    })
-    done()
-    const { value, text, exit } = verifiedExportReport('The home', verified)
-    return { value: { ...checked, ...value }, text: told + text, ...(exit && { exit }) }
-  } catch (error) {
-    const cause = error instanceof Error && 'cause' in error ? error.cause : undefined
-    const broken = [error, cause].find(
-      (each) => each instanceof HistoryChanged || each instanceof TurnedBack,
-    )
-    if (!broken) throw error
-    const { code, remembered, found } = broken
-    return {
-      value: { error: code, remembered, found },
-      text: brokenText(broken),
-      exit: EXIT.conflict,
-    }
-  }
+  const remembered = accept ? undefined : await heads.load()
+  const home = homeAt(connection)
+  const checked = await refusing(home.check({ remembered, accept }).catch(rethrowOthers))
+  if (checked instanceof Error) return differentReport(checked)
+  await heads.save({ id: checked.head.id, hash: checked.head.hash })
+  const told = checkedText(checked, remembered)
+  if (!flags.has('all')) return { value: checked, text: told }
+  const { value, text, exit } = await checkAll(home, remembered, terminal)
+  return { value: { ...checked, ...value }, text: told + text, ...(exit && { exit }) }
 }

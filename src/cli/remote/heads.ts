@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Heads } from 'agent-home-client'
+import { type Heads, HistoryChanged, TurnedBack } from 'agent-home-client'
 import { z } from 'zod'
 import { hashToken } from '../../pipeline/tokens.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -47,6 +47,19 @@ function save(path: string, name: string, head: z.output<typeof link>): void {
   writeFileSync(beside, `${JSON.stringify({ heads }, null, 2)}\n`, { mode: 0o600, flush: true })
   rename(beside, path)
 }
+
+/** What was remembered with one token of a home is remembered with its next one. */
+export async function carryHead(url: string, from: readonly string[], to: string): Promise<void> {
+  for (const token of from) {
+    const head = await headsFor({ url, token }).load()
+    if (head) return headsFor({ url, token: to }).save(head)
+  }
+}
+
+export type DifferentHistory = HistoryChanged | TurnedBack
+
+export const isDifferentHistory = (error: unknown): error is DifferentHistory =>
+  error instanceof HistoryChanged || error instanceof TurnedBack
 
 /** Throws Failure if the file is invalid. */
 export function headsFor(connection: Pick<Connection, 'url' | 'token'>): Heads {

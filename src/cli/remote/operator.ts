@@ -5,6 +5,7 @@ import { usage } from '../failure.ts'
 import { eventGiven, versionGiven } from '../numbers.ts'
 import { table } from '../table.ts'
 import { atHome, connectionOf, homeAt, refusing } from './at-home.ts'
+import { carryHead } from './heads.ts'
 import { profileOf, saveProfile } from './profiles.ts'
 
 const setting =
@@ -104,7 +105,9 @@ function keep(name: string | undefined, token: string): string | undefined {
 export async function rotateCommand(given: Given): Promise<Report> {
   const connection = connectionOf(given, 'operator')
   const token = await refusing(homeAt(connection).rotate())
+  const former = connection.profile === undefined ? undefined : profileOf(connection.profile)?.token
   const kept = keep(connection.profile, token)
+  await carryHead(connection.url, [...(former ? [former] : []), connection.token], token)
   const note = kept ? `It is kept in the profile ${kept}.\n` : 'It is shown only once: keep it.\n'
   const about = 'The previous agent token and every named key are revoked. '
   return { value: { token, profile: kept ?? null }, text: `${token}\n`, note: about + note }

@@ -1,7 +1,7 @@
 /** What `get_context` says of the home's history: whether it is the one that was remembered. */
-import { type Checked, HistoryChanged, TurnedBack } from 'agent-home-client'
+import { type Checked, TurnedBack } from 'agent-home-client'
 import { type Connection, homeAt, ONCE } from '../at-home.ts'
-import { headsFor } from '../heads.ts'
+import { type DifferentHistory, headsFor, isDifferentHistory } from '../heads.ts'
 
 export interface HistoryNotice {
   readonly text: string
@@ -18,7 +18,7 @@ function passed({ head, since }: Checked): HistoryNotice {
   return { text, value: { outcome: 'unbroken', since: since?.id ?? null, head: linkOf(head) } }
 }
 
-function failed(error: HistoryChanged | TurnedBack): HistoryNotice {
+function failed(error: DifferentHistory): HistoryNotice {
   const { code, remembered, found } = error
   const advice =
     error instanceof TurnedBack
@@ -36,7 +36,6 @@ export async function checkHistory(connection: Connection): Promise<HistoryNotic
     await save(linkOf(checked.head))
     return passed(checked)
   } catch (error) {
-    const isKnown = error instanceof HistoryChanged || error instanceof TurnedBack
-    return isKnown ? failed(error) : undefined
+    return isDifferentHistory(error) ? failed(error) : undefined
   }
 }
