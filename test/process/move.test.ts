@@ -13,6 +13,7 @@ import {
   write,
 } from '../harness.ts'
 import { at } from '../postgres/databases.ts'
+import { checkChain } from '../store/chained.ts'
 import { newQuery } from '../store/fixture.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, launch, serve } from './program.ts'
@@ -95,6 +96,7 @@ async function everythingKept(service: TestService, token: string) {
     changed: changed.memories,
     // To ask for everything is to export it.
     events: log.events.filter(({ type }) => type !== 'export'),
+    faults: (await checkChain(store, identity)).faults,
   }
 }
 

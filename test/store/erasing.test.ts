@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { times } from '../effort.ts'
 import { embedded } from '../harness.ts'
+import { checkChain } from './chained.ts'
 import { bytesIn, stepsOf, tryErasing } from './erasing.ts'
 import { NOON, newWrite, openFixture } from './fixture.ts'
 
@@ -25,6 +26,44 @@ async function openHome() {
   const bytes = async () => bytesIn(await database.directory())
   return { fixture, bytes }
 }
+
+test('the salt of a commitment goes with its text, from every file', async () => {
+  const { fixture, bytes } = await openHome()
+  const { agent, operator } = await fixture.agent()
+  const store = fixture.store()
+  const salts = new Map<string, string>()
+  for (const [key, versions] of [
+    ...[['all', 9] as const, ['history', 9] as const, ['some', 9] as const],
+    ...Array.from({ length: 40 }, (_, n) => [`beside.${n}`, 3] as const),
+  ]) {
+    for (let version = 0; version < versions; version++) {
+      await fixture.write(agent, {
+        key,
+        text: `${key} ${version} `.repeat(60),
+        expectedVersion: version,
+      })
+      const found = await store.readVersion(agent, key, version + 1)
+      const salt = found.outcome === 'found' ? (found.salt ?? '') : ''
+      salts.set(`${key} ${version + 1}`, Buffer.from(salt, 'hex').toString('latin1'))
+    }
+  }
+  const there = async () => {
+    const all = await bytes()
+    return (name: string) => all.includes(salts.get(name) ?? 'none')
+  }
+  expect([...salts.keys()].filter(await there())).toHaveLength(salts.size)
+  await store.eraseMemory(operator, 'all', 'all', NOON)
+  await store.eraseMemory(operator, 'history', 'history', NOON)
+  await store.eraseMemory(operator, 'some', [2, 5], NOON)
+  const gone = (name: string) =>
+    name.startsWith('all ') || /^history [1-8]$/.test(name) || /^some [25]$/.test(name)
+  const left = [...salts.keys()].filter(await there())
+  expect(left).toEqual([...salts.keys()].filter((name) => !gone(name)))
+  expect((await checkChain(store, agent)).faults).toEqual([])
+  await store.eraseAgent(operator, NOON)
+  expect([...salts.keys()].filter(await there())).toEqual([])
+  await fixture.close()
+})
 
 test('an erasure ends the exports of its agent, and waits for those of others', async () => {
   const { fixture, bytes } = await openHome()
