@@ -8,7 +8,6 @@ import {
   type Ask,
   type Connections,
   openConnections,
-  statement,
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import {
@@ -115,8 +114,8 @@ test('a plain error of ours passes through, and the connection is sound', async 
 
 test('a statement that the driver refuses to send is our mistake', async () => {
   const mistake = connections.transact(async (ask) => {
-    await ask(statement('SELECT 1'))
-    await ask(statement('SELECT 2'))
+    await ask({ name: 'twice', text: 'SELECT 1' })
+    await ask({ name: 'twice', text: 'SELECT 2' })
   })
   expect(await faultOf(mistake)).not.toBeInstanceOf(StoreUnavailable)
   expect(await connections.read(transacting)).toEqual([{ id: null }])
