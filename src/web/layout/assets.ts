@@ -16,6 +16,7 @@ const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
 const modules = [
   'bytes',
+  'check',
   'copy',
   'draft',
   'find',

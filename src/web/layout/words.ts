@@ -43,3 +43,9 @@ export const moment = (at: number): string => `${exact().format(at)} UTC`
 export function when(at: number, now: number): Html {
   return html`<time datetime="${iso(at)}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
 }
+
+const date = lazily(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
+
+/** The day; the exact time is in the title. */
+export const onDay = (at: number): Html =>
+  html`<time datetime="${iso(at)}" title="${moment(at)}">${date().format(at)}</time>`

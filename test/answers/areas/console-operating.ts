@@ -62,6 +62,8 @@ const looking: Part = async (visit) => {
     page('a key that is none', `${at}/memory?key=a%20b`),
     page('an edit', `${at}/memory/edit?key=plan`),
     page('an edit of what is not there', `${at}/memory/edit?key=nothing`),
+    page('what happened', `${at}/activity`),
+    page('what happened, to be checked', `${at}/activity?before=6&chained`),
     page('the export', `${at}/export`),
     page('everything on one page', `${at}/print`),
     page('the form to attach', '/console/attach'),

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { homeEventText, position, streamEvents } from '../../../home/event-stream.ts'
+import { findHead } from '../../../home/head.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
@@ -14,6 +15,7 @@ import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
 import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import type { Visit, Workspace } from '../workspace.ts'
+import { chainData, chainFacts } from './chain.ts'
 
 const words: Readonly<Record<EventType, string>> = {
   write: 'Wrote',
@@ -72,7 +74,13 @@ const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
 export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
   html`<ol class="feed">${events.map((event) => item(agentId, event, now))}</ol>`
 
-async function eventsAfter({ store }: Workspace, identity: Identity, id: number, limit: number) {
+/** Oldest first. */
+export async function eventsAfter(
+  { store }: Workspace,
+  identity: Identity,
+  id: number,
+  limit: number,
+) {
   const found = await store.eventsAfter(identity, id, limit)
   if (found.outcome !== 'events') throw refusal(found)
   return found
@@ -84,37 +92,54 @@ export async function eventsBefore(
   identity: Identity,
   { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
 ) {
-  const { last, first } = await eventsAfter(workspace, identity, Number.MAX_SAFE_INTEGER, 1)
-  const newest = Math.min(last, before - 1)
-  const after = Math.max(0, newest - limit)
-  const { events } = await eventsAfter(workspace, identity, after, limit)
-  const page = events.filter(({ id }) => id <= newest).toReversed()
-  return { page, next: after >= first ? after + 1 : undefined }
+  const { head, base } = await findHead(workspace, identity)
+  const newest = Math.min(head.id, before - 1)
+  const after = Math.max(base.id, newest - limit)
+  const { events, previous } = await eventsAfter(workspace, identity, after, limit)
+  return {
+    page: events.filter(({ id }) => id <= newest).toReversed(),
+    next: after > base.id ? after + 1 : undefined,
+    head,
+    base,
+    newest,
+    /** What the oldest event of the page follows; no hash if the event before it is not there. */
+    previous: previous ?? { id: after, hash: '' },
+  }
 }
 
-const EVENTS_PER_PAGE = 40
+/** With long keys, and all that the page loads, within 60 KB. */
+const EVENTS_PER_PAGE = 36
 
 export const activityPage = agentPage({
   operationId: 'consoleActivity',
   path: tabPath(':agent', 'activity'),
-  query: z.object({ before: queryInteger({ minimum: 1 }).optional() }),
+  query: z.object({
+    before: queryInteger({ minimum: 1 }).optional(),
+    /** With what a browser needs to check the events. */
+    chained: z.string().optional(),
+  }),
   async handle(visit, workspace) {
     const { agentId } = visit.identity
-    const { before } = visit.query
-    const { page, next } = await eventsBefore(workspace, visit.identity, {
+    const { before, chained } = visit.query
+    const shown = await eventsBefore(workspace, visit.identity, {
       before,
       limit: EVENTS_PER_PAGE,
     })
+    const { page, next, base } = shown
+    const [oldest] = (await eventsAfter(workspace, visit.identity, base.id, 1)).events
+    const live = before === undefined ? html` data-live` : nothing
     return showAgentPage(visit, workspace, {
       tab: 'activity',
       title: 'Activity',
+      scripts: ['copy', 'check'],
       body: html`<h1>Activity</h1>
 <p class="dim">Everything that happened in this home, newest first. It holds no texts, and outlives them.</p>
-<div id="events"${before === undefined ? html` data-live` : nothing}>${
+<div id="chain"${live}>${chainFacts(shown, oldest)}</div>
+<div id="events"${live}><div id="shown" data-chained="?before=${shown.newest + 1}&amp;chained">${
         page.length > 0
           ? eventTable(agentId, page, workspace.clock())
           : html`<p class="empty">Nothing happened yet.</p>`
-      }
+      }</div>${chained === undefined ? nothing : chainData(shown)}
 <p class="actions">${
         before === undefined
           ? nothing

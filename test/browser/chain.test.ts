@@ -1,0 +1,123 @@
+/** A person checks the chain of events on the activity page, and a browser computes it anew. */
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import { createAccount } from '../accounts.ts'
+import { write } from '../harness.ts'
+import { barriers, OF_COLOURS, overflows, signIn, together, visit, visitAlone } from './visit.ts'
+
+describe('the chain of events in a browser', () => {
+  const at = together({ WRITES_PER_MINUTE: '9999' })
+
+  let people = 0
+
+  /** An agent with more events than a page shows. */
+  async function open(options = {}, enter: typeof visit = visit) {
+    const email = `chain${++people}@example.org`
+    const born = await createAccount(at.house, email)
+    for (let n = 0; n < 45; n++) await write(at.house, born.token, 'plan', `${n}`, n)
+    const visitor = await enter(at.browser, at.house.base, options)
+    await signIn(visitor.page, email)
+    const activity = `/console/agents/${born.agentId}/activity`
+    await visitor.page.goto(activity)
+    return { ...visitor, born, activity }
+  }
+
+  type Opened = Awaited<ReturnType<typeof open>>
+
+  const check = async ({ page }: Opened): Promise<void> =>
+    page.getByRole('button', { name: 'Check those shown' }).click()
+
+  /** Behind the service's back, as whoever owns the disk may. */
+  function alter({ born }: Opened, sql: string): void {
+    const db = new DatabaseSync(at.house.store.location)
+    expect(db.prepare(sql).run(born.agentId).changes).toBe(1)
+    db.close()
+  }
+
+  const right = (count: number) => `${count} events checked: each follows on the one before.`
+
+  const wrong = (id: number) =>
+    `Event ${id} does not follow on the one before: it was changed, or one before it is missing.`
+
+  test('each page is checked, and what was changed in the database is named', async () => {
+    const opened = await open()
+    const { page, activity, faults } = opened
+    const told = page.locator('#checked')
+    const says = (words: string) => told.getByText(words, { exact: true }).waitFor()
+    await page.getByText('Its first event').waitFor()
+    await check(opened)
+    await says(right(36))
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL(/before=/)
+    await check(opened)
+    await says(right(10))
+    alter(opened, `UPDATE log SET key = 'palm' WHERE agent_id = ? AND id = 3`)
+    await page.reload()
+    await check(opened)
+    await says(wrong(3))
+    await page.goto(activity)
+    await check(opened)
+    await says(right(36))
+    alter(opened, `UPDATE log SET updated_at = updated_at - 1 WHERE agent_id = ? AND id = 20`)
+    await page.reload()
+    await check(opened)
+    await says(wrong(20))
+    expect(await barriers(page, OF_COLOURS)).toEqual([])
+    alter(opened, 'DELETE FROM log WHERE agent_id = ? AND id = 10')
+    await page.reload()
+    await check(opened)
+    await says(wrong(11))
+    expect(faults).toEqual([])
+  })
+
+  test('what happens meanwhile is checked too, by keyboard, and the head is copied whole', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write']
+    const opened = await open({ permissions }, visitAlone)
+    const { page, born, faults } = opened
+    const button = page.getByRole('button', { name: 'Check those shown' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText(right(36)).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy the head')
+    await page.evaluate('document.activeElement.blur()')
+    await write(at.house, born.token, 'news', 'x')
+    await page.getByText('event 47,').waitFor()
+    await button.click()
+    await page.getByText(right(36)).waitFor()
+    await page.getByRole('button', { name: 'Copy the head' }).click()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    const { body } = await at.house.call('GET', '/api/agents/me/head', { token: born.token })
+    expect(copied).toBe(`event 47, ${(body.head as { hash: string }).hash}`)
+    await page.context().clearCookies()
+    await button.click()
+    await page.getByText('The events could not be loaded.').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true },
+    { viewport: { width: 480, height: 800 } },
+    { viewport: { width: 800, height: 800 } },
+    { viewport: { width: 1280, height: 800 } },
+  ])('fits and does not jump when its buttons appear: %j', async (options) => {
+    const { page, faults } = await open(options)
+    await page.getByRole('button', { name: 'Check those shown' }).waitFor()
+    const head = page.locator('#head')
+    expect(await head.evaluate((each) => each.scrollHeight < 40)).toBe(true)
+    expect(await overflows(page)).toBe(false)
+    expect(await barriers(page)).toEqual([])
+    const before = await page.locator('.chain').boundingBox()
+    for (const button of await page.locator('.chain button').all()) {
+      await button.evaluate((each) => each.setAttribute('hidden', ''))
+    }
+    expect(await page.locator('.chain').boundingBox()).toEqual(before)
+    expect(faults).toEqual([])
+  })
+
+  test('without JavaScript nothing is offered that would do nothing', async () => {
+    const { page } = await open({ javaScriptEnabled: false })
+    await page.getByText('Its first event').waitFor()
+    expect(await page.locator('.chain button:visible').count()).toBe(0)
+  })
+})
