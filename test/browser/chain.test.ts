@@ -93,6 +93,9 @@ describe('the chain of events in a browser', () => {
     await button.click()
     await page.getByText('The events could not be loaded.').waitFor()
     expect(faults).toEqual([])
+    await page.context().setOffline(true)
+    await button.click()
+    await page.getByText('The events could not be loaded.').waitFor()
   })
 
   test.each([

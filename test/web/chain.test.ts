@@ -68,7 +68,9 @@ describe('the activity page', () => {
       `event 3, ${hash} Copy the head`,
     ])
     const { events } = await asAgent('events', born.token)
-    expect(text).toContain(`<time datetime="${(events as Event[])[0]?.createdAt}"`)
+    expect(text).toContain(
+      `<span class="dim"><time datetime="${(events as Event[])[0]?.createdAt}"`,
+    )
     expect(text).toContain(`<code id="head">event 3, ${hash}</code>`)
     expect(text).toMatch(/<button [^>]*data-copies="head" hidden>/)
     expect(text).toMatch(/<button [^>]*data-checks="shown" hidden>/)
@@ -88,7 +90,7 @@ describe('the activity page', () => {
     for (const page of pages) {
       const [since, count, head] = factsIn(page)
       expect(since).toMatch(`Event ${first} `)
-      expect(page).toContain(`<time datetime="${retained[0]?.createdAt}"`)
+      expect(page).toContain(`<span class="dim"><time datetime="${retained[0]?.createdAt}"`)
       expect(count).toBe(`${retained.length} Check those shown`)
       expect(head).toContain(`event 131, ${retained.at(-1)?.hash} `)
     }
