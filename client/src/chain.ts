@@ -50,9 +50,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   const written = members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
   return `{${written.join(',')}}`
 }

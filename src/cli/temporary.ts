@@ -1,6 +1,15 @@
 /** Writes a file atomically: it gets its name once it is complete and durable. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
@@ -17,6 +26,14 @@ export function rename(from: string, to: string): void {
   const directory = openSync(dirname(to), 'r')
   fsyncSync(directory)
   closeSync(directory)
+}
+
+/** Replaces a file that only its owner reads, by this value as JSON. */
+export function writeJson(path: string, value: unknown): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const beside = `${path}.${process.pid}.part`
+  writeFileSync(beside, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
+  rename(beside, path)
 }
 
 /**

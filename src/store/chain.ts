@@ -20,13 +20,12 @@ export interface Commitment {
   readonly content: Buffer
 }
 
-const sha256 = (data: string | Uint8Array): Buffer => hash('sha256', data, 'buffer')
-
 export const hexOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 
 /** The hash that the first event follows. */
-export const beginningOf = (agentId: string): Buffer => sha256(`agent-home chain v1\n${agentId}`)
+export const beginningOf = (agentId: string): Buffer =>
+  hash('sha256', `agent-home chain v1\n${agentId}`, 'buffer')
 
 /** In the order of RFC 8785, that of the members' names. */
 const canonicalAuthor = ({ account, as, key, via }: Author) => ({

@@ -1,9 +1,10 @@
 /** The home that a command addresses, and the exit codes of its errors. */
 import {
   AgentHome,
+  type AgentHomeOptions,
+  type Checked,
   HomeError,
   OutcomeUnknown,
-  type TransportOptions,
   VersionConflict,
 } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
@@ -99,11 +100,11 @@ export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'):
 }
 
 /** For what nobody waits for: a home that is away is not asked again. */
-export const ONCE: TransportOptions = { retries: 0, timeout: 5_000 }
+const ONCE = { retries: 0, timeout: 5_000 }
 
 export const homeAt = (
   { url, token }: Pick<Connection, 'url' | 'token'>,
-  options: TransportOptions = {},
+  options: Omit<AgentHomeOptions, 'url' | 'token'> = {},
 ): AgentHome => {
   try {
     return new AgentHome({ ...options, url, token })
@@ -113,12 +114,14 @@ export const homeAt = (
   }
 }
 
-/** Remembers the head of the home, and says so if it does not follow from the one before. */
+/** Checks the head that is remembered, and remembers the one that is there. */
+export const checkOnce = async (connection: Connection): Promise<Checked> =>
+  homeAt(connection, { ...ONCE, heads: headsFor(connection) }).check()
+
+/** Says so if the history is not the one that was remembered. */
 async function rememberHead(connection: Connection): Promise<void> {
   try {
-    const { load, save } = headsFor(connection)
-    const { head } = await homeAt(connection, ONCE).check({ remembered: await load() })
-    await save({ id: head.id, hash: head.hash })
+    await checkOnce(connection)
   } catch (error) {
     // What cannot be checked now (a paused agent, a key with a prefix) fails no command.
     if (isDifferentHistory(error)) process.stderr.write(`${error.detail} See: agent-home check\n`)

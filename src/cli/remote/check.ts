@@ -60,12 +60,11 @@ export async function checkCommand(given: Given, terminal: Terminal): Promise<Re
   const heads = headsFor(connection)
   const accept = flags.has('accept')
   const remembered = accept ? undefined : await heads.load()
-  const home = homeAt(connection)
-  const checked = await refusing(home.check({ remembered, accept }).catch(rethrowOthers))
+  const checking = homeAt(connection, { heads }).check({ remembered, accept })
+  const checked = await refusing(checking.catch(rethrowOthers))
   if (checked instanceof Error) return differentReport(checked)
-  await heads.save({ id: checked.head.id, hash: checked.head.hash })
   const told = checkedText(checked, remembered)
   if (!flags.has('all')) return { value: checked, text: told }
-  const { value, text, exit } = await checkAll(home, remembered, terminal)
+  const { value, text, exit } = await checkAll(homeAt(connection), remembered, terminal)
   return { value: { ...checked, ...value }, text: told + text, ...(exit && { exit }) }
 }

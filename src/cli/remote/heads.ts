@@ -2,14 +2,14 @@
  * The last head of each home that this person's commands have seen, beside the profile file: what is
  * remembered here cannot be changed together with the home.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Heads, HistoryChanged, TurnedBack } from 'agent-home-client'
 import { z } from 'zod'
 import { hashToken } from '../../pipeline/tokens.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
-import { rename } from '../temporary.ts'
+import { writeJson } from '../temporary.ts'
 import type { Connection } from './at-home.ts'
 import { profilesFile } from './profiles.ts'
 
@@ -39,15 +39,6 @@ function readAll(path: string): z.output<typeof file>['heads'] {
   }
 }
 
-/** Written whole: a command that is ended leaves the last head or the new one. */
-function save(path: string, name: string, head: z.output<typeof link>): void {
-  const heads = { ...readAll(path), [name]: head }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const beside = `${path}.${process.pid}.part`
-  writeFileSync(beside, `${JSON.stringify({ heads }, null, 2)}\n`, { mode: 0o600, flush: true })
-  rename(beside, path)
-}
-
 /** What was remembered with one token of a home is remembered with its next one. */
 export async function carryHead(url: string, from: readonly string[], to: string): Promise<void> {
   for (const token of from) {
@@ -67,6 +58,6 @@ export function headsFor(connection: Pick<Connection, 'url' | 'token'>): Heads {
   const name = nameOf(connection)
   return {
     load: () => readAll(path)[name],
-    save: (head) => save(path, name, head),
+    save: (head) => writeJson(path, { heads: { ...readAll(path), [name]: head } }),
   }
 }

@@ -1,12 +1,12 @@
 /** The profile file with addresses and tokens, readable only for its owner. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
-import { rename } from '../temporary.ts'
+import { writeJson } from '../temporary.ts'
 
 const profile = z.strictObject({
   url: z.string(),
@@ -72,10 +72,6 @@ export const profileOf = (name: string, path = profilesFile()): Profile | undefi
 /** Written atomically and durably, since it may be the only copy of a token. */
 export function saveProfile(name: string, saved: Profile, path = profilesFile()): string {
   const profiles = new Map(readAll(path)).set(name, saved)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const text = JSON.stringify({ profiles: Object.fromEntries(profiles) }, null, 2)
-  const beside = `${path}.${process.pid}.part`
-  writeFileSync(beside, `${text}\n`, { mode: 0o600, flush: true })
-  rename(beside, path)
+  writeJson(path, { profiles: Object.fromEntries(profiles) })
   return path
 }

@@ -1,7 +1,7 @@
 /** What `get_context` says of the home's history: whether it is the one that was remembered. */
 import { type Checked, TurnedBack } from 'agent-home-client'
-import { type Connection, homeAt, ONCE } from '../at-home.ts'
-import { type DifferentHistory, headsFor, isDifferentHistory } from '../heads.ts'
+import { type Connection, checkOnce } from '../at-home.ts'
+import { type DifferentHistory, isDifferentHistory } from '../heads.ts'
 
 export interface HistoryNotice {
   readonly text: string
@@ -9,13 +9,18 @@ export interface HistoryNotice {
   readonly value: object
 }
 
-const linkOf = ({ id, hash }: Checked['head']) => ({ id, hash })
-
 function passed({ head, since }: Checked): HistoryNotice {
   const text = since
     ? `Your history is the one that was remembered: unbroken since event ${since.id}.`
     : `Your history is remembered from now on, event ${head.id} being its last.`
-  return { text, value: { outcome: 'unbroken', since: since?.id ?? null, head: linkOf(head) } }
+  return {
+    text,
+    value: {
+      outcome: 'unbroken',
+      since: since?.id ?? null,
+      head: { id: head.id, hash: head.hash },
+    },
+  }
 }
 
 function failed(error: DifferentHistory): HistoryNotice {
@@ -31,10 +36,7 @@ function failed(error: DifferentHistory): HistoryNotice {
 /** Undefined if it cannot be told now: a paused agent, a key with a prefix, a home that is away. */
 export async function checkHistory(connection: Connection): Promise<HistoryNotice | undefined> {
   try {
-    const { load, save } = headsFor(connection)
-    const checked = await homeAt(connection, ONCE).check({ remembered: await load() })
-    await save(linkOf(checked.head))
-    return passed(checked)
+    return passed(await checkOnce(connection))
   } catch (error) {
     return isDifferentHistory(error) ? failed(error) : undefined
   }

@@ -86,14 +86,15 @@ async function* reading<T>(
 
 const EVENTS_AT_ONCE = 100
 
-async function* eventPages(find: FindEvents): AsyncGenerator<readonly HomeEvent[]> {
-  for (let after = 0; ; ) {
-    const found = await find(after)
-    const { events } = found
+async function* eventPages(
+  first: readonly HomeEvent[],
+  find: FindEvents,
+): AsyncGenerator<readonly HomeEvent[]> {
+  for (let events = first; ; ) {
     const last = events.at(-1)
     if (!last) return
     yield events
-    after = last.id
+    events = (await find(last.id)).events
   }
 }
 
@@ -119,9 +120,9 @@ async function sources(session: Session, identity: Identity, wanted: Wanted, rel
   const history = reading(versionPages(ask, wanted), session, release, !withEvents)
   if (!withEvents) return { memories, history }
   const find = eventsIn(session, identity)
-  const { previous } = await find(0)
+  const { previous, events: first } = await find(0)
   if (!previous) throw new StoreUnavailable('the snapshot has no head')
-  const events = { previous, pages: reading(eventPages(find), session, release, true) }
+  const events = { previous, pages: reading(eventPages(first, find), session, release, true) }
   return { memories, history, events }
 }
 

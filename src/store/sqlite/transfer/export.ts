@@ -102,16 +102,16 @@ function eventsOf(
     const found = find(identity, after, EVENTS_AT_ONCE)
     return found.outcome === 'events' ? found : undefined
   }
+  const first = page(0)
   function* items(): Generator<HomeEvent> {
-    for (let after = 0; ; ) {
-      const { events = [] } = page(after) ?? {}
+    for (let events = first?.events ?? []; ; ) {
       yield* events
       const last = events.at(-1)
       if (!last) return
-      after = last.id
+      events = page(last.id)?.events ?? []
     }
   }
-  const previous = page(0)?.previous
+  const previous = first?.previous
   const pages = read({ items: items(), sizeOf: () => EVENT_BYTES }, circumstances)
   return previous && { previous, pages }
 }
