@@ -59,11 +59,20 @@ const filled = (text: string, parameters: readonly string[]): string =>
 const AGENT = "('bench' || :client_id::TEXT)"
 const TOKEN = "('token' || :client_id::TEXT)"
 
+/** As long as what our server sends: an event without its id, a salt, and what it commits to. */
+const HEX = 'ab'.repeat(32)
+const SALT = `'\\x${HEX}'::BYTEA`
+const BESIDE_ID = [
+  `'{"by":{"as":"agent","via":"api"},"content":"${HEX}","createdAt":"2026-11-25T12:00:00.000Z","id":'`,
+  `',"key":"k1","type":"write","version":'`,
+]
+
 const scripts: Readonly<Record<Measured, string>> = {
   read: `\\set n random(1, ${KEYS})\n${filled(readMemory.text, [AGENT, TOKEN, "('k' || :n::TEXT)"])}`,
   update: filled(updateMemory.text, [
     ...[AGENT, TOKEN, "'k1'", `'${textOf(1)}'`, "'{}'", `${TEXT_BYTES}`, `${TEXT_BYTES + 2}`],
-    ...['false', `'{"as":"agent","via":"api"}'`, '1000', `${DAY}`, '0', ':v::BIGINT'],
+    ...['false', `'{"as":"agent","via":"api"}'`, '1000', `${DAY}`, '0'],
+    ...[...BESIDE_ID, SALT, SALT, ':v::BIGINT'],
   ]).concat('\\set v :v + 1\n'),
 }
 
@@ -73,8 +82,8 @@ const prepareRows = (text: string): string => `
     SELECT 'bench' || n, 'b', 'b', 'zerno', 'active', 0, 0 FROM generate_series(0, 255) n;
   INSERT INTO credentials (agent_id, token_hash, kind, status)
     SELECT 'bench' || n, 'token' || n, 'agent', 'active' FROM generate_series(0, 255) n;
-  INSERT INTO homes (agent_id, memories, bytes, last_event, day)
-    SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), ${KEYS}, ${DAY}
+  INSERT INTO homes (agent_id, memories, bytes, last_event, day, head, base)
+    SELECT 'bench' || n, ${KEYS}, ${KEYS} * (${TEXT_BYTES} + 2), ${KEYS}, ${DAY}, ${SALT}, ${SALT}
     FROM generate_series(0, 255) n;
   INSERT INTO log (agent_id, n, kept, operation, key, version, memory_id, created_at, updated_at, bytes,
       size, metadata, text)

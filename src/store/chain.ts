@@ -3,7 +3,7 @@
  * Others write programs against this format: docs/proof.md describes it, and every change of it is a
  * new chain.
  */
-import { hash, randomFillSync } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { iso } from '../time.ts'
 import type { Author } from './port/home.ts'
 import type { HomeEvent } from './port/keeping/events.ts'
@@ -13,6 +13,10 @@ import type { Memory } from './port/keeping/memories.ts'
 const BYTES = 32
 
 type Content = Pick<Memory, 'text' | 'metadata'>
+
+/** A string of bytes takes a third as long to return as a buffer, and one of the pool is then made of it. */
+const sha256 = (data: string | Uint8Array): Buffer =>
+  Buffer.from(hash('sha256', data, 'latin1'), 'latin1')
 
 /** What a version commits to; the salt is erased with the text. */
 export interface Commitment {
@@ -70,7 +74,7 @@ export function aroundId(event: Unnumbered): readonly [before: string, behind: s
 export function hashAfter(previous: Uint8Array, canonical: string): Buffer {
   joined.set(previous)
   joined.write(hash('sha256', canonical, 'latin1'), BYTES, 'latin1')
-  return hash('sha256', joined, 'buffer')
+  return sha256(joined)
 }
 
 const joined = Buffer.alloc(2 * BYTES)
@@ -84,12 +88,12 @@ const OUTER = 0x5c
 const LENGTH_BYTES = 4
 
 /** Most versions fit. */
-const scratch = Buffer.alloc(BLOCK + LENGTH_BYTES + 32_768)
-const outer = Buffer.alloc(BLOCK + BYTES)
+const scratch = Buffer.alloc(BLOCK + LENGTH_BYTES + 32_768, INNER)
+const outer = Buffer.alloc(BLOCK + BYTES, OUTER)
 
+/** Of a key as long as a salt; what the bytes behind it are combined with is there already. */
 function putKey(block: Buffer, key: Uint8Array, pad: number): void {
-  block.fill(pad, 0, BLOCK)
-  for (let at = 0; at < key.length; at++) block[at] = (key[at] ?? 0) ^ pad
+  for (let at = 0; at < BYTES; at++) block[at] = (key[at] ?? 0) ^ pad
 }
 
 /**
@@ -99,29 +103,28 @@ function putKey(block: Buffer, key: Uint8Array, pad: number): void {
 export function contentOf(salt: Uint8Array, { text, metadata }: Content): Buffer {
   const bytes = Buffer.byteLength(text)
   const size = BLOCK + LENGTH_BYTES + bytes + Buffer.byteLength(metadata)
-  const inner = size <= scratch.length ? scratch : Buffer.alloc(size)
+  const inner = size <= scratch.length ? scratch : Buffer.alloc(size, INNER)
   putKey(inner, salt, INNER)
   inner.writeUInt32BE(bytes, BLOCK)
   inner.write(text, BLOCK + LENGTH_BYTES)
   inner.write(metadata, BLOCK + LENGTH_BYTES + bytes)
   putKey(outer, salt, OUTER)
   outer.write(hash('sha256', inner.subarray(0, size), 'latin1'), BLOCK, 'latin1')
-  return hash('sha256', outer, 'buffer')
+  return sha256(outer)
 }
 
 /** Random bytes are fetched for many salts at once, which takes a tenth as long. */
-const pool = Buffer.alloc(128 * BYTES)
-let used = pool.length
+const SALTS = 128
+let salts = Buffer.alloc(0)
+let used = 0
 
 function newSalt(): Buffer {
-  if (used === pool.length) {
-    randomFillSync(pool)
+  if (used === salts.length) {
+    salts = randomBytes(SALTS * BYTES)
     used = 0
   }
-  const salt = Buffer.from(pool.subarray(used, used + BYTES))
-  pool.fill(0, used, used + BYTES)
   used += BYTES
-  return salt
+  return salts.subarray(used - BYTES, used)
 }
 
 export function commitTo(content: Content): Commitment {

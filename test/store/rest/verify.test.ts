@@ -184,6 +184,11 @@ describe('the chain', () => {
     ['a beginning', PROVEN, 'UPDATE homes SET base = zeroblob(32)'],
     ['a salt taken away', COMMITTED, `UPDATE log SET salt = NULL WHERE text = 'two'`],
     [
+      'a longer salt',
+      COMMITTED,
+      `UPDATE log SET salt = CAST(salt || x'00' AS BLOB) WHERE text = 'two'`,
+    ],
+    [
       'what was committed to, of a text that was imported',
       COMMITTED,
       `UPDATE log SET content = NULL, salt = NULL, text = 'owt'

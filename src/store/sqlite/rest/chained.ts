@@ -102,7 +102,9 @@ function checkTexts(fault: Fault) {
     const under = `${agent_id} ${key}`
     if (operation === null) checkImported(row, under)
     if (operation === null || text === null || metadata === null) return
-    const isRight = salt ? same(content, contentOf(salt, { text, metadata })) : content === null
+    const isRight = salt
+      ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
+      : content === null
     if (!isRight) fault(TEXT, placeOf(row))
     if (event === null) imported.set(under, { version, content: isRight ? content : null })
   }
