@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { nextHash } from '../store/chained.ts'
 import { type OpenedHome, openHome } from './opened.ts'
 
 type Clients = Awaited<ReturnType<OpenedHome['born']>>
@@ -43,6 +44,20 @@ describe('a client that remembers', () => {
 
   const whole = async () =>
     verifyExport(await new Response(await clients.home.export({ history: true })).text())
+
+  test('finds an event that is left out, though all after it are hashed anew', async () => {
+    const file = JSON.parse(
+      await new Response(await clients.home.export({ history: true })).text(),
+    ) as { previous: Link; events: Record<string, unknown>[] }
+    let { hash } = file.previous
+    const rest = file.events.filter(({ id }) => id !== 4)
+    const events = rest.map((event) => {
+      hash = nextHash(hash, event)
+      return { ...event, hash }
+    })
+    const { faults } = await verifyExport(JSON.stringify({ ...file, events }))
+    expect(faults).toContainEqual(expect.objectContaining({ place: '5' }))
+  })
 
   test('finds the history that it remembers, and remembers what came since', async () => {
     const { home } = clients

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Heads, HistoryChanged, TurnedBack } from 'agent-home-client'
+import { type Heads, HistoryChanged, type Link, TurnedBack } from 'agent-home-client'
 import { z } from 'zod'
 import { hashToken } from '../../pipeline/tokens.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -13,28 +13,31 @@ import { writeJson } from '../temporary.ts'
 import type { Connection } from './at-home.ts'
 import { profilesFile } from './profiles.ts'
 
-const link = z.strictObject({ id: z.int().min(0), hash: z.string().regex(/^[0-9a-f]{64}$/) })
+const file = z.strictObject({
+  url: z.string(),
+  id: z.int().min(0),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+})
 
-const file = z.strictObject({ heads: z.record(z.string(), link) })
+type Place = Pick<Connection, 'url' | 'token'>
 
-const headsFile = (): string => join(dirname(profilesFile()), 'heads.json')
+/** A file for each, so that two commands never write the same one for different homes. */
+const fileOf = ({ url, token }: Place): string =>
+  join(dirname(profilesFile()), 'heads', `${hashToken(`${url} ${token}`).slice(0, 32)}.json`)
 
-/** Enough of the token's hash to tell homes apart; it opens nothing. */
-const nameOf = ({ url, token }: Pick<Connection, 'url' | 'token'>): string =>
-  `${url} ${hashToken(token).slice(0, 16)}`
-
-function readAll(path: string): z.output<typeof file>['heads'] {
+function read(path: string): Link | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
   try {
-    return file.parse(JSON.parse(text)).heads
+    const { id, hash } = file.parse(JSON.parse(text))
+    return { id, hash }
   } catch (cause) {
-    const says = `${path} is no file of remembered heads. Remove it, and all homes are remembered anew.`
+    const says = `${path} is no remembered head. Remove it, and the home is remembered anew.`
     throw new Failure(EXIT.failed, says, { cause })
   }
 }
@@ -53,11 +56,10 @@ export const isDifferentHistory = (error: unknown): error is DifferentHistory =>
   error instanceof HistoryChanged || error instanceof TurnedBack
 
 /** Throws Failure if the file is invalid. */
-export function headsFor(connection: Pick<Connection, 'url' | 'token'>): Heads {
-  const path = headsFile()
-  const name = nameOf(connection)
+export function headsFor(place: Place): Heads {
+  const path = fileOf(place)
   return {
-    load: () => readAll(path)[name],
-    save: (head) => writeJson(path, { heads: { ...readAll(path), [name]: head } }),
+    load: () => read(path),
+    save: ({ id, hash }) => writeJson(path, { url: place.url, id, hash }),
   }
 }
