@@ -162,6 +162,18 @@ describe('a client that remembers', () => {
     await expect(verifyExport(file.slice(0, -2))).rejects.toThrow(SyntaxError)
   })
 
+  test('goes on beyond the first page of events', async () => {
+    const { home } = clients
+    const { head } = await home.check()
+    for (let round = 0; round < 11; round++) {
+      const appends = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: 'x' } }))
+      await home.batch(appends)
+    }
+    expect(await home.check({ remembered: head })).toMatchObject({ events: 1_100 })
+    altered('UPDATE log SET updated_at = updated_at - 1 WHERE agent_id = ? AND id = 1090')
+    await expect(home.check({ remembered: head })).rejects.toThrow(HistoryChanged)
+  })
+
   test('an erasure is no break', async () => {
     const { operator, home } = clients
     const { head } = await home.check()
