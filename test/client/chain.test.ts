@@ -205,3 +205,15 @@ describe('a client that remembers', () => {
     await expect(home.check({ remembered })).rejects.toThrow('a key with a prefix cannot check')
   })
 })
+
+test('says since when the history is known to be unbroken, when events are no longer in the log', async () => {
+  const opened = await openHome({ EVENTS_PER_AGENT: '100' })
+  const { home } = await opened.born()
+  const { head } = await home.check()
+  const appends = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: 'x' } }))
+  for (let round = 0; round < 3; round++) await home.batch(appends)
+  const { since, events } = await home.check({ remembered: head })
+  expect(since?.id).toBeGreaterThan(head.id)
+  expect(events).toBe(300 - (since?.id ?? 0))
+  await opened.close()
+})

@@ -3,7 +3,9 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
+import { profileOf } from '../../src/cli/remote/profiles.ts'
 import { speak } from '../cli/spoken.ts'
+import { ask } from '../http/ask.ts'
 import { cleanUp, freshDirectory, serve } from './program.ts'
 
 afterEach(async () => {
@@ -14,9 +16,9 @@ afterEach(async () => {
 const birth = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
 
 /** A service, and an agent of which this person's commands know the profile. */
-async function opened() {
+async function opened(env: Readonly<Record<string, string>> = {}) {
   const directory = freshDirectory()
-  const server = await serve({ directory })
+  const server = await serve({ directory, env })
   vi.stubEnv('XDG_CONFIG_HOME', freshDirectory())
   vi.stubEnv('AGENT_HOME_URL', server.url)
   vi.stubEnv('DATABASE_URL', `sqlite:${join(directory, 'data', 'home.db')}`)
@@ -133,4 +135,23 @@ test('what is no export with history cannot be verified', async () => {
   writeFileSync(file, '{"format":"service-home-v1","memories":[]}')
   const { code, stderr } = await speak(['verify', file])
   expect([code, stderr]).toEqual([1, expect.stringContaining('no export with history')])
+})
+
+test('what is no longer in the log is not said to be unbroken', async () => {
+  const { server, say } = await opened({ EVENTS_PER_AGENT: '1', WRITES_PER_MINUTE: '0' })
+  await say('write', 'note', 'x')
+  expect((await say('check')).said).toMatch(/^Unbroken since event 1: 0 events checked\./)
+  const { token } = profileOf('default') ?? {}
+  const operations = Array.from({ length: 99 }, () => ({ append: { key: 'log', text: 'x' } }))
+  const { status } = await ask(`${server.url}/api/agents/me/batch`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ operations }),
+  })
+  expect(status).toBe(200)
+  const { code, said } = await say('check')
+  expect(code).toBe(0)
+  expect(said).toMatch(
+    /^Events 2 to (\d+) are no longer in the log; unbroken since event \1: \d+ events checked\. Its head is event 100,/,
+  )
 })
