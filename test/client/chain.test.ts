@@ -142,6 +142,16 @@ describe('a client that remembers', () => {
     )
   })
 
+  test('finds versions in the place of each other, in an export', async () => {
+    const file = await new Response(await clients.home.export({ history: true })).text()
+    const { history, ...rest } = JSON.parse(file) as { history: { version: number }[] }
+    const swapped = history.map((each) =>
+      each.version < 3 ? { ...each, version: 3 - each.version } : each,
+    )
+    const { faults } = await verifyExport(JSON.stringify({ ...rest, history: swapped }))
+    expect(faults.map(({ place }) => place)).toEqual(expect.arrayContaining(['moved@1', 'moved@2']))
+  })
+
   test('finds in an export what somebody else remembers, or that it is not there', async () => {
     const { head } = await clients.home.check()
     const file = await new Response(await clients.home.export({ history: true })).text()
