@@ -96,8 +96,11 @@ test('a home that was turned back is told of until that is accepted', async () =
 
   const back = 'This home ends at event 1, and event 2 was remembered: it was turned back'
   // Another command does what it is for, and says so.
+  const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const read = await say('read', 'plan')
   expect(read).toMatchObject({ code: 0, said: 'one' })
+  expect(told.mock.calls.join('')).toMatch(new RegExp(`^${back}.* See: agent-home check\n$`))
+  told.mockRestore()
   const check = await say('check')
   expect(check).toMatchObject({ code: 3, said: expect.stringContaining(back) })
   expect(check.said).toContain('agent-home check --accept')
@@ -127,6 +130,19 @@ test('a new token remembers what the one before it did, and a home accepted as i
     1,
     expect.stringMatching(/^Remembered from now on[\s\S]*those before it are not:\n {4}1\n/),
   ])
+})
+
+test('heads of several homes are remembered beside each other', async () => {
+  const { say } = await opened()
+  expect((await say('birth', ...birth, '--save', 'second')).code).toBe(0)
+  for (const profile of ['default', 'second']) {
+    await say('write', 'plan', 'one', '--profile', profile)
+  }
+  for (const profile of ['default', 'second']) {
+    expect((await say('check', '--profile', profile)).said).toMatch(
+      /^Unbroken since event 1: 0 events checked\./,
+    )
+  }
 })
 
 test('what is no export with history cannot be verified', async () => {
