@@ -40,7 +40,7 @@ test('an older Node.js than the manifest names is refused in one sentence, and n
   expect(manifest.engines.node).toBe('^24.15 || >=25.9')
   expect([...REFUSED, ...SERVED].filter(tooOld)).toEqual(REFUSED)
   expect(tooOld('20.20.2')).toBe(
-    'This is Node.js 20.20.2, and Agent Home needs 24.15 or newer (of 25, 25.9 or newer).',
+    'This is Node.js 20.20.2, and Agent Home needs 24.15 or newer (of 25, 25.9 or newer): npx -p node@26 agent-home runs it on one.',
   )
 })
 

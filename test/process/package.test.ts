@@ -6,6 +6,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { transformSync } from 'rolldown/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tooOld } from '../../src/runtime.ts'
 import { newAuthenticator, type Options } from '../authenticator.ts'
@@ -108,6 +109,18 @@ test('an older Node.js says in one sentence which it needs', async ({ skip }) =>
   const command = [old.node, join(home.directory, 'node_modules/.bin/agent-home')]
   const { code, output } = await launch({ directory: home.directory, command }).ended
   expect({ code, output }).toEqual({ code: 1, output: `${tooOld(old.version)}\n` })
+})
+
+test('even a Node.js 14 can read its entry, and so say it', () => {
+  const entry = readFileSync(join(home.inside, 'dist/main.js'), 'utf8').replace(/^#!.*\n/, '')
+  const written = (target: string) => transformSync('main.js', entry, { target }).code
+  expect(written('es2020')).toBe(written('esnext'))
+  expect(written('es2019')).not.toBe(written('esnext'))
+  // What an older Node.js has no such name in would fail before the first line is run.
+  expect([...entry.matchAll(/^import .*$/gm)].map(([line]) => line)).toEqual([
+    'import nodeModule from "node:module";',
+    'import { join } from "node:path";',
+  ])
 })
 
 const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
