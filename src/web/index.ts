@@ -19,6 +19,7 @@ import { activityPage, agentEvents } from './console/agent/activity.ts'
 import { agentsPage } from './console/agent/agents.ts'
 import { attach } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
+import { connectForm, connectPage, panelPage } from './console/agent/connect.ts'
 import { exportDownload, printPage } from './console/agent/export.ts'
 import { importPage, importUpload } from './console/agent/import.ts'
 import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './console/agent/keys.ts'
@@ -78,6 +79,9 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   settingsPage,
   profileForm,
   statusForm,
+  connectPage,
+  panelPage,
+  connectForm,
   keyForm,
   keysPage,
   newKeyForm,

@@ -22,6 +22,7 @@ const tabs: Readonly<Record<string, AgentTab>> = {
   memory: 'memories',
   memories: 'memories',
   activity: 'activity',
+  connect: 'connect',
   keys: 'keys',
   key: 'keys',
 }

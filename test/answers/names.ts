@@ -16,6 +16,7 @@ const unnumbered: Readonly<Record<string, RegExp>> = {
   '<$1>': /(?<="(hash|content|salt|head)": ?")[0-9a-f]{64}/g,
   '<head>': /(?<=event \d+, )[0-9a-f]{64}/g,
   '<statement>': /eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
+  '<milliseconds>': /(?<=\?since=)\d{13}/g,
   '<time>': /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
   '<moment>': /\d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC/g,
   '<day in words>': /(?<=Its first event )\d{1,2} [A-Z][a-z]+ \d{4}/g,

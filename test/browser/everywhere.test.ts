@@ -64,6 +64,7 @@ describe('every page', () => {
 
   const swept = ['', '/activity', '/settings', '/keys', '/memories', '/memory?key=plan', '/print']
   const ours = [
+    ...['/connect', '/connect/codex', '/connect/chatgpt'],
     ...['/leave', '/memory/new', '/memories?q=%D7%A9&pinned=yes', '/memories?q=nothing'],
     ...[
       '/memory?key=gone',

@@ -182,6 +182,8 @@ describe('other ways into the console', () => {
       `${agent}/settings`,
       `${agent}/import`,
       `${agent}/keys`,
+      `${agent}/connect`,
+      `${agent}/connect/langgraph`,
       `${agent}/erase`,
       `${agent}/memories`,
       `${agent}/memory?key=${longKey}`,
@@ -235,7 +237,9 @@ describe('other ways into the console', () => {
     const agent = `/console/agents/${born.agentId}`
     const pressed =
       'button, .button, select, summary, textarea, nav a, th a, td a, input:not([type=hidden], [type=checkbox], [type=radio])'
-    for (const path of ['', '/memories', '/memory?key=plan', '/activity', '/keys', '/settings']) {
+    const connects = ['/connect', '/connect/http']
+    const others = ['/memories', '/memory?key=plan', '/activity', '/keys', '/settings']
+    for (const path of ['', ...connects, ...others]) {
       await page.goto(agent + path)
       const small = await page.locator(pressed).evaluateAll((all) =>
         all

@@ -1,5 +1,5 @@
 /** The client as people get it: built, packed, installed where nothing else is, and used. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../client/package.json' with { type: 'json' }
@@ -93,6 +93,15 @@ test('it is installed alone, with nothing but itself in it', () => {
     (name) => !/\.(js|js\.map|d\.c?ts)$|^(README\.md|LICENSE|package\.json)$/.test(name),
   )
   expect(strays).toEqual([])
+})
+
+test('its README and each guide name the tarball that npm pack gives', () => {
+  const guides = readdirSync(join(root, 'docs/adapters')).map((name) => `docs/adapters/${name}`)
+  for (const path of ['client/README.md', ...guides]) {
+    const guide = readFileSync(join(root, path), 'utf8')
+    expect(/npm install (\S+)/.exec(guide)?.[1], path).toBe(`./${client.tarball}`)
+    expect(guide, path).toContain('`npm run build -w agent-home-client && npm pack ./client/dist`')
+  }
 })
 
 test('it works on the Node.js that this program runs on', async () => {

@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { parse } from 'smol-toml'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadClientConfig } from '../../src/config.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
+import { clients } from '../../src/web/console/agent/clients.ts'
 import { connecting } from '../mcp/clients.ts'
 import { birth } from './calls.ts'
 import { cleanUp, freshDirectory, root, type Server, serve } from './program.ts'
@@ -18,9 +20,19 @@ interface Configured {
   readonly env?: Readonly<Record<string, string>>
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** As Codex calls them. */
+  readonly http_headers?: Readonly<Record<string, string>>
 }
 
-const blocks = [...guide.matchAll(/^\*\*([^*]+)\*\*[^\n]*\n\n```json\n([^`]+)```/gm)]
+interface Servers {
+  readonly mcpServers?: Named
+  readonly servers?: Named
+  readonly mcp_servers?: Named
+}
+
+type Named = Readonly<Record<string, Configured>>
+
+const blocks = [...guide.matchAll(/^\*\*([^*]+)\*\*[^\n]*\n\n```(?:json|toml)\n([^`]+)\n```/gm)]
 
 let server: Server
 let token: string
@@ -34,12 +46,15 @@ function configured(source: string): Configured {
   const here = source
     .replaceAll('aha_YOUR_KEY', token)
     .replaceAll('http://127.0.0.1:8787', server.url)
-  const { mcpServers, servers } = JSON.parse(here)
-  return (mcpServers ?? servers)['agent-home']
+  const read: Servers = here.startsWith('{') ? JSON.parse(here) : parse(here)
+  const found = (read.mcpServers ?? read.servers ?? read.mcp_servers)?.['agent-home']
+  if (!found) throw new Error(`no server in ${source}`)
+  return found
 }
 
-function transportOf({ command, args, env = {}, url = '', headers = {} }: Configured): Transport {
+function transportOf({ command, args, env = {}, url = '', ...sent }: Configured): Transport {
   if (command === undefined) {
+    const headers = sent.headers ?? sent.http_headers ?? {}
     return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   }
   expect([command, ...(args ?? [])]).toEqual(['agent-home', 'mcp'])
@@ -53,7 +68,16 @@ test('it has configuration for the usual clients', () => {
     'Claude Desktop',
     'Cursor',
     'VS Code',
+    'Codex',
   ])
+})
+
+test('the console fills in the same texts', () => {
+  const place = { url: 'http://127.0.0.1:8787', token: 'aha_YOUR_KEY' }
+  for (const [, name, source] of blocks) {
+    const steps = clients.find((each) => each.name === name)?.steps(place)
+    expect(steps?.at(-1)?.text).toBe(source)
+  }
 })
 
 test.each(blocks.map(([, name = '', source = '']) => ({ name, source })))(

@@ -175,6 +175,9 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleSettings: page,
   consoleProfile: refusedForm('400', { name: '', purpose: 'x', symbol: 'zerno' }),
   consoleStatus: { fields: { status: 'active' }, refusedFields: { status: 'x' }, outcome: '303' },
+  consoleConnect: page,
+  consoleConnectClient: page,
+  consoleConnectKey: refusedForm('400', { name: '', access: 'read' }),
   consoleRotate: refusedForm('400'),
   consoleKeys: page,
   consoleNewKey: refusedForm('400', { name: '', access: 'read' }),
@@ -224,6 +227,7 @@ export const examples: Readonly<Record<string, Example>> = {
 export const pathOf = (path: string, agentId: string): string =>
   path
     .replace(':agent', agentId)
+    .replace(':client', 'cursor')
     .replace(':room', 'shepit-wall')
     .replace(':id', '019a9c60-2b00-7f3c-8a00-1d2e3f4a5b6c')
     .replace(':code', 'version_conflict')

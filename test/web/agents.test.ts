@@ -125,7 +125,9 @@ describe('the page of one agent', () => {
     expect(statsIn(text)).toEqual(['just now', '1 6 bytes', '1', '1', '1', '0'])
     const [, tabs = ''] = insideOf(text, 'nav')
     expect(linksIn(tabs)).toEqual(
-      ['', '/memories', '/activity', '/keys', '/settings'].map((tab) => operator.agent + tab),
+      ['', '/memories', '/activity', '/connect', '/keys', '/settings'].map(
+        (tab) => operator.agent + tab,
+      ),
     )
     expect(tabs.match(/aria-current="true"/g)).toHaveLength(1)
     expect(insideOf(text, 'h1').map(textIn)).toEqual(['Atlas'])
@@ -239,7 +241,16 @@ test('no page weighs more than 60 KB, stylesheet and scripts included', async ()
   const { agent, born } = operator
   const key = 'k'.repeat(100)
   for (let n = 0; n < 60; n++) await write(service, born.token, key, `${n}`, n)
-  const tabs = ['', '/activity', '/keys', '/settings', '/memories', '/erase']
+  const tabs = [
+    '',
+    '/activity',
+    '/connect',
+    '/connect/langgraph',
+    '/keys',
+    '/settings',
+    '/memories',
+    '/erase',
+  ]
   const paths = ['/console', '/console/birth', ...tabs.map((tab) => agent + tab)]
   const heavy: string[] = []
   for (const path of paths) {
@@ -251,16 +262,11 @@ test('no page weighs more than 60 KB, stylesheet and scripts included', async ()
 })
 
 describe('an agent that has not written yet', () => {
-  test('waits for it, and says how a program is connected', async () => {
+  test('waits for it, and leads to the clients that can be connected', async () => {
     const operator = await openConsole(service)
     const { text } = await operator.get(operator.agent)
     expect(text).toContain('Waiting for its first write…')
-    const [client = '', mcp = '', curl = ''] = insideOf(text, 'pre').map(textIn)
-    expect(client).toContain(`url: 'http://127.0.0.1:8787'`)
-    expect(JSON.parse(mcp)).toMatchObject({
-      mcpServers: { memory: { url: 'http://127.0.0.1:8787/mcp' } },
-    })
-    expect(curl).toContain('curl http://127.0.0.1:8787/api/agents/me/memory')
+    expect(linksIn(text)).toContain(`${operator.agent}/connect/claude-code`)
     expect(text).not.toContain(operator.born.token)
     expect(text).toContain(`data-from="${operator.agent}?first"`)
   })

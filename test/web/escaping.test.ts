@@ -30,7 +30,9 @@ const pages = consoleEndpoints
   .map(({ path, operationId }) => ({ path, operationId }))
 
 const shown = async (path: string): Promise<string> => {
-  const at = path.replace('/console/agents/:agent', operator.agent)
+  const at = path
+    .replace('/console/agents/:agent', operator.agent)
+    .replace(':client', 'claude-code')
   const { status, text } = await operator.get(/memory(\/\w+)?$/.test(at) ? `${at}?key=plan` : at)
   // A link that was never given is void.
   expect(at === '/console/recover' ? [410] : [200, 303]).toContain(status)

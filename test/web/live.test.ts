@@ -29,7 +29,9 @@ async function firstHeard(path: string): Promise<string> {
   return ''
 }
 
-test.each(['', '/activity', '/memories', '/memory?key=plan', '/memory/edit?key=plan', '/settings'])(
+const paths = ['/activity', '/connect/http', '/memories', '/memory?key=plan', '/settings']
+
+test.each(['', ...paths, '/memory/edit?key=plan'])(
   'what happens before the browser listens is told to the page that was shown: %s',
   async (path) => {
     const { born, agent } = operator

@@ -53,9 +53,9 @@ describe('a refusal', () => {
 })
 
 describe('a page', () => {
-  /** Snippets are for programs, and stand in a <pre>. */
+  /** Snippets are for programs, and stand in a <pre>; one way to connect is named by its protocol. */
   const read = (page: string): string =>
-    textIn((insideOf(page, 'main')[0] ?? page).replace(/<pre.*?<\/pre>/gs, ''))
+    textIn((insideOf(page, 'main')[0] ?? page).replace(/<pre.*?<\/pre>|Plain HTTP/gs, ''))
 
   const refusedBy = (path: string, fields: Readonly<Record<string, string>> = {}) =>
     operator.post(path, fields).then(({ text }) => text)
@@ -63,7 +63,8 @@ describe('a page', () => {
   const pages = consoleEndpoints
     .filter(({ method, path }) => method === 'GET' && path.startsWith('/console'))
     .map(({ path }) => path)
-    .filter((path) => !/\/(export|events|download)$/.test(path))
+    // Its panels speak of the files and variables of programs.
+    .filter((path) => !/\/(export|events|download|connect\/:client)$/.test(path))
 
   const at = (path: string): string => {
     const here = path.replace('/console/agents/:agent', operator.agent)

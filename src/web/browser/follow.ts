@@ -4,10 +4,8 @@
  */
 const AT_MOST_EVERY_MS = 400
 const TRY_AGAIN_MS = 5_000
-/** For a page about several homes, without a stream. */
-const LOOK_MS = 15_000
 
-const { follows, looks, from } = document.body.dataset
+const { follows, from } = document.body.dataset
 
 let source: EventSource | undefined
 /** The id of the last event, from which a new connection continues. */
@@ -19,8 +17,17 @@ if (follows) {
   // Browsers limit connections per host, so hidden pages close theirs.
   document.addEventListener('visibilitychange', () => (document.hidden ? rest() : listen()))
   if (!document.hidden) listen()
-} else if (looks !== undefined) {
-  setInterval(() => document.hidden || changed(), LOOK_MS)
+}
+look()
+
+/** For what makes no events in this home: as often as the page says, and as long as it does. */
+function look(): void {
+  const { looks } = document.querySelector<HTMLElement>('[data-looks]')?.dataset ?? {}
+  if (looks === undefined) return
+  setTimeout(() => {
+    if (!document.hidden) changed()
+    look()
+  }, Number(looks) * 1_000)
 }
 
 function rest(): void {

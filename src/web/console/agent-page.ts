@@ -24,6 +24,7 @@ const names = {
   overview: 'Overview',
   memories: 'Memories',
   activity: 'Activity',
+  connect: 'Connect',
   keys: 'Keys',
   settings: 'Settings',
 } as const

@@ -60,8 +60,8 @@ export interface Page {
   readonly follows?: string
   /** The page to request then, if another. */
   readonly from?: string
-  /** Polls, for a page about several homes. */
-  readonly looks?: boolean
+  /** Seconds between polls, for a page about several homes. */
+  readonly looks?: number
 }
 
 const entries = [
@@ -99,7 +99,7 @@ const attribute = (name: string, value: string | undefined): Html =>
 
 const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
   const classes = [place === 'rooms' && 'place', wide && 'wide'].filter(Boolean).join(' ')
-  return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks ? '' : undefined)}>`
+  return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks?.toString())}>`
 }
 
 // A form's page must send Origin to browsers without Fetch Metadata.

@@ -22,3 +22,13 @@ export const agentPath = (agentId: string): string => `/console/agents/${agentId
 
 export const memoryPath = (agentId: string, key: string, below = ''): string =>
   `${agentPath(agentId)}/memory${below}?key=${encodeURIComponent(key)}`
+
+/** The clients that can be connected, or the panel of one. */
+export function connectPath(
+  agentId: string,
+  client = '',
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const search = String(new URLSearchParams(query))
+  return `${agentPath(agentId)}/connect${client && `/${client}`}${search && `?${search}`}`
+}

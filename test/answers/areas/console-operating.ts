@@ -215,6 +215,21 @@ const ending: Part = async (visit) => {
   ])
 }
 
+const connecting: Part = async (visit) => {
+  const { at, page, form } = await operator(visit)
+  const key = { name: 'Cursor', access: 'write', prefix: '', expiresAt: '', turn: '0' }
+  await visit.askAll([
+    page('the clients', `${at}/connect`),
+    page('one by a key', `${at}/connect/claude-desktop`),
+    page('one by the address alone', `${at}/connect/chatgpt`),
+    page('one that is none', `${at}/connect/none`),
+    form('its key', `${at}/connect/cursor`, key),
+    form('the same form, sent again', `${at}/connect/cursor`, key),
+    form('a prefix that no key has', `${at}/connect/folder`, { ...key, prefix: '<b>' }),
+    page('a key that is none', `${at}/connect/http?key=none`),
+  ])
+}
+
 const forms: Part = async (visit) => {
   const { at, form } = await operator(visit)
   const [, line, sent] = form('', `${at}/status`, {})
@@ -320,4 +335,5 @@ export const operating = {
   'page after page': many,
   'deleting, bringing back and erasing': keeping,
   'keys, and the end of an agent': ending,
+  'connecting a client': connecting,
 }

@@ -15,6 +15,8 @@ import { concernMarks, concernsOf } from './attention.ts'
 
 const AGENTS_PER_PAGE = 50
 
+const LOOK_SECONDS = 15
+
 interface Place {
   readonly limits: HomeLimits
   readonly now: number
@@ -72,7 +74,7 @@ export const agentsPage = endpoint({
       session,
       place: 'agents',
       scripts: ['follow'],
-      looks: true,
+      looks: LOOK_SECONDS,
       body: html`<div class="headed"><h1>Agents</h1><p class="actions"><a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></p></div>
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
 ${further(found)}`,

@@ -30,7 +30,7 @@ import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
-import { connect, firstWrite, firstWritePath } from './connect.ts'
+import { connectSection, firstWrite, firstWritePath } from './connect.ts'
 import { type Credential, credentials, formKey } from './keys.ts'
 import { nameAndPurpose, nameAndPurposeIn } from './settings.ts'
 
@@ -162,7 +162,7 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
     body: html`<h1 class="with-glyph">${glyph(request.symbol)} <span><bdi>${request.name}</bdi> is ready</span></h1>
 <div class="halves"><div>${credentials(tokensOf(born.token, born.operatorToken))}
 <p class="actions"><a class="button" href="${agentPath(born.agentId)}">Done</a></p></div>
-<div>${connect(workspace, call, born.token)}
+<div>${connectSection(born.agentId)}
 ${firstWrite(born.agentId, undefined)}</div></div>`,
   })
 }

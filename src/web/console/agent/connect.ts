@@ -1,76 +1,276 @@
-/** How to connect a program to an agent's home, and whether one has connected. */
+/**
+ * /console/agents/<id>/connect: a panel for each client, which makes a key of its own, shows the
+ * text to copy, and turns green when the key is first used.
+ */
 import { html } from 'hono/html'
-import type { Call } from '../../../http/call.ts'
+import { z } from 'zod'
+import { findKeys, makeKey } from '../../../home/keys.ts'
+import type { Answer, Call } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { again } from '../../../pipeline/guards/form.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
+import type { NamedKey } from '../../../store/port/keys.ts'
+import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
-import type { Workspace } from '../workspace.ts'
+import { fold } from '../../layout/parts.ts'
+import { agentPath, connectPath, memoryPath } from '../../layout/paths.ts'
+import { when } from '../../layout/words.ts'
+import { type AgentPage, showAgentPage, tabPath } from '../agent-page.ts'
+import { agentPage } from '../endpoints.ts'
+import { costs, formForOwner, forOwner, ofAgent, withInput } from '../guards.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { type Client, clients, type Place, type Step } from './clients.ts'
+import { keyFields, keyRequestOf, takeTurn, turnField } from './keys.ts'
 
-/** A placeholder, because the token is only shown once. */
-export const NO_TOKEN = 'aha_…'
+/** In the place of a key that was shown before, or is still to be made. */
+const NO_KEY = 'aha_…'
 
-const addressOf = ({ publicUrl, secure }: Workspace, { host }: Call): string =>
+const urlOf = ({ publicUrl, secure }: Workspace, { host }: Call): string =>
   publicUrl ?? `${secure ? 'https' : 'http'}://${host}`
 
-const ways = (url: string, token: string) => [
-  {
-    id: 'with-client',
-    name: 'JavaScript or TypeScript',
-    text: `npm install agent-home-client
+const card = (agentId: string, { id, name, how }: Client, query: Query): Html =>
+  html`<li><a class="card" href="${connectPath(agentId, id, query)}"><span class="grow"><strong>${name}</strong> <br><span class="dim">${how}</span></span></a></li>`
 
-import { AgentHome } from 'agent-home-client'
+type Query = Readonly<Record<string, string>>
 
-const home = new AgentHome({
-  url: '${url}',
-  token: '${token}',
-})
-await home.update('plan', (now) => now?.text ?? 'Step 1')`,
-  },
-  {
-    id: 'with-mcp',
-    name: 'MCP',
-    text: JSON.stringify(
-      {
-        mcpServers: {
-          memory: {
-            type: 'http',
-            url: `${url}/mcp`,
-            headers: { Authorization: `Bearer ${token}` },
-          },
-        },
-      },
-      null,
-      2,
-    ),
-  },
-  {
-    id: 'with-curl',
-    name: 'curl',
-    text: `curl ${url}/api/agents/me/memory \\
-  -H 'Authorization: Bearer ${token}' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"key":"plan","text":"Step 1","expectedVersion":0}'`,
-  },
-]
+/** Also where an agent was just created. */
+export const clientList = (agentId: string, query: Query = {}): Html => html`<ul class="cards">
+${clients.map((each) => card(agentId, each, query))}
+</ul>`
 
-type Way = ReturnType<typeof ways>[number]
-
-const snippet = (
-  { id, name, text }: Way,
-  i: number,
-): Html => html`<details class="way" name="ways"${i === 0 ? html` open` : nothing}>
-<summary>${name}</summary>
-<div class="request"><pre class="text" tabindex="0" id="${id}" aria-label="${name}">${text}</pre>
-<button type="button" class="quiet" data-copies="${id}" hidden>Copy<span class="away"> for ${name}</span></button></div>
-</details>`
-
-export const connect = (workspace: Workspace, call: Call, token: string): Html => {
-  const url = addressOf(workspace, call)
-  return html`<section class="connect" aria-labelledby="connect">
+/** Where nothing has connected yet. */
+export const connectSection = (
+  agentId: string,
+): Html => html`<section class="connect" aria-labelledby="connect">
 <h2 id="connect">Connect a program</h2>
-${token === NO_TOKEN ? html`<p>Put the agent token, which was shown once, in the place of <code>${NO_TOKEN}</code>. A new one can be made under Keys.</p>` : nothing}
-${ways(url, token).map(snippet)}
+<p>Each gets a key of its own, and you get the text to copy.</p>
+${clientList(agentId)}
 </section>`
+
+export const connectPage = agentPage({
+  operationId: 'consoleConnect',
+  path: tabPath(':agent', 'connect'),
+  budget: null,
+  query: z.object({ key: z.string().optional() }),
+  handle(visit, workspace) {
+    const { key } = visit.query
+    return showAgentPage(visit, workspace, {
+      tab: 'connect',
+      title: 'Connect',
+      body: html`<h1>Connect</h1>
+<p class="dim">Each program gets a key of its own, which is listed under <a href="${tabPath(visit.identity.agentId, 'keys')}">Keys</a> with its last use and can be revoked there.</p>
+${clientList(visit.identity.agentId, key === undefined ? {} : { key })}`,
+    })
+  },
+})
+
+/** `id`: of the text, for its button. */
+const textToCopy = (id: string, name: string, text: string): Html => html`<div class="request">
+<pre class="text" tabindex="0" id="${id}" aria-label="${name}">${text}</pre>
+<button type="button" class="quiet" data-copies="${id}" hidden>Copy<span class="away"> ${name}</span></button></div>`
+
+const stepOf = ({ say, name = '', text }: Step, at: number, { length }: readonly Step[]): Html =>
+  html`<p>${length > 1 ? html`<strong>${at + 1}.</strong> ` : nothing}${say}</p>
+${text === undefined ? nothing : textToCopy(`text-${at + 1}`, name, text)}`
+
+const steps = ({ steps }: Client, place: Place): Html =>
+  html`<div class="connect">${steps(place).map(stepOf)}</div>`
+
+/** Seconds: a call that only reads makes no event that the page could be told of. */
+const LOOK_SECONDS = 3
+
+/** What a panel waits for: the use of a key, or of any that is made from a moment on. */
+interface Watched {
+  readonly key?: string | undefined
+  readonly since?: number | undefined
 }
+
+async function watchedKey(
+  { identity }: AgentVisit,
+  workspace: Workspace,
+  { key, since }: Watched,
+): Promise<NamedKey | undefined> {
+  if (key === undefined && since === undefined) return undefined
+  const keys = await findKeys(workspace, identity)
+  return keys.find((each) => each.id === key || (since !== undefined && each.createdAt >= since))
+}
+
+const waiting = (words: Html): Html => html`<p class="waiting" data-looks="${LOOK_SECONDS}"><span
+class="pulse" aria-hidden="true"></span> <span>${words}</span></p>`
+
+const called = (agentId: string, { name }: NamedKey, at: number, now: number): Html =>
+  html`<div class="note good"><p><strong>“<bdi>${name}</bdi>” is connected.</strong> It called ${when(at, now)}. <a href="${tabPath(agentId, 'activity')}">See what it does</a></p></div>`
+
+/** Part of a panel, which is requested again until the first call has arrived. */
+function firstCall(agentId: string, key: NamedKey | undefined, now: number): Html {
+  const shown =
+    key?.lastUsedAt === undefined
+      ? waiting(
+          key
+            ? html`Waiting for the first call of “<bdi>${key.name}</bdi>”…`
+            : html`Waiting until it has signed in…`,
+        )
+      : called(agentId, key, key.lastUsedAt, now)
+  return html`<div id="first-call" data-live role="status">${shown}</div>`
+}
+
+/** `path`: of the panel as it waits, for browsers without scripts. */
+const lookAgain = (agentId: string, path: string): Html =>
+  html`<a class="button quiet" href="${path}">Look again</a>
+<a class="button quiet" href="${connectPath(agentId)}">Connect another</a>`
+
+const NO_ADDRESS = html`<div class="note warn"><p><strong>It cannot reach this service yet.</strong> It calls from the servers of its maker, so the service needs a public address with https, set as <code>PUBLIC_URL</code>.</p></div>`
+
+const defaults = ({ name }: Client) => ({ name, access: 'write', prefix: '', expiresAt: '' })
+
+async function keyForm(
+  visit: PanelVisit,
+  workspace: Workspace,
+  { values, refusal }: Typed,
+): Promise<Html> {
+  const { client } = visit.params
+  const typed = { values: { ...defaults(client), ...values }, refusal }
+  return html`<form method="post" action="${connectPath(visit.identity.agentId, client.id)}" class="stack">
+${await turnField(visit, workspace)}
+${fold({
+  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you say otherwise.</span></span>`,
+  open: refusal !== undefined,
+  body: html`<div class="stack">${keyFields(typed)}</div>`,
+})}
+<button>Make a key and show the text</button>
+</form>`
+}
+
+async function withoutKey(visit: PanelVisit, workspace: Workspace, typed: Typed): Promise<Html> {
+  const { client } = visit.params
+  const place = { url: urlOf(workspace, visit.call), token: NO_KEY }
+  return html`${await keyForm(visit, workspace, typed)}
+${fold({
+  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, to be completed.</span></span>`,
+  open: false,
+  body: html`<div class="stack">${steps(client, place)}</div>`,
+})}`
+}
+
+const client = z.string().transform((id, context): Client => {
+  const found = clients.find((each) => each.id === id)
+  if (found) return found
+  context.addIssue('no such client')
+  return z.NEVER
+})
+
+const ofPanel = ofAgent.extend({ client })
+
+interface PanelVisit extends AgentVisit {
+  readonly params: z.output<typeof ofPanel>
+}
+
+type Panel = Pick<AgentPage, 'body'> & Partial<AgentPage>
+
+function showPanel(visit: PanelVisit, workspace: Workspace, { body, ...page }: Panel) {
+  const { name, how } = visit.params.client
+  return showAgentPage(visit, workspace, {
+    tab: 'connect',
+    title: name,
+    scripts: ['copy'],
+    ...page,
+    body: html`<div class="narrow"><h1>${name}</h1>
+<p class="dim">${how}</p>
+${body}</div>`,
+  })
+}
+
+/** Before there is a key, also with the errors of the form. */
+const showForm = async (visit: PanelVisit, workspace: Workspace, typed: Typed): Promise<Answer> =>
+  showPanel(visit, workspace, {
+    status: typed.refusal?.status ?? 200,
+    body: html`${refusalNote(typed)}${await withoutKey(visit, workspace, typed)}`,
+  })
+
+/** For a client that makes its own key by signing in. */
+async function showAddress(visit: PanelVisit, workspace: Workspace, since: number) {
+  const { params, identity, call } = visit
+  const key = await watchedKey(visit, workspace, { since })
+  const place = { url: urlOf(workspace, call), token: '' }
+  const path = connectPath(identity.agentId, params.client.id, { since: `${since}` })
+  return showPanel(visit, workspace, {
+    from: path,
+    body: html`${workspace.secure ? nothing : NO_ADDRESS}
+${steps(params.client, place)}
+${firstCall(identity.agentId, key, workspace.clock())}
+<p class="actions">${lookAgain(identity.agentId, path)}</p>`,
+  })
+}
+
+interface Connected {
+  readonly key: NamedKey
+  /** Shown once. */
+  readonly token?: string
+}
+
+function showConnected(visit: PanelVisit, workspace: Workspace, { key, token }: Connected) {
+  const { params, identity, call } = visit
+  const path = connectPath(identity.agentId, params.client.id, { key: key.id })
+  const place = { url: urlOf(workspace, call), token: token ?? NO_KEY }
+  return showPanel(visit, workspace, {
+    from: path,
+    ...(token && { scripts: ['copy', 'shown'] }),
+    body: html`${
+      token
+        ? html`<div class="note warn" role="status"><p><strong>Copy it now.</strong> It holds the new key “<bdi>${key.name}</bdi>”, which is shown only here and only once.</p></div>`
+        : html`<p>Put the key “<bdi>${key.name}</bdi>”, which was shown once, in the place of <code>${NO_KEY}</code>.</p>`
+    }
+${steps(params.client, place)}
+${firstCall(identity.agentId, key, workspace.clock())}
+<p class="actions">${
+      token
+        ? html`<a class="button" href="${path}" data-shown-once>I have copied it</a>`
+        : lookAgain(identity.agentId, path)
+    }</p>`,
+  })
+}
+
+const path = `${tabPath(':agent', 'connect')}/:client`
+
+export const panelPage = endpoint({
+  operationId: 'consoleConnectClient',
+  method: 'GET',
+  path,
+  params: ofPanel,
+  guards: [...forOwner, ...costs('reads')],
+  query: z.object({
+    key: z.string().optional(),
+    since: queryInteger({ minimum: 0 }).optional(),
+  }),
+  errors: ['invalid_token'],
+  async handle(visit, workspace: Workspace) {
+    const { key: id, since = workspace.clock() } = visit.query
+    if (visit.params.client.signsIn) return showAddress(visit, workspace, since)
+    const key = await watchedKey(visit, workspace, { key: id })
+    return key ? showConnected(visit, workspace, { key }) : showForm(visit, workspace, untouched)
+  },
+})
+
+export const connectForm = endpoint({
+  operationId: 'consoleConnectKey',
+  method: 'POST',
+  path,
+  params: ofPanel,
+  guards: [...formForOwner, again(withInput(showForm)), ...costs('controls')],
+  errors: [
+    ...WRITE_ERRORS,
+    'invalid_body',
+    'invalid_token',
+    'key_quota_reached',
+    'form_sent_before',
+  ],
+  async handle(visit, workspace: Workspace) {
+    const request = keyRequestOf(visit.sent)
+    await takeTurn(visit, workspace)
+    return showConnected(visit, workspace, await makeKey(workspace, visit.identity, request))
+  },
+})
 
 /** The agent's page, with a note about its first write. */
 export const firstWritePath = (agentId: string): string => `${agentPath(agentId)}?first`

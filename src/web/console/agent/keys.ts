@@ -24,7 +24,7 @@ import {
 } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { fold } from '../../layout/parts.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { agentPath, connectPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { proof } from '../account/recent-sign-in.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
@@ -63,13 +63,16 @@ export const formKey = (key: string | undefined, { random }: Workspace): string 
   isOwnKey(key ?? '') ? (key ?? '') : newKey(random)
 
 /** The current turn of the session: forms that were sent since then have taken turns. */
-async function turnField({ call, session }: Visit, workspace: Workspace): Promise<Html> {
+export async function turnField({ call, session }: Visit, workspace: Workspace): Promise<Html> {
   const { turn } = (await findSession(call, workspace)) ?? session
   return hidden('turn', turn)
 }
 
 /** Called just before the form takes effect. Throws `form_sent_before`. */
-async function takeTurn({ session, sent }: Visit & Sent, { sessions }: Workspace): Promise<void> {
+export async function takeTurn(
+  { session, sent }: Visit & Sent,
+  { sessions }: Workspace,
+): Promise<void> {
   const { turn = '' } = sent
   const isTaken = /^\d{1,15}$/.test(turn) && (await sessions.takeTurn(session.id, Number(turn)))
   if (!isTaken) throw problem('form_sent_before')
@@ -149,13 +152,18 @@ const choices = [
   { value: 'write', label: 'Read and write' },
 ] as const
 
+/** What a key may do; the same wherever one is made. */
+export const keyFields = (
+  typed: Typed,
+): Html => html`${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
+${select({ name: 'access', label: 'It may', choices }, typed)}
+${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
+${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}`
+
 const newKeyFields = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
 action="${tabPath(agentId, 'keys')}" class="stack">
 ${turn}
-${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
-${select({ name: 'access', label: 'It may', choices }, typed)}
-${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
-${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}
+${keyFields(typed)}
 <button>Create key</button>
 </form>`
 
@@ -202,6 +210,8 @@ interface Shown {
   readonly heading?: Html
   readonly credential: Credential
   readonly agent?: FoundAgent
+  /** Where the token is put to use. */
+  readonly connect?: string
   /** A reload goes on to the list, because the form cannot be sent again. */
   readonly once: boolean
 }
@@ -209,7 +219,7 @@ interface Shown {
 function showNew(
   visit: AgentVisit,
   workspace: Workspace,
-  { title, heading = html`${title}`, credential, once, ...shown }: Shown,
+  { title, heading = html`${title}`, credential, connect, once, ...shown }: Shown,
 ): Promise<Answer> {
   const keys = tabPath(visit.identity.agentId, 'keys')
   return showAgentPage(visit, workspace, {
@@ -221,13 +231,17 @@ function showNew(
     body: html`<div class="narrow">
 <h1>${heading}</h1>
 ${credentials([credential])}
-<p><a class="button" href="${keys}"${once ? html` data-shown-once` : nothing}>Done</a></p>
+<p class="actions">${
+      connect === undefined
+        ? nothing
+        : html`<a class="button" href="${connect}">Connect a program</a> `
+    }<a class="button${connect === undefined ? '' : ' quiet'}" href="${keys}"${once ? html` data-shown-once` : nothing}>Done</a></p>
 </div>`,
   })
 }
 
 /** Empty fields are omitted. */
-const requestOf = ({ name, access, prefix, expiresAt }: Fields) =>
+export const keyRequestOf = ({ name, access, prefix, expiresAt }: Fields) =>
   validateBody(keyRequest, {
     name: name?.trim(),
     access,
@@ -246,12 +260,13 @@ export const newKeyForm = agentForm({
   errors: ['key_quota_reached', 'form_sent_before'],
   async handle(visit, workspace) {
     const { identity, sent } = visit
-    const request = requestOf(sent)
+    const request = keyRequestOf(sent)
     await takeTurn(visit, workspace)
     const { key, token } = await makeKey(workspace, identity, request)
     const credential = { name: 'key-token', label: 'Token', value: token, meaning: KEY_MEANING }
     const heading = html`The new key “<bdi>${key.name}</bdi>”`
-    return showNew(visit, workspace, { title: 'New key', heading, credential, once: true })
+    const connect = connectPath(identity.agentId, '', { key: key.id })
+    return showNew(visit, workspace, { title: 'New key', heading, credential, connect, once: true })
   },
 })
 
@@ -282,7 +297,13 @@ export const keyForm = agentForm({
     const value = await rotateAgentKey(workspace, visit.identity)
     const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
     const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
-    return showNew(visit, workspace, { title: 'New agent token', credential, once: true })
+    const connect = connectPath(visit.identity.agentId)
+    return showNew(visit, workspace, {
+      title: 'New agent token',
+      credential,
+      connect,
+      once: true,
+    })
   },
 })
 

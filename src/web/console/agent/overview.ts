@@ -18,7 +18,7 @@ import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventList, eventsBefore } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { chart, DAYS, filled } from './chart.ts'
-import { connect, firstWrite, firstWritePath, NO_TOKEN } from './connect.ts'
+import { connectSection, firstWrite, firstWritePath } from './connect.ts'
 
 const RECENT = 8
 
@@ -90,7 +90,7 @@ async function showAgent(
   typed: Typed,
   first = false,
 ): Promise<Answer> {
-  const { call, identity } = visit
+  const { identity } = visit
   const { agentId } = identity
   const agent = await findAgent(workspace, identity)
   const seen = await look(visit, workspace)
@@ -102,12 +102,12 @@ async function showAgent(
     tab: 'overview',
     title: agent.profile.name,
     status: typed.refusal?.status ?? 200,
-    ...(waits && { scripts: ['copy'], from: firstWritePath(agentId) }),
+    ...(waits && { from: firstWritePath(agentId) }),
     body: html`${refusalNote(typed)}
 <p class="purpose dim" dir="auto">${agent.profile.purpose}</p>
 ${waits || first ? firstWrite(agentId, seen.someKey) : nothing}
 ${await concerns(agent, seen, workspace)}
-${waits ? connect(workspace, call, NO_TOKEN) : facts(agent, seen, now)}
+${waits ? connectSection(agentId) : facts(agent, seen, now)}
 <div class="halves overview">${recent(agentId, page, now)}
 ${waits ? nothing : chart(seen.days)}</div>`,
   })

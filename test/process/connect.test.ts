@@ -1,0 +1,54 @@
+/** What the console has to copy for programs and shells, run as it was copied. */
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { clients } from '../../src/web/console/agent/clients.ts'
+import { birth, type Tokens } from './calls.ts'
+import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
+
+let server: Server
+let born: Tokens
+beforeAll(async () => {
+  server = await serve({ directory: freshDirectory() })
+  born = await birth(server.url)
+})
+afterAll(cleanUp)
+
+/** The texts of a panel by their names, in a directory that has those that are files. */
+function copied(id: string) {
+  const directory = freshDirectory()
+  const place = { url: server.url, token: born.token }
+  const steps = clients.find((each) => each.id === id)?.steps(place) ?? []
+  for (const { name = '', text = '' } of steps) {
+    if (name.includes('.')) writeFileSync(join(directory, name), `${text}\n`, { mode: 0o600 })
+  }
+  const textOf = (wanted: string) => steps.find(({ name }) => name === wanted)?.text ?? ''
+  return { directory, textOf }
+}
+
+test('plain HTTP: the shell reads the context and writes a memory', async () => {
+  const { directory, textOf } = copied('http')
+  const command = ['sh', '-ec', textOf('shell')]
+  const { code, stdout, output } = await launch({ directory, command }).ended
+  expect(code, output).toBe(0)
+  const [context, written] = stdout
+    .split('}{')
+    .map((part, at) => (at === 0 ? `${part}}` : `{${part}`))
+  expect(JSON.parse(context ?? '')).toMatchObject({ profile: { name: 'Atlas', status: 'active' } })
+  expect(JSON.parse(written ?? '')).toMatchObject({ memory: { key: 'plan', version: 1 } })
+})
+
+test('JavaScript: the program runs with the file of its environment', async () => {
+  const { directory } = copied('javascript')
+  const modules = join(directory, 'node_modules')
+  mkdirSync(modules)
+  symlinkSync(join(root, 'node_modules/agent-home-client'), join(modules, 'agent-home-client'))
+  const command = [pinnedNode, '--env-file=.env', 'program.mts']
+  const { code, output } = await launch({ directory, command }).ended
+  expect({ code, output }).toEqual({ code: 0, output: '' })
+  const asked = await fetch(`${server.url}/api/agents/me/memory?key=plan`, {
+    headers: { authorization: `Bearer ${born.token}` },
+  })
+  expect(await asked.json()).toMatchObject({ memory: { text: expect.stringMatching(/Step 1\n$/) } })
+  expect(readdirSync(directory)).toContain('.env')
+})
