@@ -27,6 +27,15 @@ describe('the README', () => {
     }
   })
 
+  test('the guide to a home for each user names settings by their real defaults', () => {
+    const guide = readFileSync(new URL('../docs/users.md', import.meta.url), 'utf8')
+    const named = tableOf(guide).flatMap(([names = '', value = '']) =>
+      names.split('`, `').map((name) => [name, value]),
+    )
+    expect(named.length).toBeGreaterThan(5)
+    for (const [name = '', value] of named) expect(defaults[name], name).toBe(value)
+  })
+
   test('its figures are those of the result that it names', () => {
     const figures = section('How fast')
     const [, path = ''] = /\]\((bench\/results\/[^)]+)\)/.exec(figures) ?? []

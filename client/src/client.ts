@@ -9,18 +9,32 @@ export interface BirthOptions extends TransportOptions, CallOptions, BirthReques
   readonly idempotencyKey?: string
 }
 
-export interface HomeOfOptions extends Omit<BirthOptions, 'idempotencyKey'> {
+export interface HomeOfOptions
+  extends TransportOptions,
+    CallOptions,
+    Partial<Pick<BirthRequest, 'name' | 'purpose' | 'symbol'>> {
   /** Of your product: 32 characters or more that nobody can guess. */
   readonly secret: string
+  /** An id of your own that never changes. */
+  readonly user: string
 }
 
 export interface UserHome {
   readonly agentId: string
   /** The agent's. */
   readonly home: AgentHome
+  readonly token: string
   /** Its operator's, which is your product. */
   readonly operator: AgentHome
+  readonly operatorToken: string
 }
+
+/** A home is found by the very birth that made it, so these never change. */
+const OF_USER = {
+  name: 'A user',
+  purpose: 'What a product remembers of one of its users.',
+  symbol: 'zerno',
+} as const
 
 /**
  * An agent's home. One object may be used by many at once.
@@ -63,27 +77,27 @@ export class AgentHome extends Operator {
   /**
    * The home of one of your users: born at the first call, the same at every other, so that nobody
    * keeps a table of tokens. It is found by your secret and the user's id alone: keep the secret,
-   * and never change it. Throws HomeError `credentials_rotated` once a token of it was replaced.
+   * and never change it. You are its operator, and agree by the call. `name`, `purpose` and `symbol`
+   * may be given if they are the same at every call. Throws HomeError `credentials_rotated` once a
+   * token of it was replaced.
    *
    * ```ts
-   * const { home } = await AgentHome.homeOf('user-1842', {
-   *   url,
-   *   secret: 'a secret of your product, of at least 32 characters',
-   *   name: 'Atlas',
-   *   purpose: 'Remembers what user 1842 told it.',
-   *   symbol: 'zerno',
-   *   operatorConsent: true,
-   * })
+   * const secret = 'a secret of your product, of at least 32 characters'
+   * const { home } = await AgentHome.homeOf({ url, secret, user: 'user-1842' })
    * await home.append('notes', 'Likes tea.')
    * ```
    */
-  static async homeOf(user: string, { secret, ...options }: HomeOfOptions): Promise<UserHome> {
+  static async homeOf({ secret, user, ...options }: HomeOfOptions): Promise<UserHome> {
     const idempotencyKey = await derivedKey(secret, user)
-    const born = await AgentHome.birth({ ...options, idempotencyKey })
+    const agent = { ...OF_USER, ...options, operatorConsent: true } as const
+    const born = await AgentHome.birth({ ...agent, idempotencyKey })
+    const { agent_id: agentId, token, operator_token: operatorToken } = born
     return {
-      agentId: born.agent_id,
-      home: new AgentHome({ ...options, token: born.token }),
-      operator: new AgentHome({ ...options, token: born.operator_token }),
+      agentId,
+      home: new AgentHome({ ...options, token }),
+      token,
+      operator: new AgentHome({ ...options, token: operatorToken }),
+      operatorToken,
     }
   }
 

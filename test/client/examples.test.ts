@@ -31,6 +31,7 @@ describe('the examples of the client', () => {
   beforeAll(async () => {
     opened = await openHome()
     vi.stubEnv('AGENT_HOME_URL', opened.url)
+    vi.stubEnv('HOMES_SECRET', 'a secret of a product, of 32 characters or more')
     directory = temporaryDirectory()
   })
   afterAll(async () => {
@@ -58,7 +59,7 @@ describe('the examples of the client', () => {
     const parts = [
       ...Object.keys(client),
       ...methods.map((name) => `.${name}(`),
-      ...['birth', 'preview'].map((name) => `AgentHome.${name}(`),
+      ...['birth', 'homeOf', 'preview'].map((name) => `AgentHome.${name}(`),
     ]
     expect(parts.filter((part) => !code.includes(part))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The examples of the client: in its doc comments, in its README and in the service's. */
+/** The examples of the client: in its doc comments, its README, the service's, and a guide. */
 import { globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export const commentsOf = (source: string): string =>
 const sources = globSync('src/*.ts', { cwd: root }).toSorted()
 
 export const examples: readonly Example[] = [
-  ...['../README.md', 'README.md'].flatMap((file) =>
+  ...['../README.md', 'README.md', '../docs/users.md'].flatMap((file) =>
     blocksIn(file, readFileSync(join(root, file), 'utf8')),
   ),
   ...sources.flatMap((file) => blocksIn(file, commentsOf(readFileSync(join(root, file), 'utf8')))),

@@ -7,37 +7,59 @@ import { type OpenedHome, openHome } from './opened.ts'
 
 describe('a home for each user', () => {
   let opened: OpenedHome
-  let options: HomeOfOptions
+  let options: Omit<HomeOfOptions, 'user'>
   beforeAll(async () => {
     opened = await openHome()
     options = {
       url: opened.url,
       secret: 'a secret of a product, which nobody else has',
-      ...{ name: 'Atlas', purpose: 'Remembers.', symbol: 'zerno', operatorConsent: true },
     }
   })
   afterAll(() => opened.close())
 
   test('is the same at every call, and another for another user or secret', async () => {
-    const first = await AgentHome.homeOf('ann', options)
+    const first = await AgentHome.homeOf({ ...options, user: 'ann' })
     await first.home.write('notes', 'Likes tea.', { expectedVersion: 0 })
-    const again = await AgentHome.homeOf('ann', options)
+    const again = await AgentHome.homeOf({ ...options, user: 'ann' })
     expect(again.agentId).toBe(first.agentId)
     expect(await again.home.read('notes')).toMatchObject({ text: 'Likes tea.' })
     expect(await again.operator.profile()).toMatchObject({ profile: { agent_id: first.agentId } })
     await again.operator.protect('notes')
     const others = await Promise.all([
-      AgentHome.homeOf('Ann', options),
-      AgentHome.homeOf('ann', { ...options, secret: `${options.secret}!` }),
+      AgentHome.homeOf({ ...options, user: 'Ann' }),
+      AgentHome.homeOf({ ...options, user: 'ann', secret: `${options.secret}!` }),
     ])
     const ids = new Set([first, ...others].map(({ agentId }) => agentId))
     expect(ids.size).toBe(3)
   })
 
+  test('is found by what it was born with, which a product must not change', async () => {
+    const named = { ...options, user: 'ben', name: 'Ben' }
+    const { agentId, operator } = await AgentHome.homeOf(named)
+    expect((await operator.profile()).profile).toMatchObject({ name: 'Ben', symbol: 'zerno' })
+    await operator.changeProfile({ name: 'Benjamin' })
+    expect((await AgentHome.homeOf(named)).agentId).toBe(agentId)
+    const other = AgentHome.homeOf({ ...named, name: 'Benjamin' })
+    await expect(other).rejects.toMatchObject({ code: 'birth_conflict' })
+  })
+
+  test('ends with a replaced token, and begins anew after an erasure', async () => {
+    const user = { ...options, user: 'cem' }
+    const { agentId, operator, operatorToken } = await AgentHome.homeOf(user)
+    await operator.rotate()
+    const rotated = AgentHome.homeOf(user)
+    await expect(rotated).rejects.toMatchObject({ code: 'credentials_rotated' })
+    const same = new AgentHome({ url: opened.url, token: operatorToken })
+    await same.eraseAgent(agentId)
+    const next = await AgentHome.homeOf(user)
+    expect(next.agentId).not.toBe(agentId)
+    expect((await next.home.context()).pinned).toEqual([])
+  })
+
   test('needs a secret that is one, and a user', async () => {
-    const short = AgentHome.homeOf('ann', { ...options, secret: 'short' })
+    const short = AgentHome.homeOf({ ...options, user: 'ann', secret: 'short' })
     await expect(short).rejects.toThrow(new TypeError('secret must have at least 32 characters'))
-    await expect(AgentHome.homeOf('', options)).rejects.toThrow(TypeError)
+    await expect(AgentHome.homeOf({ ...options, user: '' })).rejects.toThrow(TypeError)
   })
 
   test('gives each response, and says which client asks', async () => {
