@@ -100,6 +100,19 @@ describe('the first call', () => {
     expect((await operator.get(next)).text).not.toContain('data-looks')
   })
 
+  test('is looked for less often where nobody hurries', async () => {
+    const operator = await openConsole(service)
+    const { text } = await connects(operator, 'cursor')
+    const paths = [nextIn(text), `${panelOf(operator, 'chatgpt')}?since=${service.now()}`]
+    const looks = () =>
+      Promise.all(
+        paths.map(async (path) => /data-looks="(\d+)"/.exec((await operator.get(path)).text)?.[1]),
+      )
+    expect(await looks()).toEqual(['3', '3'])
+    service.tick(10 * 60_000)
+    expect(await looks()).toEqual(['60', '60'])
+  })
+
   test('of another key changes nothing', async () => {
     const operator = await openConsole(service)
     const { text } = await connects(operator, 'cursor')

@@ -77,8 +77,11 @@ ${text === undefined ? nothing : textToCopy(`text-${at + 1}`, name, text)}`
 const steps = ({ steps }: Client, place: Place): Html =>
   html`<div class="connect">${steps(place).map(stepOf)}</div>`
 
-/** Seconds: a call that only reads makes no event that the page could be told of. */
+/** A call that only reads makes no event that the page could be told of. */
 const LOOK_SECONDS = 3
+/** A panel that was left open costs little. */
+const LATER_SECONDS = 60
+const LATER_AFTER_MS = 600_000
 
 /** What a panel waits for: the use of a key, or of any that is made from a moment on. */
 interface Watched {
@@ -96,20 +99,27 @@ async function watchedKey(
   return keys.find((each) => each.id === key || (since !== undefined && each.createdAt >= since))
 }
 
-const waiting = (words: Html): Html => html`<p class="waiting" data-looks="${LOOK_SECONDS}"><span
+const waiting = (words: Html, forMs: number): Html => html`<p class="waiting" data-looks="${
+  forMs < LATER_AFTER_MS ? LOOK_SECONDS : LATER_SECONDS
+}"><span
 class="pulse" aria-hidden="true"></span> <span>${words}</span></p>`
 
 const called = (agentId: string, { name }: NamedKey, at: number, now: number): Html =>
   html`<div class="note good"><p><strong>“<bdi>${name}</bdi>” is connected.</strong> It called ${when(at, now)}. <a href="${tabPath(agentId, 'activity')}">See what it does</a></p></div>`
 
 /** Part of a panel, which is requested again until the first call has arrived. */
-function firstCall(agentId: string, key: NamedKey | undefined, now: number): Html {
+function firstCall(
+  agentId: string,
+  key: NamedKey | undefined,
+  { now, since = now }: { readonly now: number; readonly since?: number },
+): Html {
   const shown =
     key?.lastUsedAt === undefined
       ? waiting(
           key
             ? html`Waiting for the first call of “<bdi>${key.name}</bdi>”…`
             : html`Waiting until it has signed in…`,
+          now - (key?.createdAt ?? since),
         )
       : called(agentId, key, key.lastUsedAt, now)
   return html`<div id="first-call" data-live role="status">${shown}</div>`
@@ -198,7 +208,7 @@ async function showAddress(visit: PanelVisit, workspace: Workspace, since: numbe
     from: path,
     body: html`${workspace.secure ? nothing : NO_ADDRESS}
 ${steps(params.client, place)}
-${firstCall(identity.agentId, key, workspace.clock())}
+${firstCall(identity.agentId, key, { now: workspace.clock(), since })}
 <p class="actions">${lookAgain(identity.agentId, path)}</p>`,
   })
 }
@@ -222,7 +232,7 @@ function showConnected(visit: PanelVisit, workspace: Workspace, { key, token }: 
         : html`<p>Put the key “<bdi>${key.name}</bdi>”, which was shown once, in the place of <code>${NO_KEY}</code>.</p>`
     }
 ${steps(params.client, place)}
-${firstCall(identity.agentId, key, workspace.clock())}
+${firstCall(identity.agentId, key, { now: workspace.clock() })}
 <p class="actions">${
       token
         ? html`<a class="button" href="${path}" data-shown-once>I have copied it</a>`
