@@ -132,6 +132,7 @@ export const catalogue = {
     title: 'The named key does not grant access to this',
     detail:
       'Use memory keys that start with the prefix of this named key, or ask the operator for a key with wider access.',
+    members: { prefix: 'report.' },
   },
   key_read_only: {
     status: 403,

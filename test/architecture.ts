@@ -46,6 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   uuid: [],
   json: [],
   'keyed-queue': [],
+  'merge-lines': [],
   lazily: [],
   http: ['errors', 'json'],
   pipeline: ['errors', 'json', 'lazily', 'http', 'store/port', 'uuid'],
@@ -85,6 +86,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'symbols',
     'time',
     'lazily',
+    'merge-lines',
     'uuid',
     'http',
     'pipeline',
@@ -96,6 +98,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'web/browser': [],
   cli: [
     'config',
+    'merge-lines',
     'pipeline',
     'serve',
     'store/move',

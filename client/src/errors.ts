@@ -42,11 +42,13 @@ export class HomeError extends Error {
   readonly detail: string
   readonly requestId: string | undefined
   readonly errors: readonly Fault[]
+  /** The members that only problems of this code have: docs/errors.md shows them. */
+  readonly details: Readonly<Record<string, unknown>>
   /** Seconds after which the home wants to be asked again. */
   readonly retryAfter: number | undefined
 
   constructor(problem: Problem, { retryAfter, cause }: ErrorExtras = {}) {
-    const { code, status, title, detail, instance, errors = [] } = problem
+    const { type: _, code, status, title, detail, instance, errors = [], ...details } = problem
     const request = instance === undefined ? '' : `, request ${instance}`
     super(`${title === undefined ? '' : `${title}. `}${detail} (${code}${request})`, { cause })
     this.name = new.target.name
@@ -55,6 +57,7 @@ export class HomeError extends Error {
     this.detail = detail
     this.requestId = instance
     this.errors = errors
+    this.details = details
     this.retryAfter = retryAfter
   }
 }

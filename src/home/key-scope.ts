@@ -12,6 +12,7 @@ export const KEY_WRITE_ERRORS = ['key_out_of_reach', 'key_read_only'] as const
 const outOfReach = ({ prefix }: KeyBounds): Problem =>
   problem('key_out_of_reach', {
     detail: `This named key grants access only to memories whose keys start with "${prefix}". Use such a memory key, or ask the operator for a named key with wider access.`,
+    members: { prefix },
   })
 
 export const prefixOf = ({ key }: Identity): string => key?.prefix ?? ''

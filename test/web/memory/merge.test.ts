@@ -1,19 +1,15 @@
 /** Merging in three ways: what does not overlap is merged, what does is chosen, nothing is lost. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import {
-  assemble,
-  lineEndsOf,
-  mergeTexts,
-} from '../../../src/web/console/memory/merge/merge-lines.ts'
+import { assemble, lineEndsOf, mergeTexts } from '../../../src/merge-lines.ts'
 import {
   assembleMetadata,
   mergeMetadata,
 } from '../../../src/web/console/memory/merge/merge-metadata.ts'
 import { openCounted } from '../../counted.ts'
 
-const counted = openCounted<typeof import('../../../src/web/console/memory/merge/merge-lines.ts')>(
-  import.meta.resolve('../../../src/web/console/memory/merge/merge-lines.ts'),
+const counted = openCounted<typeof import('../../../src/merge-lines.ts')>(
+  import.meta.resolve('../../../src/merge-lines.ts'),
 )
 afterAll(() => counted.close())
 

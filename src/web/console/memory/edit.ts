@@ -10,6 +10,7 @@ import { restore } from '../../../home/memories/verbs.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
+import { lineEndsOf, withLineFeeds } from '../../../merge-lines.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
@@ -40,7 +41,6 @@ import {
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf, showMemory } from './memory.ts'
 import { findMemoryView } from './memory-view.ts'
-import { lineEndsOf, withLineFeeds } from './merge/merge-lines.ts'
 
 const toSaved = ({ call, identity, sent: { key = '', list } }: SentVisit): Answer =>
   redirect(call, savedPath(identity.agentId, key, list))

@@ -3,10 +3,6 @@ import { type FieldError, Problem, problem } from '../../../../errors.ts'
 import { findMemory, findVersion } from '../../../../home/memories/memory.ts'
 import type { Fields } from '../../../../http/form.ts'
 import { parseStrictJson } from '../../../../http/json.ts'
-import type { Identity } from '../../../../store/port/home.ts'
-import type { Memory } from '../../../../store/port/keeping/memories.ts'
-import type { Workspace } from '../../workspace.ts'
-import { faultInJson } from '../editor.ts'
 import {
   assemble,
   type Disputed,
@@ -14,7 +10,11 @@ import {
   mergeTexts,
   type Part,
   withLineFeeds,
-} from './merge-lines.ts'
+} from '../../../../merge-lines.ts'
+import type { Identity } from '../../../../store/port/home.ts'
+import type { Memory } from '../../../../store/port/keeping/memories.ts'
+import type { Workspace } from '../../workspace.ts'
+import { faultInJson } from '../editor.ts'
 import {
   assembleMetadata,
   type Member,

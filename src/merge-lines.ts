@@ -159,7 +159,7 @@ function joined(parts: readonly Part[]): Part[] {
   return done
 }
 
-/** The texts must have plain line feeds. */
+/** Lines end with a line feed; a carriage return before it belongs to its line. */
 export function mergeTexts(base: string | undefined, theirs: string, yours: string): Part[] {
   const three = {
     base: base === undefined ? undefined : linesIn(base),
